@@ -1,0 +1,56 @@
+"""A fold and its receipt: what was done to a history, and what that cost and kept."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from foldline.messages import Usage, Value
+from foldline.view import Edit
+
+Trigger = Literal["threshold", "overflow", "manual", "handoff"]
+
+
+class Receipt(Value, frozen=True, omit_defaults=True):
+    """What one fold cost and kept; sizes are tokens, `error` is the expected relative error of the counts."""
+
+    tokens_before: int
+    tokens_after: int
+    messages_folded: int = 0
+    """Messages that left the view or gave way to a stub."""
+    messages_pruned: int = 0
+    """Of those, the ones that stand on as stubs."""
+    error: float = 0.0
+    facts_kept: int = 0
+    facts_lost: int = 0
+    """Facts of the folded messages that neither the summary nor the kept messages show; all stay recallable."""
+    lost: tuple[str, ...] = ()
+    """The lost facts by name, most important first, cut to a few."""
+    cache_discarded: int = 0
+    """Tokens behind the first edit, which the provider's prompt cache loses."""
+    usage: Usage | None = None
+    """What the summarizer was billed; None where no model was asked."""
+    cost: float | None = None
+    """In US dollars; None where no price is known or no model was asked."""
+    seconds: float = 0.0
+    round: int = 1
+    """How many folds with a summary the history has seen, this one included."""
+    instruction: str = ""
+
+    @property
+    def freed(self) -> int:
+        """Tokens that came free."""
+        return self.tokens_before - self.tokens_after
+
+
+class Fold(Value, frozen=True, omit_defaults=True):
+    """A list of edits made together; empty where there was nothing to do."""
+
+    id: str = ""
+    trigger: Trigger = "threshold"
+    layer: str = ""
+    edits: tuple[Edit, ...] = ()
+    first_kept: str | None = None
+    receipt: Receipt = Receipt(0, 0)
+
+    def __bool__(self) -> bool:
+        return bool(self.edits)

@@ -1,0 +1,142 @@
+"""Messages and their parts: pure values, without id, tokens or clock.
+
+Every wire format decodes into these and encodes from them. What a format says that is not modelled here
+stays in `extra`, so that encoding into the same format gives back the same JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class Value(Struct, frozen=True, omit_defaults=True):
+    """A pure value: immutable, compared by content."""
+
+
+class Text(Value, tag="text", frozen=True, omit_defaults=True):
+    """Words."""
+
+    text: str
+    extra: dict[str, Any] = {}
+
+
+class Thinking(Value, tag="thinking", frozen=True, omit_defaults=True):
+    """A model's reasoning; `data` holds what the provider encrypted or redacted instead of `text`."""
+
+    text: str = ""
+    signature: str | None = None
+    data: str | None = None
+    extra: dict[str, Any] = {}
+
+
+class ToolCall(Value, tag="tool_call", frozen=True, omit_defaults=True):
+    """A request to run a tool; `arguments` is the JSON text of the arguments, broken where the model broke it."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+    extra: dict[str, Any] = {}
+
+
+class Media(Value, tag="media", frozen=True, omit_defaults=True):
+    """An image, document or sound; the wire's own item stands verbatim in `source`."""
+
+    kind: Literal["image", "document", "audio"]
+    source: dict[str, Any] = {}
+
+
+class Opaque(Value, tag="opaque", frozen=True, omit_defaults=True):
+    """A wire item of a kind that is not modelled, verbatim; never edited, only kept or dropped whole."""
+
+    source: Any = None
+
+
+class ToolResult(Value, tag="tool_result", frozen=True, omit_defaults=True):
+    """What a tool answered to the call `call_id`; `name` is the tool's, where the wire says it."""
+
+    call_id: str
+    parts: tuple[Text | Media | Opaque, ...] = ()
+    error: bool = False
+    name: str = ""
+    extra: dict[str, Any] = {}
+
+
+class Summary(Value, tag="summary", frozen=True, omit_defaults=True):
+    """What stands in for folded messages.
+
+    `facts` is the ledger behind the text, as plain data, so that the next fold merges facts and not prose.
+    """
+
+    text: str
+    facts: dict[str, Any] = {}
+
+
+Part = Text | Thinking | ToolCall | ToolResult | Media | Summary | Opaque
+
+
+class Usage(Value, frozen=True, omit_defaults=True):
+    """What the provider billed for one reply, in tokens; `input` excludes what was read from or written to a cache."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def prompt(self) -> int:
+        """Tokens of the request: cached ones occupy the window as well."""
+        return self.input + self.cache_read + self.cache_write
+
+    @property
+    def context(self) -> int:
+        """Tokens of the request and its reply together."""
+        return self.prompt + self.output
+
+
+class Message(Value, frozen=True, omit_defaults=True):
+    """One role's contribution to a conversation.
+
+    `extra` holds the wire's unmodelled keys verbatim, and a placeholder for each modelled key where the order
+    or the shape differs from the encoder's own; `format` is the wire it came from, empty when made by foldline.
+    """
+
+    role: Role
+    parts: tuple[Part, ...] = ()
+    usage: Usage | None = None
+    extra: dict[str, Any] = {}
+    format: str = ""
+
+    @property
+    def calls(self) -> Iterator[ToolCall]:
+        """The tool calls in it."""
+        return (p for p in self.parts if type(p) is ToolCall)
+
+    @property
+    def results(self) -> Iterator[ToolResult]:
+        """The tool results in it."""
+        return (p for p in self.parts if type(p) is ToolResult)
+
+    @property
+    def summary(self) -> Summary | None:
+        """The summary in it, when it stands in for folded messages."""
+        return next((p for p in self.parts if type(p) is Summary), None)
+
+    @property
+    def text(self) -> str:
+        """Its words, joined by newlines; thinking, tool calls and results are not words."""
+        return "\n".join(p.text for p in self.parts if type(p) is Text or type(p) is Summary)
+
+
+def text_of(result: ToolResult) -> str:
+    """The words of a tool result, joined by newlines."""
+    return "\n".join(p.text for p in result.parts if type(p) is Text)
+
+
+replace = msgspec.structs.replace
+"""`replace(value, field=…)` gives a copy of a value with fields changed."""

@@ -1,0 +1,270 @@
+"""What the model sees, and how it may be edited: the heart.
+
+An edit replaces a span of messages by zero or more messages. `View.apply` is the one place where safety lives:
+the span stands, no pin is inside, no pair is split, nothing empty is left, the first turn stays a user's.
+Proposing an unsafe edit raises `UnsafeEdit`; `View.replay` skips what does not stand on this branch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, reduce
+from hashlib import blake2b
+
+import msgspec
+
+from foldline.errors import UnsafeEdit
+from foldline.messages import Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, Value, replace
+
+
+class Entry(Value, frozen=True, omit_defaults=True):
+    """One message of a view, with its identity, its size in tokens and whether it is pinned."""
+
+    id: str
+    message: Message
+    tokens: int = 0
+    pinned: bool = False
+
+
+class Brief(Value, frozen=True, omit_defaults=True):
+    """A summary that is still to be written: at most `max_tokens`, with the user's `focus`."""
+
+    max_tokens: int
+    focus: str = ""
+    round: int = 1
+
+
+class Edit(Value, frozen=True, omit_defaults=True):
+    """One replacement: the entries `drop`, consecutive and in order, give way to `into`; `by` names the strategy."""
+
+    drop: tuple[str, ...]
+    into: tuple[Message, ...] | Brief = ()
+    by: str = ""
+
+
+class View(Value, frozen=True, omit_defaults=True, dict=True):
+    """The messages that the model sees now.
+
+    `count` estimates a message's tokens. Where `bound` is set, the model binds its thinking to everything before
+    it, and an edit drops the thinking that stands behind it.
+    """
+
+    entries: tuple[Entry, ...]
+    count: Callable[[Message], int]
+    bound: bool = False
+
+    @cached_property
+    def tokens(self) -> int:
+        """The size of all messages together, without the request's overhead."""
+        return sum(entry.tokens for entry in self.entries)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Where each entry stands; of entries that share an id, the last."""
+        return {entry.id: i for i, entry in enumerate(self.entries)}
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages alone."""
+        return [entry.message for entry in self.entries]
+
+    @cached_property
+    def turns(self) -> tuple[int, ...]:
+        """Where turns start: at each user message that is words of a user and not only tool results."""
+        return tuple(i for i, entry in enumerate(self.entries) if opens_turn(entry.message))
+
+    def cut_points(self) -> set[int]:
+        """The indices where the history may be parted, from 0 to the number of entries: what every rule allows."""
+        return reduce(set.intersection, (rule(self.entries) for rule in CUT_RULES))
+
+    def find(self, drop: Sequence[str]) -> int | None:
+        """Where the span of the ids `drop` starts, or None where it does not stand whole."""
+        start = self.index.get(drop[0]) if drop else None
+        if start is None or start + len(drop) > len(self.entries):
+            return None
+        stands = all(entry.id == id for entry, id in zip(self.entries[start : start + len(drop)], drop))
+        return start if stands else None
+
+    def apply(self, edit: Edit) -> View:
+        """The view with one edit made; raises `UnsafeEdit` where that would not be safe."""
+        start = self.find(edit.drop)
+        if start is None:
+            raise UnsafeEdit(f"{edit.by}: no such span: {', '.join(edit.drop[:3])}", edit=edit)
+        if isinstance(edit.into, Brief):
+            raise UnsafeEdit(f"{edit.by}: its summary is not written yet", edit=edit)
+        stop = start + len(edit.drop)
+        check(self.entries, start, stop, edit.into, edit)
+        new = self._entries_for(edit, self.entries[start])
+        tail = self.entries[stop:]
+        if self.bound:
+            tail = tuple(self._without_thinking(tail))
+        return replace(self, entries=self.entries[:start] + new + tail)
+
+    def replay(self, edits: Iterable[Edit]) -> View:
+        """The view with the edits made that stand on this branch; the others are skipped."""
+        view = self
+        for edit in edits:
+            try:
+                view = view.apply(edit)
+            except UnsafeEdit:
+                continue
+        return view
+
+    def _entries_for(self, edit: Edit, first: Entry) -> tuple[Entry, ...]:
+        """One message in place of one keeps its id, so that a stub can be recalled by the id it had."""
+        assert not isinstance(edit.into, Brief)
+        if len(edit.drop) == len(edit.into) == 1:
+            message = edit.into[0]
+            return (Entry(first.id, message, self.count(message), first.pinned),)
+        parent = blake2b("\n".join(edit.drop).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        ids = chain(edit.into, parent)
+        return tuple(Entry(id, message, self.count(message)) for id, message in zip(ids, edit.into))
+
+    def _without_thinking(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            parts = tuple(p for p in entry.message.parts if type(p) is not Thinking)
+            if len(parts) == len(entry.message.parts):
+                yield entry
+            elif parts:
+                message = replace(entry.message, parts=parts)
+                yield replace(entry, message=message, tokens=self.count(message))
+
+
+def view_of(
+    messages: Sequence[Message],
+    count: Callable[[Message], int],
+    *,
+    pinned: Callable[[Message], bool] = lambda message: message.role == "system",
+    bound: bool = False,
+) -> View:
+    """A view of a history that is sent whole each time: ids are hashes of each message and all before it."""
+    entries = (Entry(id, m, count(m), pinned(m)) for id, m in zip(chain(messages), messages))
+    return View(tuple(entries), count, bound)
+
+
+# -- identity ----------------------------------------------------------------------------------------------------
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_BILLING_STAMP = re.compile(r"cc_version=[^;\s]*")
+
+
+def chain(messages: Iterable[Message], parent: str = "") -> Iterator[str]:
+    """An id for each message, made of its content and its parent's id, so that equal prefixes share their ids.
+
+    What clients change between calls without meaning it is left out: cache markers and every other unmodelled
+    key, a string against a list with one text part, and the version stamp that Claude Code puts into a system block.
+    """
+    for message in messages:
+        parent = blake2b(parent.encode() + identity(message), digest_size=8).hexdigest()
+        yield parent
+
+
+def identity(message: Message) -> bytes:
+    """The bytes that two messages share when they say the same."""
+    parts = tuple(_bare(p) for p in message.parts)
+    if message.role == "system":
+        parts = tuple(Text(_BILLING_STAMP.sub("", p.text)) if type(p) is Text else p for p in parts)
+    try:
+        return message.role.encode() + _encode(parts)
+    except (UnicodeEncodeError, ValueError, TypeError, OverflowError):
+        return message.role.encode() + repr(parts).encode("utf-8", "surrogatepass")
+
+
+def _bare(part: Part) -> Part:
+    if type(part) is ToolResult and any(type(p) is Text and p.extra for p in part.parts):
+        part = replace(part, parts=tuple(Text(p.text) if type(p) is Text else p for p in part.parts))
+    if type(part) is Opaque or type(part) is Summary or not getattr(part, "extra", None):
+        return part
+    return replace(part, extra={})
+
+
+# -- what may be cut ---------------------------------------------------------------------------------------------
+
+
+def opens_turn(message: Message) -> bool:
+    """Whether a user speaks here: a user message with more than tool results and stand-ins in it."""
+    return message.role == "user" and any(type(p) not in (ToolResult, Summary) for p in message.parts)
+
+
+def between_pairs(entries: Sequence[Entry]) -> set[int]:
+    """Indices where no tool call waits for its result; results that come twice keep the pair whole."""
+    last = {r.call_id: i for i, entry in enumerate(entries, 1) for r in entry.message.results}
+    points, reach = {0}, 0
+    for i, entry in enumerate(entries, 1):
+        for call in entry.message.calls:
+            reach = max(reach, last.get(call.id, i))
+        if i >= reach:
+            points.add(i)
+    return points
+
+
+def outside_batches(entries: Sequence[Entry]) -> set[int]:
+    """Indices that do not stand before a tool message: results follow their calls at once."""
+    return {i for i in range(len(entries) + 1) if i == len(entries) or entries[i].message.role != "tool"}
+
+
+CUT_RULES: tuple[Callable[[Sequence[Entry]], set[int]], ...] = (between_pairs, outside_batches)
+"""Each rule gives the indices that it allows; what all allow may be cut. Adding a rule adds a set."""
+
+
+# -- safety ------------------------------------------------------------------------------------------------------
+
+
+def check(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Message], edit: Edit) -> None:
+    """Raises `UnsafeEdit` unless the entries from `start` to `stop` may give way to `into`."""
+    gone = entries[start:stop]
+    if any(entry.pinned for entry in gone):
+        raise UnsafeEdit(f"{edit.by}: touches a pin", edit=edit)
+    if any(is_empty(message) for message in into):
+        raise UnsafeEdit(f"{edit.by}: leaves an empty message", edit=edit)
+    if halves(into) != (before := halves(entry.message for entry in gone)):
+        _check_pairs(entries, start, stop, into, before, edit)
+    if not into and _first_speaker(entries[:start]) is None:
+        if _first_speaker(gone) == "user" and _first_speaker(entries[stop:]) not in ("user", None):
+            raise UnsafeEdit(f"{edit.by}: the first message would not be a user's", edit=edit)
+
+
+def halves(messages: Iterable[Message]) -> tuple[Counter[str], Counter[str]]:
+    """How often each call id is called and answered in the messages."""
+    calls: Counter[str] = Counter()
+    results: Counter[str] = Counter()
+    for message in messages:
+        for part in message.parts:
+            if type(part) is ToolCall:
+                calls[part.id] += 1
+            elif type(part) is ToolResult:
+                results[part.call_id] += 1
+    return calls, results
+
+
+def _check_pairs(
+    entries: Sequence[Entry],
+    start: int,
+    stop: int,
+    into: Sequence[Message],
+    before: tuple[Counter[str], Counter[str]],
+    edit: Edit,
+) -> None:
+    """A half that goes must take its other half with it; halves that stood alone before may go alone."""
+    calls_in, results_in = halves(into)
+    calls_gone, results_gone = before[0] - calls_in, before[1] - results_in
+    rest = [entry.message for entry in (*entries[:start], *entries[stop:])]
+    calls_left, results_left = halves(rest)
+    calls_left += calls_in
+    results_left += results_in
+    split = [id for id in calls_gone if results_left[id] and not calls_left[id]]
+    split += [id for id in results_gone if calls_left[id] and not results_left[id]]
+    split += [id for id in calls_in if not before[0][id]] + [id for id in results_in if not before[1][id]]
+    if split:
+        raise UnsafeEdit(f"{edit.by}: splits the pair {split[0]}", edit=edit)
+
+
+def is_empty(message: Message) -> bool:
+    """Whether a provider would refuse the message as empty."""
+    return all(type(p) in (Text, Summary, Thinking) and not p.text.strip() for p in message.parts)  # type: ignore[union-attr]
+
+
+def _first_speaker(entries: Iterable[Entry]) -> str | None:
+    return next((entry.message.role for entry in entries if entry.message.role != "system"), None)
