@@ -35,6 +35,8 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     round: int = 1
     """How many folds with a summary the history has seen, this one included."""
     instruction: str = ""
+    failures: tuple[str, ...] = ()
+    """Why a summarizer's drafts were not installed; extraction took their place."""
 
     @property
     def freed(self) -> int:

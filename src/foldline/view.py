@@ -95,8 +95,11 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         if isinstance(edit.into, Brief):
             raise UnsafeEdit(f"{edit.by}: its summary is not written yet", edit=edit)
         stop = start + len(edit.drop)
-        check(self.entries, start, stop, edit.into, edit)
-        new = self._entries_for(edit, self.entries[start])
+        into = edit.into
+        if self.bound:
+            into = _without_revived_thinking(into, self.entries[start:stop])
+        check(self.entries, start, stop, into, edit)
+        new = self._entries_for(edit.drop, into, self.entries[start])
         tail = self.entries[stop:]
         if self.bound:
             tail = tuple(self._without_thinking(tail))
@@ -112,15 +115,12 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
                 continue
         return view
 
-    def _entries_for(self, edit: Edit, first: Entry) -> tuple[Entry, ...]:
+    def _entries_for(self, drop: Sequence[str], into: Sequence[Message], first: Entry) -> tuple[Entry, ...]:
         """One message in place of one keeps its id, so that a stub can be recalled by the id it had."""
-        assert not isinstance(edit.into, Brief)
-        if len(edit.drop) == len(edit.into) == 1:
-            message = edit.into[0]
-            return (Entry(first.id, message, self.count(message), first.pinned),)
-        parent = blake2b("\n".join(edit.drop).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        ids = chain(edit.into, parent)
-        return tuple(Entry(id, message, self.count(message)) for id, message in zip(ids, edit.into))
+        if len(drop) == len(into) == 1 and into[0].summary is None:
+            return (Entry(first.id, into[0], self.count(into[0]), first.pinned),)
+        parent = blake2b("\n".join(drop).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        return tuple(Entry(id, m, self.count(m)) for id, m in zip(chain(into, parent), into))
 
     def _without_thinking(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         for entry in entries:
@@ -142,6 +142,17 @@ def view_of(
     """A view of a history that is sent whole each time: ids are hashes of each message and all before it."""
     entries = (Entry(id, m, count(m), pinned(m)) for id, m in zip(chain(messages), messages))
     return View(tuple(entries), count, bound)
+
+
+def _without_revived_thinking(into: Sequence[Message], gone: Sequence[Entry]) -> tuple[Message, ...]:
+    """An edit that was proposed before another one dropped the thinking must not bring it back."""
+    alive = [part for entry in gone for part in entry.message.parts if type(part) is Thinking]
+    return tuple(
+        replace(message, parts=tuple(p for p in message.parts if type(p) is not Thinking or p in alive))
+        if any(type(p) is Thinking for p in message.parts)
+        else message
+        for message in into
+    )
 
 
 # -- identity ----------------------------------------------------------------------------------------------------
@@ -221,9 +232,9 @@ def check(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Messag
         raise UnsafeEdit(f"{edit.by}: leaves an empty message", edit=edit)
     if halves(into) != (before := halves(entry.message for entry in gone)):
         _check_pairs(entries, start, stop, into, before, edit)
-    if not into and _first_speaker(entries[:start]) is None:
-        if _first_speaker(gone) == "user" and _first_speaker(entries[stop:]) not in ("user", None):
-            raise UnsafeEdit(f"{edit.by}: the first message would not be a user's", edit=edit)
+    opens = _first_speaker(entries[:start]) is None and _first_speaker(gone) == "user"
+    if not into and opens and _first_speaker(entries[stop:]) not in ("user", None):
+        raise UnsafeEdit(f"{edit.by}: the first message would not be a user's", edit=edit)
 
 
 def halves(messages: Iterable[Message]) -> tuple[Counter[str], Counter[str]]:

@@ -1,0 +1,5 @@
+"""The append-only log: sessions in the dialect that pi and OpenClaw write."""
+
+from foldline.session.log import Fault, PastFold, Session
+
+__all__ = ["Fault", "PastFold", "Session"]

@@ -1,0 +1,19 @@
+"""What may give when a window fills: each strategy proposes edits and changes nothing.
+
+A strategy is a function from a view and a number of tokens to free, to edits. It has no mark of its own, does no
+I/O and keeps no state; the engine applies what it proposes, one edit at a time, until enough is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from foldline.view import Edit, View
+
+Strategy = Callable[[View, int], Iterable[Edit]]
+
+from foldline.strategies.older import summarize_older  # noqa: E402
+from foldline.strategies.tool_outputs import prune_tool_outputs, shorten_tool_outputs  # noqa: E402
+from foldline.strategies.truncate import truncate  # noqa: E402
+
+__all__ = ["Strategy", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"]

@@ -1,0 +1,47 @@
+# `make demo` and `make test` do all set-up themselves: they need python3 (3.11 or newer, with venv) and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test lint types layers check bench lock pi clean
+
+help: ## what the targets do
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(READY): requirements-dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV) || { echo "python3 needs its venv module: apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+demo: $(READY) ## fold the sample session: status, dry run, fold, history, recall, undo
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh samples/demo.sh
+
+test: $(READY) ## run the tests
+	$(BIN)/python -m pytest -n auto
+
+lint: $(READY) ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## static types
+	$(BIN)/mypy
+
+layers: $(READY) ## imports go down only
+	$(BIN)/lint-imports
+
+check: test lint types layers ## all that CI runs
+
+bench: $(READY) ## measure foldline beside its alternatives
+	$(BIN)/python benchmarks/run.py
+
+pi: $(READY) ## compare with pi's own session managers (installs their npm packages into .pi)
+	sh tests/pi/install.sh .pi
+	PI_PACKAGES=$(CURDIR)/.pi $(BIN)/python -m pytest tests/pi
+
+lock: $(READY) ## pin the dependencies by hash
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
+
+clean: ## remove the environment
+	rm -rf $(VENV) .pi

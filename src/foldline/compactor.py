@@ -1,0 +1,237 @@
+"""Keeps a growing history inside its window: what an agent's author imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from foldline import overflow, wire
+from foldline.engine import (
+    RECOVERY_SHARE,
+    Folding,
+    Step,
+    Summarizer,
+    arun,
+    folding,
+    run,
+    steps_by_hand,
+    steps_for,
+    steps_within,
+)
+from foldline.errors import ProviderError
+from foldline.fold import Fold, Trigger
+from foldline.history import History, Item
+from foldline.messages import Message, Value
+from foldline.models import Model
+from foldline.models import model as model_named
+from foldline.policy import DEFAULT, Policy, budget
+from foldline.summarize.extract import extract
+from foldline.tokens.meter import Count, Meter
+from foldline.view import View
+
+REGROWTH = 0.02
+"""The share of the window that a history must grow by after a fold before a soft layer folds again."""
+
+
+class Folded(Value, frozen=True):
+    """A fold was made and is what `fit` hands out from now on."""
+
+    fold: Fold
+
+
+class SummaryFellBack(Value, frozen=True):
+    """The summarizer's draft was not installed; extraction took its place."""
+
+    reason: str
+
+
+class Rewound(Value, frozen=True):
+    """The history no longer starts like the one before; folds that do not stand on it are left out."""
+
+    kept: int
+    """How many messages of the earlier history still stand."""
+
+
+Event = Folded | SummaryFellBack | Rewound
+
+
+class Compactor:
+    """Hands out a history that fits the model's window, and remembers what it folded away.
+
+    Call `fit` with the whole history before each model call, and `observe` with the reply after it. Histories are
+    lists of dicts in the wire format `format` ("openai-chat" or "anthropic"; found out from the first history where
+    it is not given), or lists of `Message`. They are never changed; replace a message rather than write into it.
+
+    `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
+    prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `pinned` says
+    which messages no fold may touch. `on_event` hears `Folded`, `SummaryFellBack` and `Rewound`.
+    """
+
+    def __init__(
+        self,
+        model: str | Model = "",
+        *,
+        window: int | None = None,
+        reserve: int | None = None,
+        overhead: int = 0,
+        policy: Policy = DEFAULT,
+        summarizer: Summarizer = extract,
+        pinned: Callable[[Message], bool] | None = None,
+        format: str = "",
+        on_event: Callable[[Event], None] | None = None,
+    ) -> None:
+        self.model = model_named(model) if isinstance(model, str) else model
+        self.budget = budget(window if window is not None else self.model.window, reserve)
+        self.policy = policy
+        self.summarizer = summarizer
+        self.meter = Meter(self.model.family, overhead=overhead)
+        self._history = History(
+            self.meter, pinned or policy.pinned, bound=self.model.binds_thinking, format=format
+        )
+        self._emit = on_event or (lambda event: None)
+        self._sent = 0
+        self._folded_at: int | None = None
+
+    @property
+    def folds(self) -> list[Fold]:
+        """The folds that were made, oldest first."""
+        return [fold for _, fold in self._history.folds]
+
+    @property
+    def count(self) -> Count:
+        """How many tokens a request with the history of the last `fit` takes."""
+        return self.meter.total(self._history.weight)
+
+    def fit(self, messages: Sequence[Item]) -> list[Item]:
+        """The history that the model should see now: the same messages, or fewer where the window fills.
+
+        Raises `CannotFit` where what may not be folded is over the limit by itself, and `WireError` for a message
+        that cannot be read; either leaves everything as it was.
+        """
+        if fold := self._due(messages):
+            self._install(*run(fold, self.summarizer))
+        return self._hand_out()
+
+    async def afit(self, messages: Sequence[Item]) -> list[Item]:
+        """The same as `fit`, with a summarizer that may be awaited."""
+        if fold := self._due(messages):
+            self._install(*await arun(fold, self.summarizer))
+        return self._hand_out()
+
+    def observe(self, reply: Any) -> None:
+        """Takes what the provider billed for what the last `fit` handed out.
+
+        `reply` is the provider's reply or its usage, as a dict or as an object of the provider's library; one that
+        states no usage changes nothing.
+        """
+        usage = wire.read_usage(reply)
+        if usage is not None and usage.prompt and self._sent:
+            self.meter.learn(usage.prompt, self._sent)
+
+    def recover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
+        """The history to send again, once, after the provider refused one as too long.
+
+        The true limit is learned from the error where it states one, and no model is asked. An error that is no
+        overflow is raised again.
+        """
+        found = overflow.read(error)
+        if found is None:
+            raise error if isinstance(error, BaseException) else ProviderError(str(error)[:500])
+        if found.limit:
+            window = min(self.budget.window, found.limit)
+            self.budget = budget(window, min(self.budget.reserve, window // 5))
+        if found.tokens and self._sent:
+            self.meter.learn(found.tokens, self._sent)
+        self._take(messages)
+        most = round(min(self.budget.limit, self.count.tokens) * RECOVERY_SHARE) - self.meter.overhead
+        self._install(*run(self._folding(steps_within(most), "overflow", limit=most), extract))
+        return self._hand_out()
+
+    def plan(self, messages: Sequence[Item], *, focus: str = "") -> Fold:
+        """The fold that a user's own command would make now, with an extractive summary; nothing is changed."""
+        self._take(messages)
+        _, fold = run(self._by_hand(focus), extract)
+        return fold
+
+    def fold(self, messages: Sequence[Item], *, focus: str = "") -> list[Item]:
+        """Folds now, whatever the fill, keeping what `focus` asks for."""
+        self._take(messages)
+        self._install(*run(self._by_hand(focus), self.summarizer))
+        return self._hand_out()
+
+    def fold_to(self, messages: Sequence[Item], max_tokens: int) -> list[Item]:
+        """The history in at most `max_tokens`, the overhead included; raises `CannotFit` with what is in the way."""
+        self._take(messages)
+        most = max_tokens - self.meter.overhead
+        self._install(*run(self._folding(steps_within(most), "manual", limit=most), extract))
+        return self._hand_out()
+
+    def recall(self, id: str) -> Message | None:
+        """The message of that id as it was before any fold, or None."""
+        return self._history.find(id)
+
+    def undo(self) -> Fold | None:
+        """Takes back the newest fold; `fit` may make another one when the window is still full."""
+        if not self._history.folds:
+            return None
+        _, fold = self._history.folds.pop()
+        self._show(self._history.view())
+        return fold
+
+    def _take(self, messages: Sequence[Item]) -> None:
+        stands = self._history.take(messages if isinstance(messages, list) else list(messages))
+        if stands is not None:
+            self.meter.forget()
+            self._folded_at = None
+            self._emit(Rewound(stands))
+
+    def _due(self, messages: Sequence[Item]) -> Folding | None:
+        """The fold that the fill asks for, or None."""
+        self._take(messages)
+        tokens = self.count.tokens - self.meter.overhead
+        steps = steps_for(self.policy, self.budget, self.meter.overhead)
+        limit = self.budget.limit - self.meter.overhead
+        if all(tokens <= step.mark for step in steps) and tokens <= limit:
+            return None
+        if self._folded_at is not None and tokens <= limit and tokens - self._folded_at < REGROWTH * self.budget.window:
+            return None
+        return self._folding(steps, "threshold", limit=limit)
+
+    def _by_hand(self, focus: str) -> Folding:
+        self._history.refresh()
+        view = self._history.view()
+        steps = steps_by_hand(self.policy, view, self.budget, self.meter.overhead)
+        return self._folding(steps, "manual", focus=focus)
+
+    def _folding(self, steps: Sequence[Step], trigger: Trigger, *, limit: int | None = None, focus: str = "") -> Folding:
+        self._history.refresh()
+        return folding(
+            self._history.view(),
+            steps,
+            trigger=trigger,
+            limit=limit,
+            focus=focus,
+            ratio=self.meter.ratio,
+            overhead=self.meter.overhead,
+            error=self.count.error,
+        )
+
+    def _install(self, view: View, fold: Fold) -> None:
+        for reason in fold.receipt.failures:
+            self._emit(SummaryFellBack(reason))
+        self._folded_at = view.tokens
+        if fold:
+            self._history.folds.append((len(self._history.messages), fold))
+            self._show(view)
+            self._emit(Folded(fold))
+
+    def _show(self, view: View) -> None:
+        self._history.show(view)
+        self.meter.forget()
+
+    def _hand_out(self) -> list[Item]:
+        self._sent = self._history.weight
+        return list(self._history.seen)
+
+
+__all__ = ["Compactor", "Event", "Folded", "Rewound", "SummaryFellBack"]

@@ -1,0 +1,128 @@
+"""A history that is sent whole each time: what the caller sent, and what the model sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from foldline import wire
+from foldline.fold import Fold
+from foldline.messages import Message
+from foldline.tokens.meter import Meter
+from foldline.view import Entry, View, chain
+
+Item = Any
+"""One message as the caller has it: a dict of a wire format, or a `Message`."""
+
+
+class History:
+    """One growing conversation: its items as the caller has them, decoded and weighed once each, and its folds.
+
+    What no fold touched is handed out as the caller's own object. A fold is replayed on the messages that there were
+    when it was made, so that what came later keeps the thinking that was bound to the folded past.
+    """
+
+    def __init__(self, meter: Meter, pinned: Callable[[Message], bool], *, bound: bool, format: str) -> None:
+        self.meter = meter
+        self.pinned = pinned
+        self.bound = bound
+        self.format = format
+        self.items: list[Item] = []
+        self.messages: list[Message] = []
+        self.weights: list[int] = []
+        self.folds: list[tuple[int, Fold]] = []
+        """Each fold with the number of messages that there were when it was made."""
+        self.seen: list[Item] = []
+        """What the model sees, in the caller's format."""
+        self.weight = 0
+        """The estimated size of what the model sees, uncalibrated."""
+        self._ids: list[str] = []
+
+    def take(self, items: Sequence[Item]) -> int | None:
+        """Takes the history as it is now; answers how much of the earlier one stands where it was rewritten."""
+        known = len(self.items)
+        if items[:known] == self.items:
+            self._append(items[known:])
+            return None
+        stands = _common(items, self.items)
+        fresh = self._decoded(items[stands:], stands)
+        self._cut(stands)
+        self._append(items[stands:], fresh)
+        self.folds = [(min(at, stands), fold) for at, fold in self.folds]
+        self.show(self.view())
+        return stands
+
+    def refresh(self) -> None:
+        """Decodes and weighs everything again: a caller may have written into its messages since."""
+        items = self.items
+        messages = self._decoded(items, 0)
+        self._cut(0)
+        self.messages, self.weights, self.items = messages, [self.meter.weigh(m) for m in messages], items
+
+    def view(self) -> View:
+        """What the model sees, with every fold that stands on this history replayed."""
+        entries = list(self._entries())
+        view, done = View((), self.meter.count, self.bound), 0
+        for at, fold in self.folds:
+            view = View(view.entries + tuple(entries[done:at]), view.count, view.bound).replay(fold.edits)
+            done = max(done, at)
+        return View(view.entries + tuple(entries[done:]), view.count, view.bound)
+
+    def show(self, view: View) -> None:
+        """Makes a view what the model sees from now on."""
+        place = {id(message): i for i, message in enumerate(self.messages)}
+        at = [place.get(id(entry.message)) for entry in view.entries]
+        self.seen = [self._encoded(e.message) if i is None else self.items[i] for i, e in zip(at, view.entries)]
+        self.weight = sum(
+            self.meter.weigh(e.message) if i is None else self.weights[i] for i, e in zip(at, view.entries)
+        )
+
+    def find(self, id: str) -> Message | None:
+        """The message of that id as it was before any fold, or None."""
+        ids = list(self._chain())
+        return self.messages[ids.index(id)] if id in ids else None
+
+    def _append(self, items: Sequence[Item], messages: Sequence[Message] | None = None) -> None:
+        messages = self._decoded(items, len(self.items)) if messages is None else messages
+        weights = [self.meter.weigh(message) for message in messages]
+        self.items += items
+        self.messages += messages
+        self.weights += weights
+        self.seen += items
+        self.weight += sum(weights)
+
+    def _cut(self, stands: int) -> None:
+        self.items = self.items[:stands]
+        self.messages = self.messages[:stands]
+        self.weights = self.weights[:stands]
+        self._ids = self._ids[:stands]
+
+    def _decoded(self, items: Sequence[Item], first: int) -> list[Message]:
+        if not items:
+            return []
+        if isinstance(items[0], Message):
+            return list(items)
+        self.format = self.format or wire.detect(items)
+        return [wire.decode(item, self.format, where=f"messages[{i}]") for i, item in enumerate(items, first)]
+
+    def _encoded(self, message: Message) -> Item:
+        return wire.encode(message, self.format) if self.format else message
+
+    def _entries(self) -> Iterator[Entry]:
+        ratio = self.meter.ratio
+        for id, message, weight in zip(self._chain(), self.messages, self.weights):
+            yield Entry(id, message, round(weight * ratio), self.pinned(message))
+
+    def _chain(self) -> list[str]:
+        known = len(self._ids)
+        self._ids += chain(islice(self.messages, known, None), self._ids[-1] if self._ids else "")
+        return self._ids
+
+
+def _common(a: Sequence[Item], b: Sequence[Item]) -> int:
+    """How many items two histories share from the start."""
+    for i, (x, y) in enumerate(zip(a, b)):
+        if x is not y and x != y:
+            return i
+    return min(len(a), len(b))

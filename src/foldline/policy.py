@@ -1,0 +1,122 @@
+"""When a history is folded, and what is tried in which order: data over the strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from foldline.errors import ConfigError
+from foldline.messages import Message, Value
+from foldline.strategies import (
+    Strategy,
+    prune_tool_outputs,
+    shorten_tool_outputs,
+    summarize_older,
+    truncate,
+)
+
+
+class Budget(Value, frozen=True, omit_defaults=True):
+    """How much a request may hold, in tokens: the model's `window`, less the `reserve` that is held back for the reply."""
+
+    window: int
+    reserve: int = 0
+
+    @property
+    def limit(self) -> int:
+        """The most that a request may take."""
+        return self.window - self.reserve
+
+
+def budget(window: int, reserve: int | None = None) -> Budget:
+    """A budget for a window; a reserve that is not given is pi's 16,384 tokens, at most a fifth of the window."""
+    reserve = min(16_384, window // 5) if reserve is None else reserve
+    if window <= 0:
+        raise ConfigError(f"a window of {window:,} tokens holds nothing", path="budget", key="window")
+    if not 0 <= reserve < window:
+        raise ConfigError(f"a reserve of {reserve:,} leaves nothing of {window:,} tokens", path="budget", key="reserve")
+    return Budget(window, reserve)
+
+
+class Layer(Value, frozen=True, omit_defaults=True):
+    """One step of a policy: from the fill `at` down to the fill `to`, both shares of the window.
+
+    `outputs_over` is a second condition, tokens of tool output in the view. A `hard` layer may not be skipped, and asks
+    no model.
+    """
+
+    name: str
+    at: float
+    to: float
+    strategies: tuple[Strategy, ...]
+    hard: bool = False
+    outputs_over: int = 0
+
+
+class Policy(Value, frozen=True, omit_defaults=True):
+    """The ordered layers, and which messages no edit may touch."""
+
+    name: str
+    layers: tuple[Layer, ...]
+    pinned: Callable[[Message], bool] = lambda message: message.role == "system"
+
+    def layer(self, name: str) -> Layer:
+        """The layer of that name."""
+        return next(layer for layer in self.layers if layer.name == name)
+
+
+def policy(name: str, layers: Iterable[Layer]) -> Policy:
+    """A policy of layers in the order of their marks; refuses marks out of range or out of order."""
+    layers = tuple(layers)
+    for layer in layers:
+        if not 0 < layer.to <= layer.at <= 1:
+            raise ConfigError(f"needs 0 < to <= at <= 1, has to={layer.to}, at={layer.at}", path=name, key=layer.name)
+    if list(layers) != sorted(layers, key=lambda layer: layer.at):
+        raise ConfigError("layers must stand in the order of their marks", path=name, key="layers")
+    return Policy(name, layers)
+
+
+def hard_strategies(keep: int) -> tuple[Strategy, ...]:
+    """What is tried, in this order, when a budget must be met and no model may be asked."""
+    return (
+        prune_tool_outputs(protect=keep, minimum=0),
+        summarize_older(keep=keep, max_tokens=2_000),
+        prune_tool_outputs(protect=0, minimum=0),
+        shorten_tool_outputs(keep=1_000),
+        summarize_older(keep=0, max_tokens=1_000),
+        shorten_tool_outputs(keep=200),
+        truncate(),
+    )
+
+
+OPENCLAW = policy(
+    "openclaw",
+    (
+        Layer("prune", 0.80, 0.60, (prune_tool_outputs(protect=40_000, minimum=20_000),), outputs_over=50_000),
+        Layer("summarize", 0.88, 0.50, (summarize_older(keep=25_000),)),
+        Layer("full", 0.95, 0.40, hard_strategies(10_000), hard=True),
+    ),
+)
+"""The three layers of the OpenClaw requirements: prune at 80 %, summarize at 88 %, full at 95 %."""
+
+PI = policy(
+    "pi",
+    (
+        Layer("summarize", 0.92, 0.50, (summarize_older(keep=20_000),)),
+        Layer("full", 0.95, 0.40, hard_strategies(10_000), hard=True),
+    ),
+)
+"""pi summarizes once less than 16,384 tokens are left (92 % of 200,000), and keeps 20,000."""
+
+DEFAULT = Policy("default", OPENCLAW.layers)
+"""What foldline does unless told otherwise: OpenClaw's layers."""
+
+PRESETS = {p.name: p for p in (DEFAULT, OPENCLAW, PI)}
+"""The policies that `--policy NAME` knows."""
+
+
+def preset(name: str) -> Policy:
+    """The policy of that name; an unknown one is refused with the names that there are."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise ConfigError(f"no such policy; there are {', '.join(PRESETS)}", path=name, key="policy") from None

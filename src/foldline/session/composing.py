@@ -1,0 +1,217 @@
+"""A fold, and the undoing of one, as records that pi loads."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from foldline.errors import CompactionError
+from foldline.fold import Fold
+from foldline.messages import Message
+from foldline.session.dialect import CONTRIBUTES, SETTINGS, content_of, system_at
+from foldline.session.lines import Record
+from foldline.session.tree import FOLD, UNDO, Path
+from foldline.view import Entry, View
+
+EDITABLE = ("user", "assistant", "toolResult")
+"""The roles whose content pi lets a `context_edit` replace."""
+
+REASSERTED = "(The fold was undone: nothing is folded, the whole history follows.)"
+"""The summary of the record that undoes the first fold of a version 1 session, which has no branches."""
+
+
+class Place(NamedTuple):
+    """Where a fold is written: the path as it stands, its records by entry id, and what its readers understand."""
+
+    path: Path
+    sources: Mapping[str, Record]
+    knows_edits: bool
+    linear: bool
+
+
+def fold_records(place: Place, before: View, after: View, fold: Fold, meter: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records that make `after` of `before`, the first one carrying the receipt.
+
+    A prefix that gave way to a summary is a `compaction`, and a single message that changed a `context_edit`. What
+    those two cannot say, or an older pi cannot read, is written as messages on a branch of their own.
+    """
+    leaf = place.path.leaf.id if place.path.leaf else None
+    mark = {
+        "fold": fold.id,
+        "leaf": leaf,
+        "trigger": fold.trigger,
+        "layer": fold.layer,
+        "receipt": msgspec.to_builtins(fold.receipt),
+        "meter": dict(meter),
+    }
+    old = [entry for entry in before.entries if entry.message.role != "system"]
+    new = [entry for entry in after.entries if entry.message.role != "system"]
+    records = _annotations(place, old, new, mark)
+    if records is None:
+        if place.linear:
+            raise CompactionError("a version 1 session has no branches: only its oldest part can be folded away")
+        records = _branch(place, old, new, mark)
+    return _chained(records, records[0].pop("parentId", leaf), mark)
+
+
+def _annotations(
+    place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict[str, Any]
+) -> list[dict[str, Any]] | None:
+    """The fold as a compaction and edits of what it kept, or None where they cannot say it."""
+    known = {entry.id: entry for entry in old}
+    lead = new[0] if new and new[0].id not in known and new[0].message.summary else None
+    rest = new[1:] if lead else new
+    if any(entry.id not in known for entry in rest):
+        return None
+    changed = [entry for entry in rest if entry.message is not known[entry.id].message]
+    kept = {entry.id for entry in rest}
+    first = next((i for i, entry in enumerate(old) if entry.id in kept), len(old)) if lead else 0
+    gone = [entry for entry in old[first:] if entry.id not in kept]
+    if (changed or gone) and not (place.knows_edits and all(_is_editable(place, entry) for entry in changed)):
+        return None
+    if lead and first < len(old) and old[first].id not in place.sources:
+        return None
+    edits = [_edit(entry.id, {"content": content_of(entry.message)}) for entry in changed]
+    edits += [_edit(entry.id, None) for entry in gone]
+    if lead is None:
+        return [{"type": "custom", "customType": FOLD, "data": {}}, *edits]
+    return [_compaction(place, lead.message, old[first].id if first < len(old) else None, mark), *edits]
+
+
+def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict[str, Any]) -> list[dict[str, Any]]:
+    """The fold as copies of all that it kept, behind a compaction that keeps nothing, or beside what it changed."""
+    if new and new[0].message.summary:
+        return [_compaction(place, new[0].message, None, mark), *(_copy(place, entry) for entry in new[1:])]
+    same = next((i for i, (a, b) in enumerate(zip(old, new)) if a.message is not b.message), min(len(old), len(new)))
+    parent = old[same - 1].id if same else _root(place.path)
+    start: dict[str, Any] = {"type": "custom", "customType": FOLD, "data": {}, "parentId": parent}
+    places = {record.id: i for i, record in enumerate(place.path.records)}
+    behind = place.path.records[places.get(parent, -1) + 1 :]
+    settings = [_stripped(r.data) for r in behind if r.type in SETTINGS]
+    return [start, *settings, *(_copy(place, entry) for entry in new[same:])]
+
+
+def _root(path: Path) -> str | None:
+    """The last record before anything that the model sees."""
+    first = next((i for i, r in enumerate(path.records) if r.type in CONTRIBUTES), 0)
+    return path.records[first - 1].id if first else None
+
+
+def _is_editable(place: Place, entry: Entry) -> bool:
+    source = place.sources.get(entry.id)
+    if source is None:
+        return False
+    message = source.data.get("message")
+    return source.type == "custom_message" or (isinstance(message, dict) and message.get("role") in EDITABLE)
+
+
+def _edit(id: str, replacement: dict[str, Any] | None) -> dict[str, Any]:
+    return {"type": "context_edit", "targetId": id, "replacement": replacement}
+
+
+def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[str, Any]) -> dict[str, Any]:
+    summary = message.summary
+    assert summary is not None
+    files = summary.facts.get("files")
+    record: dict[str, Any] = {"type": "compaction", "summary": summary.text}
+    if place.linear:
+        record["firstKeptEntryIndex"] = int(kept.removeprefix("e")) if kept else len(place.path.records) + 1
+    else:
+        record["firstKeptEntryId"] = kept
+    record["tokensBefore"] = mark["receipt"]["tokens_before"]
+    record["details"] = {**_file_lists(files), "foldline": {"facts": summary.facts}}
+    if system := system_at(place.path.records):
+        record["systemMessage"] = system
+    return record
+
+
+def _file_lists(files: object) -> dict[str, list[str]]:
+    """The two lists that pi keeps beside a summary."""
+    if not isinstance(files, dict):
+        return {"readFiles": [], "modifiedFiles": []}
+    states = {path: str(state) for path, state in files.items()}
+    read = sorted(path for path, state in states.items() if "read" in state)
+    return {"readFiles": read, "modifiedFiles": sorted(set(states) - set(read))}
+
+
+def _copy(place: Place, entry: Entry) -> dict[str, Any]:
+    """A record of the entry as it stands in the view: its own one where there is one, else a message of ours."""
+    source = place.sources.get(entry.id)
+    if source is None or source.type == "compaction":
+        return {"type": "custom_message", "customType": FOLD, "content": content_of(entry.message), "display": True}
+    data = _stripped(source.data)
+    if isinstance(message := data.get("message"), dict) and message.get("role") in EDITABLE:
+        data["message"] = message | {"content": content_of(entry.message)}
+    elif source.type == "custom_message":
+        data["content"] = content_of(entry.message)
+    return data
+
+
+def _stripped(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in ("id", "parentId", "foldline")}
+
+
+def undo_records(place: Place, group: Sequence[Record], leaf: str | None, fold: str) -> list[dict[str, Any]]:
+    """The records that bring back the context from before a fold, with what came after it behind.
+
+    They start a branch at the entry that was the newest one when the fold was made. Version 1 has no branches: there
+    the boundary from before the fold is written once more.
+    """
+    later = place.path.records[place.path.records.index(group[-1]) + 1 :]
+    renamed: dict[str, str] = {}
+    records: list[dict[str, Any]] = [{"type": "custom", "customType": UNDO, "data": {"fold": fold}}]
+    for record in later:
+        if record.type not in (*CONTRIBUTES, *SETTINGS, "context_edit"):
+            continue
+        data = _stripped(record.data)
+        if record.type == "context_edit":
+            data["targetId"] = renamed.get(str(data.get("targetId")), data.get("targetId"))
+        new = new_id()
+        if record.id:
+            renamed[record.id] = new
+        records.append({"id": new, **data})
+    return _chained(records, leaf, {"undo": fold})
+
+
+def reasserted(earlier: Record | None, fold: str) -> dict[str, Any]:
+    """The record that undoes a fold of a version 1 session: the earlier boundary again, or one that folds nothing."""
+    data = dict(earlier.data) if earlier else {"summary": REASSERTED, "firstKeptEntryIndex": 1, "tokensBefore": 0}
+    details = data.get("details")
+    own = {**(details if isinstance(details, dict) else {}), "foldline": {"undo": fold, "nothing": earlier is None}}
+    return {**data, "type": "compaction", "timestamp": now(), "details": own}
+
+
+def _chained(records: Sequence[dict[str, Any]], parent: str | None, mark: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records with ids, parents and times, the first one marked in full and the others by the fold's id."""
+    chained: list[dict[str, Any]] = []
+    short = {key: mark[key] for key in ("fold", "undo") if key in mark}
+    for n, record in enumerate(records):
+        id = record.get("id") or new_id()
+        base = {"type": record["type"], "id": id, "parentId": parent, "timestamp": record.get("timestamp") or now()}
+        full = base | {key: value for key, value in record.items() if key not in base}
+        if full["type"] == "compaction" and "firstKeptEntryId" in full and full["firstKeptEntryId"] is None:
+            full["firstKeptEntryId"] = id
+        note = {**mark, "records": len(records)} if n == 0 else short
+        if full["type"] == "compaction" and n == 0:
+            full["details"]["foldline"] |= note
+        else:
+            full["foldline"] = note
+        chained.append(full)
+        parent = id
+    return chained
+
+
+def new_id() -> str:
+    """An id as pi makes them: eight hexadecimal digits."""
+    return secrets.token_hex(4)
+
+
+def now() -> str:
+    """The time as pi writes it: ISO 8601 in UTC with milliseconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+

@@ -1,0 +1,273 @@
+"""The records of pi and OpenClaw as messages, and messages as their records.
+
+The texts that pi wraps around summaries, commands and branches are pi's own (0.73 and 0.87 share them), so that the
+model reads the same words whichever program builds the request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldline.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    replace,
+)
+from foldline.session.lines import Record
+
+FORMAT = "pi"
+
+SUMMARY_PREFIX = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
+SUMMARY_SUFFIX = "\n</summary>"
+BRANCH_PREFIX = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
+BRANCH_SUFFIX = "</summary>"
+
+CONTRIBUTES = ("message", "custom_message", "branch_summary", "compaction")
+"""The kinds of record that the model sees; every other one is kept and passed over."""
+
+SETTINGS = ("model_change", "thinking_level_change")
+
+
+def message_of(record: Record) -> Message | None:
+    """The message that a record adds to the context, or None where it adds none."""
+    data = record.data
+    match record.type:
+        case "message":
+            return _message(data.get("message"))
+        case "custom_message":
+            return Message("user", _blocks(data.get("content")), format=FORMAT)
+        case "branch_summary" if isinstance(text := data.get("summary"), str) and text:
+            return Message("user", (Text(BRANCH_PREFIX + text + BRANCH_SUFFIX),), format=FORMAT)
+        case "compaction":
+            return Message("user", (Summary(_string(data.get("summary")), facts_of(data)),), format=FORMAT)
+        case _:
+            return None
+
+
+def system_of(record: Record) -> Message | None:
+    """The system prompt that a compaction carries, where pi 0.87 wrote one."""
+    message = record.data.get("systemMessage")
+    return _message(message) if isinstance(message, dict) else None
+
+
+def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The ledger behind a compaction's summary: foldline's own, or the files that pi lists."""
+    details = data.get("details")
+    if not isinstance(details, dict):
+        return {}
+    own = details.get("foldline")
+    if isinstance(own, dict) and isinstance(facts := own.get("facts"), dict):
+        return facts
+    return {}
+
+
+def _message(data: object) -> Message | None:
+    if not isinstance(data, dict):
+        return None
+    match data.get("role"):
+        case "user":
+            return Message("user", _blocks(data.get("content")), format=FORMAT)
+        case "assistant":
+            return Message("assistant", _blocks(data.get("content")), usage_of(data.get("usage")), format=FORMAT)
+        case "toolResult":
+            return Message("tool", (_result(data),), format=FORMAT)
+        case "system":
+            return Message("system", _system_parts(data), format=FORMAT)
+        case "bashExecution" if not data.get("excludeFromContext"):
+            return Message("user", (Text(_bash_text(data)),), format=FORMAT)
+        case "custom" | "hookMessage":
+            return Message("user", _blocks(data.get("content")), format=FORMAT)
+        case "branchSummary":
+            return Message("user", (Text(BRANCH_PREFIX + _string(data.get("summary")) + BRANCH_SUFFIX),), format=FORMAT)
+        case "compactionSummary":
+            return Message("user", (Summary(_string(data.get("summary"))),), format=FORMAT)
+        case _:
+            return None
+
+
+def usage_of(data: object) -> Usage | None:
+    """The usage of a reply; pi's `input` excludes cached tokens already. None where nothing usable was billed."""
+    if not isinstance(data, dict):
+        return None
+    names = ("input", "output", "cacheRead", "cacheWrite")
+    figures = [v if isinstance(v := data.get(name), int) and 0 <= v < 10**9 else 0 for name in names]
+    return Usage(*figures) if any(figures) else None
+
+
+def _blocks(content: object) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return (Text(content),)
+    return tuple(_block(block) for block in content) if isinstance(content, list) else ()
+
+
+def _block(block: Any) -> Part:
+    match block:
+        case {"type": "text", "text": str(text), **extra}:
+            return Text(text, extra)
+        case {"type": "thinking", "thinking": str(text), **extra}:
+            signature = extra.pop("thinkingSignature", None)
+            return Thinking(text, signature if isinstance(signature, str) else None, extra=extra)
+        case {"type": "toolCall", "id": str(id), "name": str(name), **extra}:
+            return ToolCall(id, name, _as_json(extra.pop("arguments", {})), extra)
+        case {"type": "image"}:
+            return Media("image", block)
+        case _:
+            return Opaque(block)
+
+
+def _result(data: Mapping[str, Any]) -> ToolResult:
+    parts = tuple(p for p in _blocks(data.get("content")) if isinstance(p, Text | Media | Opaque))
+    name = data.get("toolName")
+    return ToolResult(_string(data.get("toolCallId")), parts, bool(data.get("isError")), _string(name))
+
+
+def _system_parts(data: Mapping[str, Any]) -> tuple[Part, ...]:
+    sections = data.get("sections")
+    texts = [data.get("content"), *(sections.values() if isinstance(sections, dict) else ())]
+    parts: list[Part] = [Text(text) for text in texts if isinstance(text, str) and text]
+    if tools := data.get("toolsAdded"):
+        parts.append(Opaque(tools))
+    return tuple(parts)
+
+
+def _bash_text(data: Mapping[str, Any]) -> str:
+    output = data.get("output")
+    text = f"Ran `{_string(data.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    code = data.get("exitCode")
+    if data.get("cancelled"):
+        text += "\n\n(command cancelled)"
+    elif code not in (None, 0):
+        text += f"\n\nCommand exited with code {code}"
+    if data.get("truncated") and data.get("fullOutputPath"):
+        text += f"\n\n[Output truncated. Full output: {data['fullOutputPath']}]"
+    return text
+
+
+# -- and back ----------------------------------------------------------------------------------------------------
+
+
+def content_of(message: Message) -> list[Any]:
+    """A message's content as pi's blocks."""
+    result = next(message.results, None)
+    return [_as_block(part) for part in (result.parts if result else message.parts)]
+
+
+def record_of(message: Message, milliseconds: int) -> dict[str, Any]:
+    """A message as pi stores it; a user's plain words become one text block, as pi writes them."""
+    result = next(message.results, None)
+    stored: dict[str, Any] = {"role": "toolResult" if result else message.role}
+    if result:
+        stored |= {"toolCallId": result.call_id, "toolName": result.name}
+    stored["content"] = content_of(message)
+    if result:
+        stored["isError"] = result.error
+    if message.usage is not None:
+        u = message.usage
+        stored["usage"] = {
+            "input": u.input,
+            "output": u.output,
+            "cacheRead": u.cache_read,
+            "cacheWrite": u.cache_write,
+            "totalTokens": u.context,
+        }
+    stored["timestamp"] = milliseconds
+    return stored
+
+
+def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
+    """The system prompt and the tools as they stand at the end of a path, as pi's checkpoint, or None where there are none.
+
+    Later system messages patch the sections and the tools of earlier ones: `null` removes a section.
+    """
+    contents: list[str] = []
+    sections: dict[str, Any] = {}
+    tools: dict[str, Any] = {}
+    stamp: Any = None
+    for message in _system_messages(path):
+        stamp = message.get("timestamp") if stamp is None else stamp
+        if isinstance(text := message.get("content"), str) and text:
+            contents.append(text)
+        for name, value in (message.get("sections") or {}).items():
+            sections[name] = value
+        for tool in message.get("toolsAdded") or ():
+            tools[tool.get("name", "")] = tool
+        for tool in message.get("toolsRemoved") or ():
+            tools.pop(tool.get("name", ""), None)
+    if stamp is None:
+        return None
+    whole: dict[str, Any] = {"role": "system", "content": "\n\n".join(contents)}
+    if sections := {name: value for name, value in sections.items() if value is not None}:
+        whole["sections"] = sections
+    if tools:
+        whole["toolsAdded"] = list(tools.values())
+    return whole | {"timestamp": stamp}
+
+
+def _system_messages(path: Sequence[Record]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for record in path:
+        data = record.data
+        message = data.get("systemMessage") if record.type == "compaction" else data.get("message")
+        if isinstance(message, dict) and message.get("role") == "system":
+            found = [message] if record.type == "compaction" else [*found, message]
+    return found
+
+
+def _as_block(part: Part) -> Any:
+    match part:
+        case Text(text, extra):
+            return {"type": "text", "text": text, **extra}
+        case Thinking(text, signature, _, extra):
+            signed = {} if signature is None else {"thinkingSignature": signature}
+            return {"type": "thinking", "thinking": text, **signed, **extra}
+        case ToolCall(id, name, arguments, extra):
+            return {"type": "toolCall", "id": id, "name": name, "arguments": _from_json(arguments), **extra}
+        case Summary(text):
+            return {"type": "text", "text": SUMMARY_PREFIX + text + SUMMARY_SUFFIX}
+        case Media(_, source) | Opaque(source):
+            return source
+        case ToolResult():
+            return {"type": "text", "text": "\n".join(p.text for p in part.parts if isinstance(p, Text))}
+
+
+def _as_json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def edited(record: Record, edit: Record) -> Message | None:
+    """The message of a record as a `context_edit` replaced it, or None where the edit leaves it out."""
+    message = message_of(record)
+    replacement = edit.data.get("replacement")
+    if message is None or not isinstance(replacement, dict):
+        return None
+    stored = record.data.get("message")
+    role = stored.get("role") if isinstance(stored, dict) else "custom"
+    if record.type not in ("message", "custom_message") or role not in ("user", "assistant", "toolResult", "custom"):
+        return message
+    blocks = _blocks(replacement.get("content"))
+    if role == "toolResult":
+        result = next(message.results)
+        parts = tuple(p for p in blocks if isinstance(p, Text | Media | Opaque))
+        return replace(message, parts=(replace(result, parts=parts),))
+    return replace(message, parts=blocks)

@@ -1,0 +1,356 @@
+"""A session file of pi or OpenClaw: read, append, fold, undo, recall."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import msgspec
+
+from foldline.errors import SessionError
+from foldline.fold import Fold, Receipt
+from foldline.messages import Message, Value
+from foldline.session import composing, dialect, tree, writing
+from foldline.session.lines import Record, first_line, line_number, lines_from_end
+from foldline.tokens.meter import Meter, calibrated
+from foldline.view import Entry, View
+
+KNOWN_VERSION = 3
+"""The newest version of the dialect; a newer one is read like it, and not written to."""
+
+_OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
+_FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
+
+
+class PastFold(Value, frozen=True):
+    """A fold as the file records it, its receipt filled in as far as its writer left one."""
+
+    id: str
+    timestamp: str
+    trigger: str
+    layer: str
+    receipt: Receipt
+    summary: str = ""
+    undone: bool = False
+    ours: bool = True
+
+
+class Fault(Value, frozen=True):
+    """Something wrong in the file that was read around; `line` counts from 1."""
+
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}"
+
+
+class Session:
+    """One session file as it was when it was opened.
+
+    Only the live context is read: from the end of the file back to what the newest fold kept. `faults` lists what was
+    wrong on the way and read around. Every write is one append under a lock, and refused where the file has grown
+    since; after it the session is read again.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, strict: bool = False) -> None:
+        self.path = os.fspath(path)
+        self.strict = strict
+        self._load()
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, cwd: str = "") -> Session:
+        """A new, empty session file; refuses to take the place of one that is there."""
+        if os.path.exists(path):
+            raise SessionError("there is a file already", path=os.fspath(path))
+        header = {"type": "session", "version": KNOWN_VERSION, "id": _uuid(), "timestamp": composing.now(), "cwd": cwd}
+        writing.replace_file(os.fspath(path), writing.encoded(header))
+        return cls(path)
+
+    # -- what is there ---------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """The session's id, or the file's name where there is no header."""
+        return str(self.header.get("id") or os.path.splitext(os.path.basename(self.path))[0])
+
+    @property
+    def model(self) -> str:
+        """The model that answered last, or was chosen last; empty where the file names none."""
+        for record in reversed(self._path.records):
+            message = record.data.get("message")
+            if record.type == "message" and isinstance(message, dict) and message.get("role") == "assistant":
+                if isinstance(name := message.get("model"), str) and name not in NO_MODELS:
+                    return name
+            elif record.type == "model_change":
+                name = record.data.get("modelId") or record.data.get("model")
+                if isinstance(name, str):
+                    return name
+        return str(self.header.get("modelId") or "")
+
+    def view(self, meter: Meter | None = None) -> View:
+        """What the model sees: entries by the file's ids, sized by the meter (the session's own where none is given)."""
+        meter = meter or self.meter()
+        entries = [
+            Entry(id, message, round(weight * meter.ratio), message.role == "system")
+            for (id, message), weight in zip(self._context, self._weights(meter.family))
+        ]
+        return View(tuple(entries), meter.count)
+
+    def meter(self, family: str = "o200k") -> Meter:
+        """A meter that learned from what the provider billed since the newest fold, or from that fold's own record."""
+        known = self._fold_mark().get("meter")
+        meter, weights = calibrated([m for _, m in self._context], family=family, since=self._since())
+        self._weighed = family, weights
+        if meter.billed is None and isinstance(known, dict):
+            meter.overhead = _number(known.get("overhead"), 0)
+            meter.ratio = float(_number(known.get("ratio"), 1.0))
+        return meter
+
+    def recall(self, id: str) -> Message | None:
+        """The message of an entry as it was written, wherever in the file it stands and whatever was folded since."""
+        record = next((r for r in self._path.records if r.id == id), None) or self._search(id)
+        return dialect.message_of(record) if record else None
+
+    def folds(self) -> list[PastFold]:
+        """Every fold in the file, oldest first, the undone ones among them; reads the whole file once."""
+        with self._opened() as fd:
+            lines = lines_from_end(fd, self._size)
+            records = [Record(line) for line in lines if _FOLD_LINE.search(line.data[:4096])]
+        records.reverse()
+        undone = {_undone(r) for r in records} - {None}
+        starts = [r for r in records if not r.damaged and _starts_fold(r)]
+        return [_past_fold(record, undone) for record in starts]
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def append(self, message: Message) -> str:
+        """Adds a message behind the newest one and answers its id."""
+        self._check_writable()
+        id = composing.new_id()
+        self._write([self._record(id, {"type": "message", "message": dialect.record_of(message, _milliseconds())})])
+        return id
+
+    def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
+        """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
+        if not fold:
+            return
+        self._check_writable()
+        learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
+        self._write(composing.fold_records(self._place(), before, after, fold, learned))
+
+    def undo(self) -> str | None:
+        """Takes back the newest fold on the path and answers its id, or None where there is none.
+
+        What came after the fold stays in the context.
+        """
+        self._check_writable()
+        group, mark = self._newest_fold()
+        if not group:
+            return None
+        fold = str(mark.get("fold") or group[0].id)
+        if self._linear:
+            earlier = [r for r in self._path.records if r.type == "compaction" and r is not group[0]]
+            self._write([composing.reasserted(earlier[-1] if earlier else None, fold)])
+        else:
+            leaf = mark.get("leaf", group[0].parent)
+            self._write(composing.undo_records(self._place(), group, leaf if isinstance(leaf, str) else None, fold))
+        return fold
+
+    # -- inside ----------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        with self._opened() as fd:
+            self._size = os.fstat(fd).st_size
+            head = first_line(fd) if self._size else None
+            if head is None:
+                raise SessionError("an empty file is no session", path=self.path)
+            first = Record(head)
+            self.header: dict[str, Any] = first.data if first.type == "session" else {}
+            self.version = self._version(first)
+            self._linear = self.version == 1
+            records = (Record(line) for line in lines_from_end(fd, self._size))
+            self._path = (tree.linear_path if self._linear else tree.live_path)(records)
+            faults = sorted({*self._path.faults})
+            self.faults = [Fault(line_number(fd, fault.offset), fault.what) for fault in faults]
+        if not self.header and not any(r.type in _OURS for r in self._path.records):
+            raise SessionError("not a session of pi or OpenClaw", path=self.path, line=1)
+        if not self.header:
+            self.faults.insert(0, Fault(1, "no header"))
+        if self.version > KNOWN_VERSION:
+            self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {KNOWN_VERSION}"))
+        if self.strict and self.faults:
+            raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
+        self._sources: dict[str, Record] = {}
+        self._context = list(self._contributions())
+        self._weighed = ("", [0])
+
+    def _version(self, first: Record) -> int:
+        if self.header:
+            return first.version or 1
+        return KNOWN_VERSION if first.id or first.damaged else 1
+
+    def _contributions(self) -> Iterator[tuple[str, Message]]:
+        """The messages of the live context with their ids, as pi's own loader builds them."""
+        path, compaction = self._path.records, self._path.compaction
+        at = path.index(compaction) if compaction else 0
+        if compaction and not _folds_nothing(compaction):
+            if system := dialect.system_of(compaction):
+                yield f"{compaction.id}:system", system
+            yield from self._contribution(compaction, {})
+        kept = _kept(path, compaction, at)
+        edits = {e.data.get("targetId"): e for e in (*kept, *path[at:]) if e.type == "context_edit"}
+        for record in kept:
+            if record.type != "compaction" and not _is_system(record):
+                yield from self._contribution(record, edits)
+        for record in path[at:]:
+            if record.type != "compaction":
+                yield from self._contribution(record, edits)
+
+    def _contribution(self, record: Record, edits: dict[Any, Record]) -> Iterator[tuple[str, Message]]:
+        edit = edits.get(record.id)
+        message = dialect.edited(record, edit) if edit else dialect.message_of(record)
+        if message is not None and record.id:
+            self._sources[record.id] = record
+            yield record.id, message
+
+    def _weights(self, family: str) -> list[int]:
+        if self._weighed[0] != family:
+            meter = Meter(family)
+            self._weighed = family, [meter.weigh(message) for _, message in self._context]
+        return self._weighed[1]
+
+    def _since(self) -> int:
+        """The first message whose bill was made for the context as it stands: behind the newest fold or edit."""
+        marks = [i for i, r in enumerate(self._path.records) if r.type in ("compaction", "context_edit") or tree.mark_of(r)]
+        if not marks:
+            return 0
+        stale = {r.id for r in self._path.records[: marks[-1] + 1]}
+        ids = [id for id, _ in self._context]
+        return next((i for i, id in enumerate(ids) if id not in stale and not id.endswith(":system")), len(ids))
+
+    def _newest_fold(self) -> tuple[list[Record], dict[str, Any]]:
+        """The records of the newest fold on the path that was not undone, and what its first one notes."""
+        path = self._path.records
+        for last in reversed(path):
+            mark = tree.mark_of(last)
+            if fold := mark.get("fold"):
+                group = [r for r in path if tree.mark_of(r).get("fold") == fold]
+                return group, tree.mark_of(group[0])
+            if last.type == "compaction" and not mark.get("undo"):
+                return [last], {}
+            if last.type == "compaction":
+                return [], {}
+        return [], {}
+
+    def _fold_mark(self) -> dict[str, Any]:
+        return self._newest_fold()[1]
+
+    def _place(self) -> composing.Place:
+        return composing.Place(self._path, self._sources, self._knows_edits(), self._linear)
+
+    def _knows_edits(self) -> bool:
+        """Whether the pi that wrote the file honours `context_edit`: 0.87 does, and it alone stores system messages."""
+        records = self._path.records
+        return any(r.type == "context_edit" or _is_system(r) or r.data.get("systemMessage") for r in records)
+
+    def _check_writable(self) -> None:
+        if self.version > KNOWN_VERSION:
+            raise SessionError(f"version {self.version} is unknown: not written to", path=self.path, line=1)
+
+    def _record(self, id: str, data: dict[str, Any]) -> dict[str, Any]:
+        leaf = self._path.leaf
+        return {"type": data["type"], "id": id, "parentId": leaf.id if leaf else None, "timestamp": composing.now(), **data}
+
+    def _write(self, records: Sequence[dict[str, Any]]) -> None:
+        writing.append(self.path, [writing.encoded(r) for r in records], expected_size=self._size)
+        self._load()
+
+    def _search(self, id: str) -> Record | None:
+        needle = f'"{id}"'.encode()
+        with self._opened() as fd:
+            for line in lines_from_end(fd, self._size):
+                if needle in line.data and (record := Record(line)).id == id:
+                    return record
+        return None
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        try:
+            fd = os.open(self.path, os.O_RDONLY)
+        except OSError as error:
+            raise SessionError(f"cannot be read: {error.strerror}", path=self.path) from error
+        try:
+            yield fd
+        except IsADirectoryError as error:
+            raise SessionError("a directory is no session", path=self.path) from error
+        finally:
+            os.close(fd)
+
+
+NO_MODELS = ("delivery-mirror", "gateway-injected")
+"""What OpenClaw writes as the model of echoes that no model wrote."""
+
+
+def _kept(path: Sequence[Record], compaction: Record | None, at: int) -> Sequence[Record]:
+    """What the newest compaction kept of the records before it."""
+    if compaction is None:
+        return ()
+    kept = tree.first_kept(compaction)
+    first = next((i for i, record in enumerate(path[:at]) if record.id == kept), at)
+    return path[first:at]
+
+
+def _is_system(record: Record) -> bool:
+    message = record.data.get("message") if record.type == "message" else None
+    return isinstance(message, dict) and message.get("role") == "system"
+
+
+def _folds_nothing(compaction: Record) -> bool:
+    return tree.mark_of(compaction).get("nothing") is True
+
+
+def _starts_fold(record: Record) -> bool:
+    mark = tree.mark_of(record)
+    return "undo" not in mark and (record.type == "compaction" and "fold" not in mark or "receipt" in mark)
+
+
+def _undone(record: Record) -> object:
+    return tree.mark_of(record).get("undo")
+
+
+def _past_fold(record: Record, undone: set[object]) -> PastFold:
+    data, mark = record.data, tree.mark_of(record)
+    id = str(mark.get("fold") or record.id or record.line.offset)
+    receipt = Receipt(_number(data.get("tokensBefore"), 0), 0)
+    if isinstance(noted := mark.get("receipt"), dict):
+        with suppress(msgspec.ValidationError):
+            receipt = msgspec.convert(noted, Receipt)
+    return PastFold(
+        id,
+        str(data.get("timestamp") or ""),
+        str(mark.get("trigger") or ""),
+        str(mark.get("layer") or "summarize"),
+        receipt,
+        str(data.get("summary") or ""),
+        id in undone,
+        "fold" in mark,
+    )
+
+
+def _number(value: object, otherwise: float) -> Any:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _uuid() -> str:
+    h = secrets.token_hex(16)
+    return f"{h[:8]}-{h[8:12]}-7{h[13:16]}-8{h[17:20]}-{h[20:]}"

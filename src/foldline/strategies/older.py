@@ -1,0 +1,88 @@
+"""Older history gives way to a summary, the newest part stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from foldline.view import Brief, Edit, View
+
+MIN_SPAN = 400
+"""Tokens below which a span is not worth a summary."""
+
+TAIL_SHARE = 0.6
+"""How much of what may stay is kept word for word; the rest is room for summaries, pins and growth."""
+
+TURN_SLACK = 0.5
+"""A turn's start is taken for the cut where that leaves at least this share of the tail."""
+
+
+def summarize_older(
+    *, keep: int = 25_000, max_tokens: int = 4_000, focus: str = ""
+) -> Callable[[View, int], Iterator[Edit]]:
+    """Replaces everything but the newest `keep` tokens by a summary of at most `max_tokens`.
+
+    The cut falls where no pair is split, at the start of a turn where one is near. Pins stay where they are, and each
+    span between them gets a summary of its own. Less than `keep` stays where `excess` asks for more.
+    """
+
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        aim = max(0, view.tokens - max(0, excess))
+        tail = min(keep, int(aim * TAIL_SHARE))
+        cut = _cut(view, tail)
+        spans = [s for s in _spans(view, cut) if _worth(view, *s)]
+        folded = sum(_tokens(view, *s) for s in spans)
+        room = max(0, aim - (view.tokens - folded))
+        for start, stop in spans:
+            tokens = _tokens(view, start, stop)
+            fair = max_tokens * tokens // folded
+            fits = room * tokens // folded if excess > 0 else fair
+            size = max(64, min(max(fair, 200), max(fits, 64), tokens // 3))
+            drop = tuple(entry.id for entry in view.entries[start:stop])
+            yield Edit(drop, Brief(size, focus), by="summarize_older")
+
+    return strategy
+
+
+def _cut(view: View, tail: int) -> int:
+    """Where the tail starts: the earliest legal cut that keeps at most `tail` tokens, else the latest one."""
+    points = sorted(view.cut_points() - {0, len(view.entries)})
+    if not points:
+        return 0
+    behind = _tokens_behind(view)
+    fitting = [i for i in points if behind[i] <= tail]
+    if not fitting:
+        return points[-1]
+    first = fitting[0]
+    turns = [i for i in view.turns if i in set(fitting) and behind[i] >= behind[first] * TURN_SLACK]
+    return turns[0] if turns else first
+
+
+def _spans(view: View, cut: int) -> Iterator[tuple[int, int]]:
+    """The runs of entries before the cut that hold no pin, drawn in to legal cut points."""
+    legal = view.cut_points()
+    pins = [-1, *(i for i, entry in enumerate(view.entries[:cut]) if entry.pinned), cut]
+    for before, after in pairwise(pins):
+        points = [i for i in range(before + 1, after + 1) if i in legal]
+        if len(points) > 1:
+            yield points[0], points[-1]
+
+
+def _worth(view: View, start: int, stop: int) -> bool:
+    """A span with anything in it that is not a summary already, and enough of it."""
+    fresh = sum(entry.tokens for entry in view.entries[start:stop] if entry.message.summary is None)
+    return fresh >= MIN_SPAN
+
+
+def _tokens(view: View, start: int, stop: int) -> int:
+    return sum(entry.tokens for entry in view.entries[start:stop])
+
+
+def _tokens_behind(view: View) -> list[int]:
+    """For each index, the tokens of the entries from it on."""
+    behind = [0] * (len(view.entries) + 1)
+    for i in range(len(view.entries) - 1, -1, -1):
+        behind[i] = behind[i + 1] + view.entries[i].tokens
+    return behind
+
+

@@ -1,0 +1,204 @@
+"""Tool outputs: what is superseded or old gives way to a stub, what is long keeps its head and tail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from foldline.messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
+from foldline.view import Edit, Entry, View
+
+STUB = "[pruned: "
+"""How every stub begins."""
+
+MIN_GAIN = 60
+"""Tokens that a stub must free to be worth one; a stub itself takes about forty."""
+
+NEWEST_SAFE = 3
+"""How many of the newest outputs stay even when they are superseded."""
+
+LONG_ARGUMENT = 600
+ARGUMENT_HEAD = 160
+"""Characters from which an argument of a call is shortened, and how many of them stay."""
+
+TELLING = ("path", "file_path", "filePath", "filename", "command", "cmd", "pattern", "query", "url", "input")
+"""The arguments that say best what a call was about, best first."""
+
+
+class Output(NamedTuple):
+    """One tool result of a view, the place of its entry, and the call that it answers."""
+
+    place: int
+    entry: Entry
+    result: ToolResult
+    call: ToolCall
+    tokens: int
+
+
+def prune_tool_outputs(
+    *, protect: int = 40_000, minimum: int = 20_000, exempt: Sequence[str] = ()
+) -> Callable[[View, int], Iterator[Edit]]:
+    """Replaces old tool outputs by stubs that name what they were and the id to recall.
+
+    The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read
+    again later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside
+    valid JSON. Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens
+    (at most half of the excess) would come free; the outputs of the tools named in `exempt` stay.
+    """
+
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        outputs = [o for o in outputs_of(view) if o.call.name not in exempt]
+        stale = superseded(outputs)
+        horizon = _horizon(outputs, min(protect, (view.tokens - excess) // 2))
+        doomed = {id(o.result): o for o in outputs if o.place < horizon or id(o.result) in stale}
+        proposals = []
+        for i, entry in enumerate(view.entries):
+            if entry.pinned or not (i < horizon or any(id(r) in doomed for r in entry.message.results)):
+                continue
+            pruned = _pruned(entry, doomed, shorten_calls=i < horizon)
+            gain = entry.tokens - view.count(pruned) if pruned is not entry.message else 0
+            if gain >= MIN_GAIN:
+                first = any(id(r) in stale for r in entry.message.results)
+                proposals.append((not first, i, gain, Edit((entry.id,), (pruned,), by="prune_tool_outputs")))
+        if sum(gain for _, _, gain, _ in proposals) >= min(minimum, excess // 2):
+            yield from (edit for *_, edit in sorted(proposals, key=lambda p: p[:2]))
+
+    return strategy
+
+
+def shorten_tool_outputs(*, keep: int = 1_000) -> Callable[[View, int], Iterator[Edit]]:
+    """Cuts the middle out of every tool output, largest first, that is longer than `keep` tokens.
+
+    For what is left when nothing older can give: a single output that fills the window by itself.
+    """
+
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        large = sorted((o for o in outputs_of(view) if o.tokens > keep and not o.entry.pinned), key=lambda o: -o.tokens)
+        entries: dict[str, Message] = {}
+        for o in large:
+            message = entries.get(o.entry.id, o.entry.message)
+            share = keep / max(1, o.tokens)
+            short = replace(o.result, parts=tuple(_middle_cut(p, share, o.entry.id) for p in o.result.parts))
+            entries[o.entry.id] = _with_result(message, o.result, short)
+            yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
+
+    return strategy
+
+
+def outputs_of(view: View) -> list[Output]:
+    """Every tool result of the view that is not yet a stub, in order, with its call."""
+    calls: dict[str, ToolCall] = {}
+    found = []
+    for i, entry in enumerate(view.entries):
+        for part in entry.message.parts:
+            if type(part) is ToolCall:
+                calls[part.id] = part
+            elif type(part) is ToolResult and not _is_stub(part):
+                call = calls.get(part.call_id) or ToolCall(part.call_id, part.name or "tool")
+                alone = len(entry.message.parts) == 1
+                tokens = entry.tokens if alone else view.count(Message("tool", (part,)))
+                found.append(Output(i, entry, part, call, tokens))
+    return found
+
+
+def superseded(outputs: Sequence[Output]) -> set[int]:
+    """The results (by identity) whose words stand again further on: the same call made again, or the same output."""
+    stale: set[int] = set()
+    seen: set[object] = set()
+    for n, o in enumerate(reversed(outputs)):
+        text = text_of(o.result)
+        keys = {(o.call.name, o.call.arguments), (len(text), text)} if len(text) > 200 else {(len(text), text)}
+        if len(text) > 200 and n >= NEWEST_SAFE and not seen.isdisjoint(keys):
+            stale.add(id(o.result))
+        seen |= keys
+    return stale
+
+
+def telling(call: ToolCall) -> str:
+    """A call in a few words: its tool and the argument that says most, at most a hundred characters."""
+    arguments = _arguments(call)
+    said = next((v for key in TELLING if isinstance(v := arguments.get(key), str) and v.strip()), "")
+    said = " ".join(said.split())
+    return f"{call.name} {said[:77]}…" if len(said) > 78 else f"{call.name} {said}".rstrip()
+
+
+def _horizon(outputs: Sequence[Output], protect: int) -> int:
+    """The index of the entry from which on outputs are protected."""
+    kept, horizon = 0, outputs[-1].place + 1 if outputs else 0
+    for o in reversed(outputs):
+        kept += o.tokens
+        if kept > protect:
+            return horizon
+        horizon = o.place
+    return 0
+
+
+def _pruned(entry: Entry, doomed: dict[int, Output], *, shorten_calls: bool) -> Message:
+    """The entry's message with its doomed results as stubs; the same object where nothing changes."""
+    parts = tuple(_pruned_part(p, entry, doomed, shorten_calls) for p in entry.message.parts)
+    same = all(a is b for a, b in zip(parts, entry.message.parts))
+    return entry.message if same else replace(entry.message, parts=parts)
+
+
+def _pruned_part(part: Part, entry: Entry, doomed: dict[int, Output], shorten_calls: bool) -> Part:
+    if type(part) is ToolResult and id(part) in doomed:
+        return replace(part, parts=(Text(_stub(doomed[id(part)], entry.id)),))
+    if type(part) is ToolCall and shorten_calls and len(part.arguments) > LONG_ARGUMENT:
+        return _shortened(part, entry.id)
+    return part
+
+
+def _stub(output: Output, id: str) -> str:
+    text = text_of(output.result)
+    lines = [line for line in text.splitlines() if line.strip()]
+    ending = f'; its last line: "{lines[-1].strip()[:100]}"' if len(lines) > 1 and output.result.error else ""
+    return f"{STUB}{telling(output.call)}, {output.tokens:,} tokens, {len(lines):,} lines{ending}; recall {id}]"
+
+
+def _is_stub(result: ToolResult) -> bool:
+    return text_of(result).startswith(STUB)
+
+
+def _shortened(call: ToolCall, id: str) -> ToolCall:
+    """The call with its long strings cut; the same object where the arguments are no JSON object or nothing is long."""
+    arguments = _arguments(call)
+    if not arguments:
+        return call
+    short = _cut_strings(arguments, id)
+    return call if short == arguments else replace(call, arguments=json.dumps(short, ensure_ascii=False))
+
+
+def _cut_strings(value: Any, id: str) -> Any:
+    if isinstance(value, str) and len(value) > LONG_ARGUMENT:
+        return f"{value[:ARGUMENT_HEAD]}… [pruned: {len(value) - ARGUMENT_HEAD:,} characters; recall {id}]"
+    if isinstance(value, list):
+        return [_cut_strings(item, id) for item in value]
+    if isinstance(value, dict):
+        return {key: _cut_strings(item, id) for key, item in value.items()}
+    return value
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _middle_cut(part: Part, share: float, id: str) -> Any:
+    if type(part) is not Text:
+        return part
+    keep = max(80, int(len(part.text) * share))
+    if keep >= len(part.text):
+        return part
+    head, tail = keep * 2 // 3, keep // 3
+    cut = len(part.text) - head - tail
+    return replace(part, text=f"{part.text[:head]}\n… [cut: {cut:,} characters; recall {id}] …\n{part.text[-tail:]}")
+
+
+def _with_result(message: Message, old: ToolResult, new: ToolResult) -> Message:
+    return replace(message, parts=tuple(new if p is old else p for p in message.parts))
+
+

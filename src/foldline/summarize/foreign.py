@@ -1,0 +1,96 @@
+"""The facts in a summary that another tool wrote as prose."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from foldline.summarize.facts import Constraint, File, Identifier, Note, Todo
+from foldline.summarize.literals import line_around, literals
+from foldline.summarize.speech import clean
+
+Kind = Literal["goal", "constraint", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
+
+_LIMIT = 60_000
+_HEADING = re.compile(r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):)\s*$")
+_FILES = re.compile(r"<(read|modified)-files>(.*?)</\1-files>", re.DOTALL)
+_WRAPPER = re.compile(r"</?(?:summary|analysis|context_summary|conversation-summary)>|^This session is being continued[^\n]*\n?")
+_ANALYSIS = re.compile(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
+_TITLES: tuple[tuple[str, Kind], ...] = (
+    ("next step", "next"), ("pending", "next"), ("to do", "next"), ("todo", "next"), ("remaining", "next"), ("open item", "next"),
+    ("in progress", "state"), ("current work", "state"), ("current state", "state"), ("current task", "state"), ("blocked", "state"),
+    ("constraint", "constraint"), ("preference", "constraint"), ("rules", "constraint"), ("instructions", "constraint"),
+    ("goal", "goal"), ("primary request", "goal"), ("intent", "goal"), ("objective", "goal"), ("original task", "goal"),
+    ("done", "done"), ("completed", "done"), ("progress", "done"), ("accomplish", "done"), ("work done", "done"),
+    ("decision", "decision"), ("error", "decision"), ("problem", "decision"), ("finding", "decision"), ("discover", "decision"),
+    ("read-files", "read"), ("files read", "read"), ("modified", "modified"), ("files changed", "modified"),
+    ("created", "modified"), ("new files", "modified"), ("context", "context"), ("technical", "context"), ("file", "context"),
+    ("user messages", "context"), ("reference", "context"),
+)  # fmt: skip
+
+
+def facts_of_prose(text: str) -> dict[str, Any]:
+    """The fields of a ledger that a foreign summary's sections give; its prose is no user's request."""
+    text = _ANALYSIS.sub("", clean(text[:_LIMIT]))
+    files: dict[str, File] = {}
+    for found in _FILES.finditer(text):
+        for path in filter(None, map(str.strip, found[2].splitlines())):
+            state: Literal["read", "modified"] = "read" if found[1] == "read" else "modified"
+            files[path] = File(path, state, {state: 1})
+    text = _WRAPPER.sub("", _FILES.sub("", text))
+    notes: list[Note] = []
+    constraints: list[Constraint] = []
+    todos: list[Todo] = []
+    kind: Kind = "context"
+    level = 0
+    for line, depth, title in _lines(text):
+        if title:
+            named = _kind_of(title)
+            if named or depth <= level or not level:
+                kind, level = named or "context", depth
+            continue
+        bare = _BULLET.sub("", line, count=1).strip()
+        ticked = found[1] if (found := _BULLET.match(line)) else None
+        if len(bare) < 2 or bare.startswith("```") or bare.lower().rstrip(".") in ("none", "(none)", "n/a"):
+            continue
+        if kind in ("read", "modified"):
+            path = bare.split("`")[1] if bare.count("`") >= 2 else bare.split(" ")[0].rstrip(":,")
+            if "/" in path or "." in path:
+                files.setdefault(path, File(path, kind, {kind: 1}))  # type: ignore[arg-type]
+            continue
+        if kind == "constraint":
+            constraints.append(Constraint(bare[:600], 0, "summary"))
+        elif kind == "next" and ticked is not None:
+            todos.append(Todo(bare[:300], "done" if ticked in "xX" else "pending"))
+        else:
+            notes.append(Note(bare[:600], kind, 0))  # type: ignore[arg-type]
+    identifiers = [Identifier(w, text.count(w), 0, 3.0, line_around(text, w)) for w in sorted(literals(text))[:300]]
+    return {
+        "files": tuple(files.values()),
+        "notes": tuple({n.text: n for n in notes}.values()),
+        "constraints": tuple(constraints),
+        "todos": tuple(todos),
+        "identifiers": tuple(identifiers),
+        "end": 1,
+    }
+
+
+def _lines(text: str) -> list[tuple[str, int, str]]:
+    """Each line with the depth and words of the heading that it is, if it is one."""
+    lines: list[tuple[str, int, str]] = []
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        found = _HEADING.match(line.strip()) if len(line) < 120 else None
+        if found is None:
+            lines.append((line, 0, ""))
+            continue
+        depth = len(line) - len(line.lstrip("#")) if found[1] else 2
+        lines.append((line, depth, found[1] or found[2] or found[3]))
+    return lines
+
+
+def _kind_of(title: str) -> Kind | None:
+    lowered = title.lower()
+    return next((kind for cue, kind in _TITLES if cue in lowered), None)

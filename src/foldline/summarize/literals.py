@@ -1,0 +1,54 @@
+"""Literals that an agent may have to write again, letter by letter: paths, names, numbers, addresses, hashes."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORDS = re.compile(r"https?://[^\s\"'<>)\]}|`\\]{4,200}|(?:\.{1,2}/|~/|/)?[\w@][\w@./+-]{2,199}", re.ASCII)
+_SHAPES = re.compile(
+    r"(?P<url>https?://)|(?P<path>^(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
+    r"(?P<file>^[\w-][\w.-]*\.[a-zA-Z][a-zA-Z0-9]{0,5}$)|(?P<hash>^(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$)|"
+    r"(?P<number>^[0-9]{3,}(?:\.[0-9]+)?$)|(?P<version>^v?\d+\.\d+(?:\.\d+)?[\w.+-]*$)|"
+    r"(?P<name>^_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_*$)|(?P<camel>^(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*$)|"
+    r"(?P<mixed>^(?=.*\d)(?=.*[A-Za-z])[\w.@+-]{4,}$)|(?P<kebab>^[a-zA-Z][a-z0-9]+(?:-[a-z0-9]+){1,8}$)"
+)
+_WORTH = {
+    "url": 1.0, "path": 1.5, "file": 1.3, "hash": 0.9, "number": 0.6, "version": 0.7, "name": 1.2, "camel": 1.0, "mixed": 0.8,
+    "kebab": 0.6,
+}  # fmt: skip
+_NOISE = re.compile(r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$")
+
+
+def literals(text: str) -> set[str]:
+    """The distinct literals in a text that have a telling shape."""
+    return {literal for word in set(_WORDS.findall(text)) if (literal := _literal(word))}
+
+
+@lru_cache(maxsize=65_536)
+def _literal(word: str) -> str:
+    """The word without what punctuation left at its end; empty where it is ordinary."""
+    word = word.rstrip(".-+,:")
+    return word if 3 <= len(word) <= 120 and worth(word) else ""
+
+
+@lru_cache(maxsize=65_536)
+def worth(word: str) -> float:
+    """How likely a literal of this shape is needed again; 0 for an ordinary word."""
+    if word.isalpha() and (word.islower() or word.isupper() or word.istitle() or not word.isascii()):
+        return 0.0
+    found = _SHAPES.search(word)
+    if found is None or _NOISE.match(word) or len(word) < 3:
+        return 0.0
+    return _WORTH[found.lastgroup or ""]
+
+
+def line_around(text: str, value: str, width: int = 160) -> str:
+    """The line in which a value stands last, cut to a width around it."""
+    position = text.rfind(value)
+    if position < 0:
+        return ""
+    start = max(text.rfind("\n", 0, position) + 1, position - width // 2)
+    end = text.find("\n", position)
+    end = min(len(text) if end < 0 else end, max(start + width, position + len(value)))
+    return " ".join(text[start:end].split())

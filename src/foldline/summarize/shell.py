@@ -1,0 +1,144 @@
+"""What a shell command does to files, read from its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from posixpath import basename, isabs, join
+
+from foldline.summarize.patches import patch_actions
+
+Touch = tuple[str, str, str]
+"""An action, a path, and for a rename the new path; `written` is created or modified, as the ledger knows."""
+
+_LIMIT = 20_000
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
+_TOKEN = re.compile(r"(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<out>>>?)|(?P<op>&&|\|\||[;|&\n()<])")
+_WRITES_IN_CODE = re.compile(
+    r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
+)
+_READERS = frozenset({"cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "tac", "view"})
+_WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})
+_NOT_A_PATH = re.compile(r"[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
+
+
+def touches(command: str) -> Iterator[Touch]:
+    """The files that a command line creates, changes, reads, deletes or renames."""
+    command = command[:_LIMIT]
+    bare, bodies = _without_heredocs(command)
+    for body in bodies:
+        if "*** " in body:
+            yield from patch_actions(body)
+    for found in _WRITES_IN_CODE.finditer(command):
+        path = found[1] or found[2] or found[3]
+        if not _NOT_A_PATH.search(path):
+            yield "written", path, ""
+    where = ""
+    for words, outputs in _segments(bare):
+        name, args = _program(words)
+        if name == "cd" and args:
+            where = join(where, args[0]) if not _NOT_A_PATH.search(args[0]) else ""
+        for action, path, to in _segment(name, args, outputs):
+            yield action, _at(where, path), _at(where, to)
+
+
+def _without_heredocs(command: str) -> tuple[str, list[str]]:
+    """The command without the bodies of its heredocs, and the bodies."""
+    bodies: list[str] = []
+    kept: list[str] = []
+    rest = command
+    while found := _HEREDOC.search(rest):
+        line_end = rest.find("\n", found.end())
+        if line_end < 0:
+            break
+        stop = re.compile(rf"^\s*{re.escape(found[2])}\s*$", re.MULTILINE).search(rest, line_end + 1)
+        body_end = stop.start() if stop else len(rest)
+        bodies.append(rest[line_end + 1 : body_end])
+        kept.append(rest[: found.start()] + rest[found.end() : line_end + 1])
+        rest = rest[stop.end() :] if stop else ""
+    return "".join([*kept, rest]), bodies
+
+
+def _segments(command: str) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:
+    """Each simple command of a line: its words, and its redirections as (action, path)."""
+    words: list[str] = []
+    outputs: list[tuple[str, str]] = []
+    arrow = ""
+    for found in _TOKEN.finditer(command):
+        if found["word"] is not None:
+            word = _unquote(found["word"])
+            if arrow:
+                outputs.append(("written" if arrow == ">" else "modified", word))
+                arrow = ""
+            else:
+                words.append(word)
+        elif found["out"]:
+            arrow = found["out"]
+            if words and words[-1] in ("1", "2"):
+                words.pop()
+        elif found["op"] == "&" and arrow:
+            arrow = "&"  # `>&2`: the word that follows is no file
+        else:
+            if words or outputs:
+                yield words, outputs
+            words, outputs, arrow = [], [], ""
+    if words or outputs:
+        yield words, outputs
+
+
+def _unquote(word: str) -> str:
+    return re.sub(r"\\(.)|[\"']", lambda m: m[1] or "", word) if '"' in word or "'" in word or "\\" in word else word
+
+
+def _program(words: list[str]) -> tuple[str, list[str]]:
+    i = 0
+    while i < len(words) and (words[i] in _WRAPPERS or re.match(r"\w+=", words[i]) or words[i].isdigit()):
+        i += 1
+    return (basename(words[i]), words[i + 1 :]) if i < len(words) else ("", [])
+
+
+def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iterator[Touch]:
+    for action, path in outputs:
+        if _is_path(path) and action != "&":
+            yield action, path, ""
+    if name == "git" and args[:1] in (["mv"], ["rm"], ["restore"]):
+        name, args = ("touched" if args[0] == "restore" else args[0]), args[1:]
+    paths = [a for a in args if _is_path(a)]
+    if name in ("rm", "unlink", "rmdir"):
+        yield from (("deleted", p, "") for p in paths)
+    elif name == "mv" and len(paths) >= 2:
+        yield from (("renamed", p, _into(p, paths[-1], len(paths) > 2)) for p in paths[:-1])
+    elif name == "cp" and len(paths) >= 2:
+        yield from (("written", _into(p, paths[-1], len(paths) > 2), "") for p in paths[:-1])
+    elif name == "mkdir":
+        yield from (("created", p.rstrip("/") + "/", "") for p in paths)
+    elif name in ("touch", "tee"):
+        yield from (("written", p, "") for p in paths)
+    elif name == "touched":
+        yield from (("modified", p, "") for p in paths)
+    elif name in ("sed", "perl") and any(re.match(r"-\w*i|--in-place", a) for a in args):
+        scripted = any(re.match(r"-\w*e", a) for a in args)
+        plain = [a for a in args if a and not a.startswith("-")]
+        yield from (("modified", p, "") for p in plain[0 if scripted and name == "sed" else 1 :] if _is_path(p))
+    elif name == "sed":
+        yield from (("read", p, "") for p in [a for a in args if a and not a.startswith("-")][1:] if _is_path(p))
+    elif name in _READERS and not outputs:
+        yield from (("read", p, "") for p in paths if "/" in p or "." in p)
+    elif name in ("curl", "wget"):
+        yield from (("written", v, "") for o, v in zip(args, args[1:]) if o in ("-o", "-O", "--output") and _is_path(v))
+
+
+def _into(source: str, target: str, many: bool) -> str:
+    """Where a file lands: inside the target when that is a directory."""
+    return join(target, basename(source)) if many or target.endswith("/") or target in (".", "..") else target
+
+
+def _is_path(word: str) -> bool:
+    return 0 < len(word) <= 300 and not _NOT_A_PATH.search(word) and word not in (".", "..", "/")
+
+
+def _at(where: str, path: str) -> str:
+    """A path as seen from an absolute directory; elsewhere as it was written."""
+    if not path or not isabs(where) or isabs(path) or path.startswith("~"):
+        return path.removeprefix("./")
+    return join(where, path.removeprefix("./"))

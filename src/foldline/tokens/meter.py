@@ -1,0 +1,100 @@
+"""How full the window is: anchored on what the provider billed, estimated for the rest, calibrated between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldline.messages import Message, Value
+from foldline.tokens.weigh import weigh
+
+RATIO_RANGE = (0.5, 2.5)
+"""Billed tokens per estimated token; beyond it a figure is taken for a fault of its source, not for calibration."""
+
+MIN_SPREAD = 2_000
+"""Estimated tokens that must lie between two bills before their slope says anything about the ratio."""
+
+ESTIMATE_ERROR = 0.10
+BILLED_ERROR = 0.002
+"""Expected relative errors of what is estimated, and of what was billed; see `benchmarks/counting`."""
+
+
+class Count(Value, frozen=True, omit_defaults=True):
+    """A number of tokens, its expected relative error, and what it rests on."""
+
+    tokens: int
+    error: float = ESTIMATE_ERROR
+    basis: str = "estimate"
+
+    def __str__(self) -> str:
+        return f"{self.tokens:,} ± {self.error:.1%} ({self.basis})"
+
+
+class Meter:
+    """Counts the tokens of a request as `overhead` plus each message's weight times `ratio`.
+
+    `learn` takes what a provider billed for a request, and sets the overhead so that the sum is exact for that
+    request; what comes after it is estimated. The overhead is what every request carries whatever is folded:
+    system prompt and tool schemas.
+    """
+
+    def __init__(self, family: str = "o200k", *, overhead: int = 0, ratio: float = 1.0) -> None:
+        self.family = family
+        self.ratio = ratio
+        self.overhead = overhead
+        self.billed: tuple[int, int] | None = None
+        """The last bill: tokens of the request, and the weight that was sent for them."""
+        self._first: tuple[int, int] | None = None
+
+    def weigh(self, message: Message) -> int:
+        """The uncalibrated estimate for one message, in tokens."""
+        return weigh(message, self.family)
+
+    def count(self, message: Message) -> int:
+        """The calibrated estimate for one message, in tokens."""
+        return round(weigh(message, self.family) * self.ratio)
+
+    def learn(self, prompt: int, weight: int) -> None:
+        """Takes a bill of `prompt` tokens for messages of the estimated `weight`."""
+        low, high = RATIO_RANGE
+        if self._first and weight - self._first[1] >= MIN_SPREAD:
+            slope = (prompt - self._first[0]) / (weight - self._first[1])
+            if low <= slope <= high:
+                self.ratio = slope
+        elif self._first is None:
+            self._first = (prompt, weight)
+        if prompt < self.ratio * weight:
+            self.ratio = max(low, prompt / weight)
+        self.overhead = max(0, round(prompt - self.ratio * weight))
+        self.billed = (prompt, weight)
+
+    def forget(self) -> None:
+        """Voids the anchor, after a fold or on another branch; what was learned of ratio and overhead stays."""
+        self._first = self.billed = None
+
+    def total(self, weight: int) -> Count:
+        """How many tokens a request of messages of the estimated `weight` takes."""
+        tokens = self.overhead + round(weight * self.ratio)
+        if self.billed is None:
+            return Count(tokens)
+        new = abs(weight - self.billed[1]) * self.ratio
+        error = (new * ESTIMATE_ERROR + self.billed[0] * BILLED_ERROR) / max(1, tokens)
+        return Count(tokens, min(ESTIMATE_ERROR, error), "billed + estimate" if new >= 1 else "billed")
+
+
+def calibrated(
+    messages: Sequence[Message], *, family: str = "o200k", since: int = 0, overhead: int = 0
+) -> tuple[Meter, list[int]]:
+    """A meter that learned from the usage in a history, and the weight of each message.
+
+    Only replies from the index `since` on are bills for the history as it stands now; a reply
+    with no usage or an aborted one teaches nothing.
+    """
+    meter = Meter(family, overhead=overhead)
+    weights = [meter.weigh(message) for message in messages]
+    sent = 0
+    for i, (message, weight) in enumerate(zip(messages, weights)):
+        if i >= since and message.usage is not None and message.usage.prompt > 0:
+            meter.learn(message.usage.prompt, sent)
+        sent += weight
+    return meter, weights
+

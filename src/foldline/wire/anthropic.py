@@ -1,0 +1,226 @@
+"""The Anthropic messages format: a role and a content of typed blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from foldline.errors import WireError
+from foldline.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foldline.wire.shape import (
+    TEXT,
+    Shape,
+    content_in,
+    content_out,
+    extra_of,
+    from_json,
+    item_of,
+    part_in,
+    placeholder,
+    text_in,
+    to_json,
+    verbatim,
+)
+from foldline.wire.summary import summary_text
+
+NAME = "anthropic"
+
+MESSAGE = Shape(("role", "content"), 2)
+THINKING = Shape(("type", "thinking", "signature"), 2)
+REDACTED = Shape(("type", "data"), 2)
+TOOL_USE = Shape(("type", "id", "name", "input"), 4)
+TOOL_RESULT = Shape(("type", "tool_use_id", "content", "is_error"), 2)
+
+ANY = "any"
+"""The mark of an input that is not a mapping."""
+
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+
+
+# -- decode -------------------------------------------------------------------------------------------------------
+
+
+def decode(item: Mapping[str, Any], where: str = "") -> Message:
+    """The message that an item says; `where` names the item in errors."""
+    role = _role(item, where)
+    if "content" not in item:
+        return Message(role, (), None, extra_of(item, MESSAGE, {}), NAME)
+    content = item["content"]
+    if type(content) is str and tuple(item) == MESSAGE.keys:
+        return Message(role, (Text(content),), None, {}, NAME)
+    parts, mark = content_in(content, _part_in)
+    return Message(role, parts, None, extra_of(item, MESSAGE, {"content": mark} if mark else {}), NAME)
+
+
+def _role(item: Any, where: str) -> Role:
+    if not isinstance(item, Mapping):
+        raise WireError(f"a message must be a mapping, not {type(item).__name__}", format=NAME, where=where)
+    role = item.get("role")
+    known = _ROLES.get(role) if isinstance(role, str) else None
+    if known is None:
+        problem = f"no such role: {role!r}" if "role" in item else "a message without a role"
+        raise WireError(problem, format=NAME, where=f"{where}.role" if where else "role")
+    return known
+
+
+def _part_in(block: Any) -> Part:
+    return part_in(block, _BLOCKS)
+
+
+def _result_part_in(block: Any) -> Text | Media | Opaque:
+    return part_in(block, _RESULT_BLOCKS)
+
+
+def _image_in(block: dict[str, Any]) -> Media:
+    return Media("image", dict(block))
+
+
+def _document_in(block: dict[str, Any]) -> Media:
+    return Media("document", dict(block))
+
+
+def _thinking_in(block: dict[str, Any]) -> Thinking | None:
+    text, signature = block.get("thinking"), block.get("signature")
+    if not isinstance(text, str):
+        return None
+    if isinstance(signature, str):
+        return Thinking(text, signature, None, extra_of(block, THINKING, {}))
+    marks = {"signature": {"is": signature}} if "signature" in block else {}
+    return Thinking(text, None, None, extra_of(block, THINKING, marks))
+
+
+def _redacted_in(block: dict[str, Any]) -> Thinking | None:
+    data = block.get("data")
+    return Thinking("", None, data, extra_of(block, REDACTED, {})) if isinstance(data, str) else None
+
+
+def _tool_use_in(block: dict[str, Any]) -> ToolCall | None:
+    id, name, given = block.get("id"), block.get("name"), block.get("input", {})
+    if not isinstance(id, str) or not isinstance(name, str):
+        return None
+    arguments = to_json(given)
+    if arguments is None:
+        return None
+    if type(given) is dict and tuple(block) == TOOL_USE.keys:
+        return ToolCall(id, name, arguments)
+    marks = {} if isinstance(given, dict) else {"input": ANY}
+    return ToolCall(id, name, arguments, extra_of(block, TOOL_USE, marks))
+
+
+def _tool_result_in(block: dict[str, Any]) -> ToolResult | None:
+    call_id = block.get("tool_use_id")
+    if not isinstance(call_id, str):
+        return None
+    parts: tuple[Text | Media | Opaque, ...] = ()
+    marks: dict[str, Any] = {}
+    if "content" in block:
+        parts, mark = content_in(block["content"], _result_part_in)
+        if mark:
+            marks["content"] = mark
+    error = block.get("is_error") is True
+    if not error and "is_error" in block:
+        marks["is_error"] = {"is": block["is_error"]}
+    return ToolResult(call_id, parts, error, "", extra_of(block, TOOL_RESULT, marks))
+
+
+_RESULT_BLOCKS: dict[str, Callable[[dict[str, Any]], Text | Media | None]] = {
+    "text": text_in,
+    "image": _image_in,
+    "document": _document_in,
+}
+_BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
+    **_RESULT_BLOCKS,
+    "thinking": _thinking_in,
+    "redacted_thinking": _redacted_in,
+    "tool_use": _tool_use_in,
+    "tool_result": _tool_result_in,
+}
+
+
+# -- encode -------------------------------------------------------------------------------------------------------
+
+
+def encode(message: Message) -> dict[str, Any]:
+    """The item that says a message; of one that came from here, the same item."""
+    own = message.format == NAME
+    extra = message.extra if own else {}
+    parts = message.parts if own else tuple(part for part in message.parts if _travels(part))
+    content = content_out(parts, extra.get("content"), _part_out, message.format, [])
+    role = "user" if message.role == "tool" else message.role
+    return item_of({"role": role, "content": content}, extra, MESSAGE, {"content": []})
+
+
+def _travels(part: Part) -> bool:
+    """Whether Anthropic takes the part from elsewhere: thinking that it did not sign, it refuses."""
+    return type(part) is not Thinking or part.signature is not None or part.data is not None
+
+
+def _part_out(part: Part, origin: str) -> Any:
+    return _WRITERS[type(part)](part, origin)
+
+
+def _text_out(part: Text, origin: str) -> dict[str, Any]:
+    return item_of({"type": "text", "text": part.text}, part.extra if origin == NAME else {}, TEXT)
+
+
+def _summary_out(part: Summary, origin: str) -> dict[str, Any]:
+    return {"type": "text", "text": summary_text(part)}
+
+
+def _thinking_out(part: Thinking, origin: str) -> dict[str, Any]:
+    extra = part.extra if origin == NAME else {}
+    if part.data is not None:
+        return item_of({"type": "redacted_thinking", "data": part.data}, extra, REDACTED)
+    fields = {"type": "thinking", "thinking": part.text}
+    if part.signature is not None:
+        fields["signature"] = part.signature
+    return item_of(fields, extra, THINKING)
+
+
+def _tool_use_out(part: ToolCall, origin: str) -> dict[str, Any]:
+    extra = part.extra if origin == NAME else {}
+    given = from_json(part.arguments, part)
+    if given is part or not (isinstance(given, dict) or extra.get("input") == ANY):
+        given = {"arguments": part.arguments}
+    fields = {"type": "tool_use", "id": part.id, "name": part.name, "input": given}
+    return item_of(fields, extra, TOOL_USE, {"input": {}})
+
+
+def _tool_result_out(part: ToolResult, origin: str) -> dict[str, Any]:
+    extra = part.extra if origin == NAME else {}
+    fields: dict[str, Any] = {"type": "tool_result", "tool_use_id": part.call_id}
+    if part.parts:
+        fields["content"] = content_out(part.parts, extra.get("content"), _part_out, origin, None)
+    if part.error:
+        fields["is_error"] = True
+    return item_of(fields, extra, TOOL_RESULT)
+
+
+def _media_out(part: Media, origin: str) -> dict[str, Any]:
+    return dict(part.source) if part.source.get("type") in ("image", "document") else placeholder(part)
+
+
+def _opaque_out(part: Opaque, origin: str) -> Any:
+    return verbatim(part.source) if origin in (NAME, "") else placeholder(part)
+
+
+_WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
+    Text: _text_out,
+    Summary: _summary_out,
+    Thinking: _thinking_out,
+    ToolCall: _tool_use_out,
+    ToolResult: _tool_result_out,
+    Media: _media_out,
+    Opaque: _opaque_out,
+}

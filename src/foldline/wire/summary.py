@@ -1,0 +1,13 @@
+"""How a summary is worded on every wire: as a user's text, framed so that a model takes it for history."""
+
+from __future__ import annotations
+
+from foldline.messages import Summary
+
+SUMMARY_PREFIX = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
+SUMMARY_SUFFIX = "\n</summary>"
+
+
+def summary_text(summary: Summary) -> str:
+    """The words that a model reads in place of the folded messages."""
+    return SUMMARY_PREFIX + summary.text + SUMMARY_SUFFIX
