@@ -22,7 +22,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from foldline.models import _SHED, DEFAULT_TTL, family_window, key_of
+from foldline.models import _BEDROCK, _SHED, DEFAULT_TTL, family_window, key_of
 
 OUT = Path(__file__).parents[1] / "src" / "foldline" / "_models.json"
 
@@ -53,19 +53,21 @@ MAKERS = (
 FIRST = tuple(provider for provider, _ in MAKERS)[:13]
 """Those that serve what they make, whose other names for a model can be trusted."""
 
-LIMITS = (
-    "anthropic openai google xai mistral deepseek moonshotai minimax zai zhipuai meta alibaba alibaba-cn cohere perplexity "
-    "amazon-bedrock nvidia openrouter huggingface togetherai fireworks-ai deepinfra novita-ai nebius lmstudio siliconflow"
-).split()
+LIMITS = [
+    "anthropic", "openai", "google", "xai", "mistral", "deepseek", "moonshotai", "minimax", "zai", "zhipuai", "meta",
+    "alibaba", "alibaba-cn", "cohere", "perplexity", "amazon-bedrock", "nvidia", "openrouter", "huggingface",
+    "togetherai", "fireworks-ai", "deepinfra", "novita-ai", "nebius", "lmstudio", "siliconflow",
+]  # fmt: skip
 """models.dev's providers, in the order in which one may state a model's limits."""
 
 HOSTS = {"groq": "groq", "cerebras": "cerebras", "github-copilot": "github-copilot", "openrouter": "openrouter"}
 """Hosts that cut windows or set their own prices: our name, and models.dev's."""
 
 NOT_CHAT = re.compile(
-    r"embed|tts|whisper|dall-e|moderation|image|imagen|veo|lyria|sora|transcri|realtime|speech|rerank|ocr|audio|voice|live"
-    r"|guard|banana|translate|davinci|curie|babbage|^ada|seedance|orpheus|safety|robotics|computer-use|music|video|voxtral"
-    r"|^(auto|free|router|fusion|extract|summarize|bodybuilder|chat|gliner-pii|pareto-code)$|text-|bge|clip|flux|diffusion|decider|-mt-|asr|lyria|omni-flash-preview"
+    r"embed|tts|whisper|dall-e|moderation|image|imagen|veo|lyria|sora|transcri|realtime|speech|rerank|ocr|audio|voice"
+    r"|live|guard|banana|translate|davinci|curie|babbage|^ada|seedance|orpheus|safety|robotics|computer-use|music|video"
+    r"|voxtral|text-|bge|clip|flux|diffusion|decider|-mt-|asr|omni-flash-preview"
+    r"|^(auto|free|router|fusion|extract|summarize|bodybuilder|chat|gliner-pii|pareto-code)$"
 )
 
 FAMILIES = {
@@ -83,14 +85,19 @@ FAMILIES = {
     "mistral-small-3-1": 131072, "mistral-small-3-2": 131072, "mixtral-8x22b": 65536, "ministral-3": 262144,
     "phi4-multimodal": 131072, "kimi-k2-instruct-0905": 262144, "kimi-k2-thinking": 262144, "qwen2-5-omni": 32768,
     "qwen2-5-math": 4096,
-} | {f"qwen3-{size}-{kind}2507": 262144 for size in ("4b", "30b-a3b", "235b-a22b") for kind in ("", "instruct-", "thinking-")}  # fmt: skip
+} | {
+    f"qwen3-{size}-{kind}2507": 262144
+    for size in ("4b", "30b-a3b", "235b-a22b")
+    for kind in ("", "instruct-", "thinking-")
+}  # fmt: skip
 """Tokens that an open model is trained for, by family (its published configuration); a server may have loaded fewer."""
 
 WINDOWS = {"deepseek-chat": 131072, "deepseek-reasoner": 131072, "deepseek-r1": 131072, "deepseek-v3": 131072}
 """Windows that the sources have wrong: they give those of the first weeks, or of one host."""
 
 ALIASES = {
-    "gpt35-turbo": "gpt3-5-turbo", "gpt35-turbo-16k": "gpt3-5-turbo-16k", "gpt5-6": "gpt5-6-sol", "o3-mini-high": "o3-mini",
+    "gpt35-turbo": "gpt3-5-turbo", "gpt35-turbo-16k": "gpt3-5-turbo-16k", "gpt5-6": "gpt5-6-sol",
+    "o3-mini-high": "o3-mini",
     "claude-instant": "claude-2", "opusplan": "claude-opus-latest",
 }  # fmt: skip
 
@@ -133,7 +140,10 @@ def main() -> None:
     hosts = {host: read_host(host, args.date, args.limits, models, aliases) for host in HOSTS}
     models = {key: fields for key, fields in models.items() if not redundant(key, fields, models)}
     args.out.write_text(render(args.date, models, aliases, hosts))
-    print(f"{len(models)} models, {len(aliases)} aliases, {sum(map(len, hosts.values()))} of hosts, {args.out.stat().st_size:,} bytes")
+    print(
+        f"{len(models)} models, {len(aliases)} aliases, {sum(map(len, hosts.values()))} of hosts,",
+        f"{args.out.stat().st_size:,} bytes",
+    )
 
 
 # --- sources -------------------------------------------------------------------------------------------------------
@@ -178,7 +188,12 @@ def read_prices(day: date) -> tuple[dict[str, tuple[str, dict[str, Any]]], dict[
     for provider_id, only in MAKERS:
         for info in by_id[provider_id].models:
             key = _key(info.id)
-            if not re.match(only, key) or NOT_CHAT.search(key) or info.id.endswith((":batch", ":free")) or "ft" in re.split(r"\W", info.id):
+            if (
+                not re.match(only, key)
+                or NOT_CHAT.search(key)
+                or info.id.endswith((":batch", ":free"))
+                or "ft" in re.split(r"\W", info.id)
+            ):
                 continue
             facts = _facts(info, day)
             if key in models:
@@ -192,15 +207,25 @@ def read_prices(day: date) -> tuple[dict[str, tuple[str, dict[str, Any]]], dict[
     return models, aliases
 
 
-def read_host(host: str, day: date, paths: list[Path], models: dict[str, list[Any]], aliases: dict[str, str]) -> dict[str, list[Any]]:
+def read_host(
+    host: str, day: date, paths: list[Path], models: dict[str, list[Any]], aliases: dict[str, str]
+) -> dict[str, list[Any]]:
     """A host's rows whose window is not the maker's."""
     from genai_prices.data import providers
 
-    stated = {_key(name): (name, w, i, o) for path in paths if path.suffix != ".json" for _, name, w, i, o in _limits(path, [HOSTS[host]]) if name[0] != "~"}
+    stated = {
+        _key(name): (name, w, i, o)
+        for path in paths
+        if path.suffix != ".json"
+        for _, name, w, i, o in _limits(path, [HOSTS[host]])
+        if name[0] != "~"
+    }
     priced = {
         _key(info.id): (_name(info.id), _facts(info, day))
         for info in next(p for p in providers if p.id == host).models
-        if not NOT_CHAT.search(_key(info.id)) and not info.id.startswith("~") and not info.id.endswith((":batch", ":free"))
+        if not NOT_CHAT.search(_key(info.id))
+        and not info.id.startswith("~")
+        and not info.id.endswith((":batch", ":free"))
     }
     rows = {}
     for key in sorted(stated.keys() | priced.keys()):
@@ -265,7 +290,8 @@ def row(key: str, name: str, facts: dict[str, Any], limits: Any, host: str = "")
         write, write_long = write or 1.25, write_long or 2.0
     write_long = write_long if ttl_long else write
     fields = [
-        name, window, max_input, min(max_output, window), facts.get("input", 0), facts.get("output", 0), facts.get("tiers", []),
+        name, window, max_input, min(max_output, window),
+        facts.get("input", 0), facts.get("output", 0), facts.get("tiers", []),
         read if cached else 1, max(write or 1, 1) if cached else 1, max(write_long or write or 1, 1) if cached else 1,
         ttl, ttl_long, next(n for pattern, n in MIN_CACHEABLE if re.match(pattern, key)) if cached else 0,
     ]  # fmt: skip
@@ -296,7 +322,9 @@ def _ttl(key: str) -> tuple[int, int]:
     return DEFAULT_TTL, 0
 
 
-def limited(key: str, name: str, numbers: list[int], models: dict[str, Any], priced: dict[str, Any], aliases: dict[str, str]) -> list[Any]:
+def limited(
+    key: str, name: str, numbers: list[int], models: dict[str, Any], priced: dict[str, Any], aliases: dict[str, str]
+) -> list[Any]:
     """A row for a model of which only the limits are stated, with the prices of the model that it is a variant of.
 
     Empty where it is another date, format or service class of one that has a row, or says the same.
@@ -311,7 +339,9 @@ def limited(key: str, name: str, numbers: list[int], models: dict[str, Any], pri
     if name.startswith("~") or re.search(r"-20\d\d-?\d\d-?\d\d", key):
         return []
     same = base in models and abs(models[base][1] - numbers[0]) <= numbers[0] // 10
-    if same or (shed and not re.fullmatch(r"(-(\d{4}|chat|turbo|preview|reasoning|thinking|instruct|fast|non))+", shed)):
+    if same or (
+        shed and not re.fullmatch(r"(-(\d{4}|chat|turbo|preview|reasoning|thinking|instruct|fast|non))+", shed)
+    ):
         return []
     facts = priced[base][1] if base in priced else {}
     return row(key, _name(name), facts | {"window": 0}, numbers)
@@ -321,7 +351,11 @@ def newest(models: dict[str, list[Any]]) -> dict[str, str]:
     """`claude-opus-latest` and `opus`, and their like, as the newest of the tier."""
     aliases = {}
     for tier in ("opus", "sonnet", "haiku", "fable", "mythos"):
-        versions = [(tuple(map(int, m[1].split("-"))), key) for key in models if (m := re.fullmatch(rf"claude-{tier}-(\d(?:-\d)?)", key))]
+        versions = [
+            (tuple(map(int, m[1].split("-"))), key)
+            for key in models
+            if (m := re.fullmatch(rf"claude-{tier}-(\d(?:-\d)?)", key))
+        ]
         if versions:
             aliases |= dict.fromkeys((f"claude-{tier}-latest", f"claude-{tier}", tier), max(versions)[1])
     return aliases
@@ -342,17 +376,20 @@ def _key(name: str) -> str:
 
 
 def _name(name: str) -> str:
-    last = name.lstrip("~@").rpartition("/")[2]
-    if re.match(r"(?:[a-z]{2,6}\.)?(amazon|anthropic|meta|google|qwen|mistral|deepseek|openai|nvidia|minimax|moonshot\w*|zai|cohere)\.", last):
-        last = re.sub(r"^(?:(?:us|eu|apac|global|jp|au)\.)?[a-z]+\.", "", last)
-    return last.lower() if name.startswith("~") else last.removesuffix("-latest").lower()
+    return _BEDROCK.sub("", name.lstrip("~@").rpartition("/")[2].lower()).removesuffix(
+        "" if name[0] == "~" else "-latest"
+    )
 
 
 def render(day: date, models: dict[str, Any], aliases: dict[str, str], hosts: dict[str, dict[str, Any]]) -> str:
     """The data file: one row a line, sorted, so that a change of one price is a change of one line."""
 
     def table(rows: dict[str, Any]) -> str:
-        return "{\n" + ",\n".join(f"{json.dumps(k)}:{json.dumps(v, separators=(',', ':'))}" for k, v in sorted(rows.items())) + "\n}"
+        return (
+            "{\n"
+            + ",\n".join(f"{json.dumps(k)}:{json.dumps(v, separators=(',', ':'))}" for k, v in sorted(rows.items()))
+            + "\n}"
+        )
 
     inside = ",\n".join(f"{json.dumps(host)}:{table(rows)}" for host, rows in sorted(hosts.items()) if rows)
     return (

@@ -25,7 +25,7 @@ DEFAULT_WINDOW = 128_000
 """Tokens that an unknown model is taken to hold: what most models of the last two years hold at least."""
 
 DEFAULT_TTL = 300
-"""Seconds that a cached prefix is taken to live where a provider caches and does not say: the shortest that one states."""
+"""Seconds that a cached prefix is taken to live where a provider caches and does not say: what Anthropic states."""
 
 
 class Model(Struct, frozen=True, omit_defaults=True):
@@ -74,8 +74,8 @@ def model(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -
     `overrides` are the user's own entries, `{name: {field: value}}`. They win over what is baked in, field by field,
     and make the model known. A wrong field raises `ConfigError`.
     """
-    text = name if isinstance(name, str) else ""
-    found = _find(text[:_LONGEST_NAME])
+    text = name[:_LONGEST_NAME] if isinstance(name, str) else ""
+    found = _find(text)
     entry = _entry(text, overrides) if overrides else None
     return found if entry is None else _override(found, *entry)
 
@@ -114,7 +114,8 @@ _HOSTS = {
 
 _BEDROCK = re.compile(
     r"^(?:(?:us|eu|apac|ap|jp|au|ca|sa|me|il|global|us-gov)\.)?"
-    r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|google|moonshot|moonshotai|minimax|zai|nvidia|writer)"
+    r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|google|moonshot|moonshotai|minimax|zai|nvidia"
+    r"|writer)"
     r"\.(?=[a-z])"
 )
 _REVISION = re.compile(r"-v?\d{1,2}(?::[\dk]{1,5}){1,2}$|-v\d{1,2}$")
@@ -181,37 +182,36 @@ def _plain(last: str) -> str:
 
 # --- what the name alone tells -------------------------------------------------------------------------------------
 
-_MAKERS: tuple[tuple[re.Pattern[str], str, Family], ...] = tuple(
-    (re.compile(pattern), maker, family)
-    for pattern, maker, family in (
-        (r"deepseek.*distill-(?:llama)", "deepseek", "llama"),
-        (r"deepseek.*distill-(?:qwen)", "deepseek", "qwen"),
-        (r"claude|opus$|sonnet$|haiku$|fable$|mythos$", "anthropic", "claude3"),
-        (r"gpt|o[1-9](?:-|$)|chatgpt|codex|davinci|computer-use", "openai", "o200k"),
-        (r"gemini|gemma|codegemma|learnlm|medgemma", "google", "gemma"),
-        (r"llama|codellama|hermes", "meta", "llama"),
-        (r"qwen|qwq|qvq|codeqwen|tongyi", "qwen", "qwen"),
-        (r"deepseek", "deepseek", "deepseek"),
-        (r"mistral|mixtral|codestral|devstral|ministral|magistral|pixtral|voxtral|open-mi|leanstral", "mistral", "mistral"),
-        (r"glm|chatglm|codegeex", "zai", "glm"),
-        (r"kimi|moonshot", "moonshotai", "kimi"),
-        (r"grok", "xai", "o200k"),
-        (r"nova-|titan", "amazon", "o200k"),
-        (r"command|c4ai|aya", "cohere", "o200k"),
-        (r"minimax|abab", "minimax", "o200k"),
-        (r"muse-", "meta", "o200k"),
-        (r"phi", "microsoft", "o200k"),
-        (r"sonar", "perplexity", "o200k"),
-        (r"granite", "ibm", "o200k"),
-        (r"(?:llama-?\d?-?)?nemotron", "nvidia", "o200k"),
-    )
+_MAKERS: tuple[tuple[str, str, Family], ...] = (
+    (r"deepseek.*distill-(?:llama)", "deepseek", "llama"),
+    (r"deepseek.*distill-(?:qwen)", "deepseek", "qwen"),
+    (r"claude|opus$|sonnet$|haiku$|fable$|mythos$", "anthropic", "claude3"),
+    (r"gpt|o[1-9](?:-|$)|chatgpt|codex|davinci|computer-use", "openai", "o200k"),
+    (r"gemini|gemma|codegemma|learnlm|medgemma", "google", "gemma"),
+    (r"llama|codellama|hermes", "meta", "llama"),
+    (r"qwen|qwq|qvq|codeqwen|tongyi", "qwen", "qwen"),
+    (r"deepseek", "deepseek", "deepseek"),
+    (r"mistral|mixtral|codestral|devstral|ministral|magistral|pixtral|voxtral|open-mi|leanstral", "mistral", "mistral"),
+    (r"glm|chatglm|codegeex", "zai", "glm"),
+    (r"kimi|moonshot", "moonshotai", "kimi"),
+    (r"grok", "xai", "o200k"),
+    (r"nova-|titan", "amazon", "o200k"),
+    (r"command|c4ai|aya", "cohere", "o200k"),
+    (r"minimax|abab", "minimax", "o200k"),
+    (r"muse-", "meta", "o200k"),
+    (r"phi", "microsoft", "o200k"),
+    (r"sonar", "perplexity", "o200k"),
+    (r"granite", "ibm", "o200k"),
+    (r"(?:llama-?\d?-?)?nemotron", "nvidia", "o200k"),
 )
+"""How a key begins, who made such a model, and its tokenizer family."""
+
 _CLAUDE_VERSION = re.compile(r"^claude-(opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:-(\d{1,2}))?(?=-|$)")
 
 
 def _by_name(key: str, host: str) -> dict[str, Any]:
-    """Maker, tokenizer family and the rules that follow a maker's versions; they hold for models newer than our data."""
-    maker, family = next(((m, f) for pattern, m, f in _MAKERS if pattern.match(key)), ("", "o200k"))
+    """Maker, tokenizer family, and the rules that follow versions and so hold for models newer than our data."""
+    maker, family = next(((m, f) for pattern, m, f in _MAKERS if re.match(pattern, key)), ("", "o200k"))
     provider = host or maker
     facts: dict[str, Any] = {"provider": provider, "family": family}
     if maker == "anthropic":
@@ -222,7 +222,7 @@ def _by_name(key: str, host: str) -> dict[str, Any]:
 
 
 def _claude(key: str, provider: str) -> dict[str, Any]:
-    """Claude's rules by tier and version (FIELD §1, §2); Haiku 5.5 is taken to bind, which costs less than an error."""
+    """Claude's rules by tier and version (FIELD §1); Haiku 5.5 is taken to bind, which costs less than an error."""
     named = _CLAUDE_VERSION.match(key)
     tier, version = (named[1], (int(named[2]), int(named[3] or 0))) if named else ("", (3, 0))
     facts: dict[str, Any] = {"family": "claude4.7" if version >= (4, 7) else "claude3"}
@@ -275,8 +275,9 @@ def _find(name: str) -> Model:
     facts = _by_name(_data().aliases.get(key, key) if row is None else key_of(row.name), host)
     if row is None:
         size = window or family_window(key, _data().families)
-        limits = {"window": size, "max_input": size, "known": True} if size else {}
-        return Model(name=name, **facts, **limits)
+        if size:
+            facts |= {"window": size, "max_input": size, "known": True}
+        return Model(name=name, **facts)
     stated = {f: getattr(row, f) for f in row.__struct_fields__}
     stated["max_input"] = min(row.max_input or row.window, row.window)
     if window:

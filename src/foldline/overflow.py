@@ -8,8 +8,9 @@ a reason (Vertex through gaxios, Cerebras without a body) may be anything, and a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,128 +29,116 @@ class Signature(NamedTuple):
 _T, _O, _L = (rf"(?P<{group}>\d[\d,]{{0,14}})" for group in "tol")
 
 SIGNATURES = (
-    Signature("Anthropic", rf"prompt is too long:? {_T} tokens? > {_L}", "prompt is too long: 274468 tokens > 200000 maximum"),
-    Signature(
-        "Anthropic, with the reply",
-        rf"input length and .?max_tokens.? exceed context limit: {_T} \+ \d+ > {_L}",
-        "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length or `max_tokens` and try again",
-    ),
-    Signature("Anthropic, bytes", r"request exceeds the maximum (?:allowed )?(?:size|number of bytes)", "Request exceeds the maximum size"),
-    Signature("Bedrock Claude, Claude Code", r"(?:prompt|input) is too long(?: for requested model)?", "Input is too long for requested model."),
-    Signature(
-        "vLLM",
+    Signature("Anthropic", rf"prompt is too long:? {_T} tokens? > {_L}",
+        "prompt is too long: 274468 tokens > 200000 maximum"),
+    Signature("Anthropic, with the reply", rf"input length and .?max_tokens.? exceed context limit: {_T} \+ \d+ > {_L}",
+        "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length or "
+        "`max_tokens` and try again"),
+    Signature("Anthropic, bytes", r"request exceeds the maximum (?:allowed )?(?:size|number of bytes)",
+        "Request exceeds the maximum size"),
+    Signature("Bedrock Claude, Claude Code", r"(?:prompt|input) is too long(?: for requested model)?",
+        "Input is too long for requested model."),
+    Signature("vLLM",
         rf"maximum (?:context|model) length is {_L} tokens.{{0,80}}?prompt contains at least {_T} input tokens",
-        "This model's maximum context length is 40960 tokens. However, you requested 0 output tokens and your prompt contains at "
-        "least 40961 input tokens, for a total of at least 40961 tokens. Please reduce the length of the input prompt or the "
-        "number of requested output tokens. (parameter=input_tokens, value=40961)",
-    ),
-    Signature("vLLM, older", rf"prompt \(length {_T}\) is longer than the maximum model length of {_L}", "The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
-    Signature(
-        "SGLang",
+        "This model's maximum context length is 40960 tokens. However, you requested 0 output tokens and your "
+        "prompt contains at least 40961 input tokens, for a total of at least 40961 tokens."),
+    Signature("vLLM, older", rf"prompt \(length {_T}\) is longer than the maximum model length of {_L}",
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
+    Signature("SGLang",
         rf"exceeds the model's maximum context length of {_L} tokens.{{0,80}}?: {_T} tokens from the input",
-        "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens: "
-        "8500 tokens from the input messages and 500 tokens for the completion.",
-    ),
-    Signature(
-        "OpenAI chat, Azure, DeepSeek, OpenRouter, older vLLM, Bedrock Llama",
+        "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of "
+        "9000 tokens: 8500 tokens from the input messages and 500 tokens for the completion."),
+    Signature("OpenAI chat, Azure, DeepSeek, OpenRouter, older vLLM, Bedrock Llama",
         rf"maximum context length is {_L} tokens"
-        rf"(?:.{{0,40}}?(?:resulted in|requested)(?: about)? {_T} tokens(?: \([^()]{{0,120}}?{_O} in the (?:completion|output))?)?",
-        "This model's maximum context length is 128000 tokens. However, your messages resulted in 149767 tokens. Please reduce the length of the messages.",
-    ),
-    Signature("OpenAI Responses", r"input exceeds the context window", "Your input exceeds the context window of this model. Please adjust your input and try again."),
-    Signature(
-        "Gemini",
-        rf"input token count(?: \({_T}\))? exceeds the maximum number of tokens allowed(?: \(?{_L})?",
-        "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
-    ),
-    Signature(
-        "Vertex",
-        rf"input token count is {_T} but (?:the )?model only supports up to {_L}",
-        "Unable to submit request because the input token count is 1100000 but model only supports up to 1048576.",
-    ),
-    Signature(
-        "Bedrock Nova",
-        r"number of input tokens exceeds maximum length",
-        "Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.",
-    ),
-    Signature(
-        "Bedrock Titan",
-        rf"too many input tokens\. max input tokens: {_L}, request input token count: {_T}",
-        "400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9001",
-    ),
-    Signature("Groq", r"reduce the length of the messages or completion", "Please reduce the length of the messages or completion."),
-    Signature(
-        "xAI",
-        rf"maximum prompt length is {_L} but the request contains {_T} tokens",
-        "This model's maximum prompt length is 131072 but the request contains 149617 tokens.",
-    ),
-    Signature(
-        "Mistral",
-        rf"prompt contains {_T} tokens.{{0,40}}?too large for model with {_L} maximum context length",
-        "Prompt contains 159202 tokens and 0 draft tokens, too large for model with 131072 maximum context length",
-    ),
-    Signature(
-        "Together, TGI",
-        rf"inputs.? tokens \+ .?max_new_tokens.? must be <= {_L}(?:\. given: {_T})?",
-        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens and 512 `max_new_tokens`",
-    ),
-    Signature("Fireworks", rf"prompt is too long: {_T}, model maximum context length: {_L}", "The prompt is too long: 140000, model maximum context length: 131071"),
-    Signature(
-        "llama.cpp",
-        rf"request(?: \({_T} tokens\))? exceeds the available context size(?: \({_L} tokens\))?",
-        "request (9412 tokens) exceeds the available context size (8192 tokens), try increasing it",
-    ),
-    Signature(
-        "LM Studio",
+        rf"(?:.{{0,40}}?(?:resulted in|requested)(?: about)? {_T} tokens"
+        rf"(?: \([^()]{{0,120}}?{_O} in the (?:completion|output))?)?",
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 149767 tokens."),
+    Signature("OpenAI Responses", r"input exceeds the context window",
+        "Your input exceeds the context window of this model."),
+    Signature("Gemini", rf"input token count(?: \({_T}\))? exceeds the maximum number of tokens allowed(?: \(?{_L})?",
+        "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."),
+    Signature("Vertex", rf"input token count is {_T} but (?:the )?model only supports up to {_L}",
+        "Unable to submit request because the input token count is 1100000 but model only supports up to 1048576."),
+    Signature("Bedrock Nova", r"number of input tokens exceeds maximum length",
+        "Input Tokens Exceeded: Number of input tokens exceeds maximum length."),
+    Signature("Bedrock Titan", rf"too many input tokens\. max input tokens: {_L}, request input token count: {_T}",
+        "400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9001"),
+    Signature("Groq", r"reduce the length of the messages or completion",
+        "Please reduce the length of the messages or completion."),
+    Signature("xAI", rf"maximum prompt length is {_L} but the request contains {_T} tokens",
+        "This model's maximum prompt length is 131072 but the request contains 149617 tokens."),
+    Signature("Mistral", rf"prompt contains {_T} tokens.{{0,40}}?too large for model with {_L} maximum context length",
+        "Prompt contains 159202 tokens and 0 draft tokens, too large for model with 131072 maximum context length"),
+    Signature("Together, TGI", rf"inputs.? tokens \+ .?max_new_tokens.? must be <= {_L}(?:\. given: {_T})?",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens "
+        "and 512 `max_new_tokens`"),
+    Signature("Fireworks", rf"prompt is too long: {_T}, model maximum context length: {_L}",
+        "The prompt is too long: 140000, model maximum context length: 131071"),
+    Signature("llama.cpp", rf"request(?: \({_T} tokens\))? exceeds the available context size(?: \({_L} tokens\))?",
+        "request (9412 tokens) exceeds the available context size (8192 tokens), try increasing it"),
+    Signature("LM Studio",
         rf"keep the first {_T} tokens when context the overflows\..{{0,80}}?context length of only {_L} tokens",
-        "Trying to keep the first 5210 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.",
-    ),
-    Signature("LM Studio, older", r"tokens to keep from the initial prompt is greater than the context length", "The number of tokens to keep from the initial prompt is greater than the context length."),
-    Signature("Ollama, its log", rf"truncating input prompt.{{0,20}}? limit={_L} prompt={_T}", "truncating input prompt limit=2050 prompt=8707 keep=4 new=2050"),
-    Signature("Ollama", r"input length exceeds the context length|prompt too long; exceeded", "the input length exceeds the context length"),
-    Signature(
-        "Venice, SGLang",
-        rf"input \({_T} tokens\) is longer than the model's context length \({_L} tokens\)",
-        "The input (35034 tokens) is longer than the model's context length (32768 tokens).",
-    ),
-    Signature("Copilot", rf"prompt token count of {_T} exceeds the limit of {_L}", "prompt token count of 140123 exceeds the limit of 128000"),
-    Signature("Kimi", rf"exceeded model token limit: {_L}(?: \(requested: {_T}\))?", "Your request exceeded model token limit: 262144 (requested: 291351)"),
+        "Trying to keep the first 5210 tokens when context the overflows. However, the model is loaded with context"
+        " length of only 4096 tokens, which is not enough."),
+    Signature("LM Studio, older", r"tokens to keep from the initial prompt is greater than the context length",
+        "The number of tokens to keep from the initial prompt is greater than the context length."),
+    Signature("Ollama, its log", rf"truncating input prompt.{{0,20}}? limit={_L} prompt={_T}",
+        "truncating input prompt limit=2050 prompt=8707 keep=4 new=2050"),
+    Signature("Ollama", r"input length exceeds the context length|prompt too long; exceeded",
+        "the input length exceeds the context length"),
+    Signature("Venice, SGLang", rf"input \({_T} tokens\) is longer than the model's context length \({_L} tokens\)",
+        "The input (35034 tokens) is longer than the model's context length (32768 tokens)."),
+    Signature("Copilot", rf"prompt token count of {_T} exceeds the limit of {_L}",
+        "prompt token count of 140123 exceeds the limit of 128000"),
+    Signature("Kimi", rf"exceeded model token limit: {_L}(?: \(requested: {_T}\))?",
+        "Your request exceeded model token limit: 262144 (requested: 291351)"),
     Signature("MiniMax", r"context window exceeds limit", "invalid params, context window exceeds limit (2013)"),
     Signature("Zhipu", r"prompt exceeds max length", "Prompt exceeds max length"),
-    Signature("DashScope", rf"range of input length should be \[1, {_L}\]", "Range of input length should be [1, 98304]"),
-    Signature(
-        "Cohere",
-        rf"tokens in the prompt cannot exceed {_L} - received {_T}",
-        "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5120",
-    ),
-    Signature("a gateway", r"request entity too large|payload too large|content too large", "413 Request Entity Too Large"),
+    Signature("DashScope", rf"range of input length should be \[1, {_L}\]",
+        "Range of input length should be [1, 98304]"),
+    Signature("Cohere", rf"tokens in the prompt cannot exceed {_L} - received {_T}",
+        "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5120"),
+    Signature("a gateway", r"request entity too large|payload too large|content too large",
+        "413 Request Entity Too Large"),
 )  # fmt: skip
 """Providers' own texts (FIELD §3), each with a sample that its pattern reads; the numbers are tokens."""
 
-CODES = frozenset(
-    "context_length_exceeded request_too_large exceed_context_size_error model_max_prompt_tokens_exceeded "
-    "model_context_window_exceeded contextwindowexceedederror context_window_exceeded 1261".split()
-)
-"""Error codes, error types, exception names and stop reasons that mean it without a text."""
+CODES = frozenset({
+    "context_length_exceeded", "context_window_exceeded", "contextwindowexceedederror", "exceed_context_size_error",
+    "model_context_window_exceeded", "model_max_prompt_tokens_exceeded", "request_too_large", "1261",
+})  # fmt: skip
+"""Error codes, error types, exception names and stop reasons that mean it without a text, in lower case."""
 
-OTHERS = frozenset(
-    "throttlingexception rate_limit_error overloaded_error timeout_error insufficient_quota resource_exhausted "
-    "toomanyrequestsexception authentication_error permission_error ratelimiterror apitimeouterror timeouterror".split()
-)
-"""Codes of other failures, which decide against an overflow whatever the text quotes."""
+OTHERS = frozenset({
+    "apitimeouterror", "authentication_error", "insufficient_quota", "overloaded_error", "permission_error",
+    "rate_limit_error", "ratelimiterror", "resource_exhausted", "throttlingexception", "timeout_error", "timeouterror",
+    "toomanyrequestsexception",
+})  # fmt: skip
+"""Codes of other failures, which decide against an overflow whatever the text quotes, in lower case."""
 
 OTHER_STATUSES = frozenset((401, 402, 403, 404, 408, 429, 502, 503, 504, 529))
 """HTTP statuses of other failures: access, quota, time-outs, throttling, overload."""
 
-_COMPILED = tuple(re.compile(signature.pattern, re.IGNORECASE | re.DOTALL) for signature in SIGNATURES)
+
+@cache
+def _compiled() -> tuple[re.Pattern[str], ...]:
+    """Compiled at the first error: at import it would cost every start 10 ms."""
+    return tuple(re.compile(signature.pattern, re.IGNORECASE | re.DOTALL) for signature in SIGNATURES)
+
+
 _PER_MINUTE = re.compile(
     rf"(?:request too large|tokens per).{{0,300}}?\blimit:? {_L}.{{0,60}}?\brequested:? {_T}", re.IGNORECASE | re.DOTALL
 )
-_CODE_IN_TEXT = re.compile(r"\b(?:" + "|".join(sorted(code for code in CODES if "_" in code)) + r"|ContextWindowExceededError)\b")
-_OTHER_IN_TEXT = re.compile(
-    r"rate.?limit|too many requests|throttl|quota|overloaded|timed? ?out|per.minute|tokens per|please wait", re.IGNORECASE
+_CODE_IN_TEXT = re.compile(
+    r"\b(?:" + "|".join(sorted(code for code in CODES if "_" in code)) + r"|ContextWindowExceededError)\b"
 )
-_STATUS_IN_TEXT = re.compile(r"^\s*(\d{3})\b|\b(?:error code|status(?: code)?|http(?:/\d\.\d)?)[:= ]{1,3}(\d{3})\b", re.IGNORECASE)
+_OTHER_IN_TEXT = re.compile(
+    r"rate.?limit|too many requests|throttl|quota|overloaded|timed? ?out|per.minute|tokens per|please wait",
+    re.IGNORECASE,
+)
+_STATUS_IN_TEXT = re.compile(
+    r"^\s*(\d{3})\b|\b(?:error code|status(?: code)?|http(?:/\d\.\d)?)[:= ]{1,3}(\d{3})\b", re.IGNORECASE
+)
 
 LONGEST_TEXT = 8_192
 """Characters of a text that are read, half from its start and half from its end; errors quote whole prompts."""
@@ -158,11 +147,25 @@ _LONGEST_JSON = 65_536
 _MOST_PARTS = 64
 _DEEPEST = 8
 
+_SAID = ("error", "errors", "Error", "body", "message", "Message", "detail", "details", "msg", "raw", "exception")
 _INNER = (
-    "error", "errors", "Error", "body", "response", "message", "Message", "detail", "details", "msg", "metadata", "raw",
-    "incomplete_details", "validationException", "modelStreamErrorException", "exception", "last_error", "cause",
+    "response", "delta", "metadata", "incomplete_details", "last_error", "cause", "validationException",
+    "modelStreamErrorException",
 )  # fmt: skip
-_NAMED = ("code", "Code", "type", "__type", "error_type", "stop_reason", "stopReason", "finish_reason", "param_code", "reason")
+"""Fields that may hold an error: those that may hold its words, and those whose words are the model's own."""
+
+_NAMED = (
+    "code",
+    "Code",
+    "type",
+    "__type",
+    "error_type",
+    "stop_reason",
+    "stopReason",
+    "finish_reason",
+    "param_code",
+    "reason",
+)
 _STATUS = ("status_code", "status", "code", "http_status", "statusCode", "HTTPStatusCode", "original_status_code")
 
 
@@ -172,6 +175,8 @@ def read(error: object, *, status: int | None = None) -> ContextOverflow | None:
     `error` may be the exception of any SDK, a response object, a parsed body (successful ones too: some providers
     answer 200 and say it in the stop reason) or a text. `status` is the HTTP status where the caller knows it.
     """
+    if isinstance(error, ContextOverflow):
+        return error
     heard = _Heard()
     heard.listen(error)
     if isinstance(status, int):
@@ -203,7 +208,7 @@ def _judge(heard: _Heard) -> ContextOverflow | None:
 def _read_text(text: str) -> ContextOverflow | None:
     """The first signature in a text, preferring one that states the limit."""
     best: ContextOverflow | None = None
-    for pattern in _COMPILED:
+    for pattern in _compiled():
         if found := pattern.search(text):
             groups = found.groupdict()
             limit, tokens, reply = (_number(groups.get(group)) for group in "lto")
@@ -242,22 +247,20 @@ class _Heard:
             part = bytes(part[: 2 * _LONGEST_JSON]).decode("utf-8", "replace")
         if isinstance(part, str):
             self._listen_text(part, depth)
-        elif isinstance(part, Mapping):
-            self._listen_fields(part.get, depth)
         elif isinstance(part, list | tuple):
             for item in part[:16]:
                 self.listen(item, depth + 1)
         elif not isinstance(part, int | float):
-            self._listen_object(part, depth)
+            self._listen_fields(part, depth)
 
     def _listen_text(self, text: str, depth: int) -> None:
-        """A text; one that is JSON or a stream of events is read as such, so that words of a model are not taken for an error."""
-        stripped = text[: _LONGEST_JSON + 1].strip()
-        if stripped.startswith(("{", "[")) and len(stripped) <= _LONGEST_JSON:
+        """A text; JSON and events are read as such, so that a model's words are not taken for an error."""
+        start = text[: _LONGEST_JSON + 1].strip()
+        if start.startswith(("{", "[")) and len(start) <= _LONGEST_JSON:
             with suppress(msgspec.DecodeError, RecursionError):
-                return self.listen(msgspec.json.decode(stripped), depth + 1)
-        if stripped.startswith(("data:", "event:")):
-            for line in stripped.splitlines()[-_MOST_PARTS:]:
+                return self.listen(msgspec.json.decode(start), depth + 1)
+        if start.startswith(("data:", "event:")):
+            for line in start.splitlines()[-_MOST_PARTS:]:
                 if line.startswith("data:"):
                     self.listen(line[5:].strip(), depth + 1)
             return None
@@ -269,51 +272,63 @@ class _Heard:
             self.texts.append(text)
         return None
 
-    def _listen_object(self, part: object, depth: int) -> None:
-        """An exception, a response or a model of an SDK, by the attributes that they have in common."""
-
-        def get(name: str) -> Any:
-            with suppress(Exception):
-                value = getattr(part, name, None)
-                return None if callable(value) else value
-            return None
-
-        self._listen_fields(get, depth)
-        if isinstance(part, BaseException):
-            self.codes.add(type(part).__name__.lower())
-            with suppress(Exception):
-                self.listen(str(part), depth + 1)
-            for inner in (part.__cause__, *part.args[:4], *getattr(part, "exceptions", ())[:4]):
-                self.listen(inner, depth + 1)
-        elif (text := get("text")) and isinstance(text, str | bytes):
-            self.listen(text, depth + 1)
-
-    def _listen_fields(self, get: Any, depth: int) -> None:
+    def _listen_fields(self, part: object, depth: int) -> None:
+        """A body, an exception, a response or a model of an SDK, by the fields that they have in common."""
+        get = _getter(part)
         for name in _STATUS:
             self._hear_status(get(name))
-        metadata = get("ResponseMetadata")
-        if isinstance(metadata, Mapping):
-            self._hear_status(metadata.get("HTTPStatusCode"))
-        self.codes.update(value.lower() for value in _words(get))
+        if metadata := get("ResponseMetadata"):
+            self._hear_status(_getter(metadata)("HTTPStatusCode"))
+        self.codes.update(_words(get))
         limit, tokens = get("n_ctx"), get("n_prompt_tokens")
         if type(limit) is int and limit > 0:
             self.limit, self.tokens = limit, tokens if type(tokens) is int and tokens > 0 else None
-        for name in _INNER:
+        for name in _SAID:
             self.listen(get(name), depth + 1)
-        choices = get("choices")
-        if isinstance(choices, list):
+        for name in _INNER:
+            if not isinstance(inner := get(name), str | bytes):
+                self.listen(inner, depth + 1)
+        if isinstance(choices := get("choices"), list):
             for choice in choices[:4]:
-                if isinstance(choice, Mapping):
-                    self.codes.update(value.lower() for value in _words(choice.get))
+                self.codes.update(_words(_getter(choice)))
+        if isinstance(part, BaseException):
+            self._listen_exception(part, depth)
+        elif self.status is not None and isinstance(text := get("text"), str | bytes):
+            refused = self.status >= 400
+            if refused or text[:6].lstrip()[:1] in ("{", "[", "d", "e", b"{", b"[", b"d", b"e"):
+                self.listen(text, depth + 1)
+
+    def _listen_exception(self, error: BaseException, depth: int) -> None:
+        """Its name, its words, and what it was raised from; what it was raised beside is another matter."""
+        self.codes.add(type(error).__name__.lower())
+        with suppress(Exception):
+            self.listen(str(error), depth + 1)
+        inner = getattr(error, "exceptions", ())
+        for part in (error.__cause__, *error.args[:4], *(inner[:4] if isinstance(inner, tuple) else ())):
+            self.listen(part, depth + 1)
 
     def _hear_status(self, value: object) -> None:
         if self.status is None and type(value) is int and 200 <= value < 600:
             self.status = value
 
 
-def _words(get: Any) -> Iterator[str]:
-    """Codes, types and stop reasons, which are short words or numbers."""
+def _getter(part: object) -> Callable[[str], Any]:
+    """How to ask a mapping or any object for a field; None for what it lacks, and for methods."""
+    if isinstance(part, Mapping):
+        return part.get
+
+    def get(name: str) -> Any:
+        with suppress(Exception):  # a property of a foreign object may raise anything
+            value = getattr(part, name, None)
+            return None if callable(value) else value
+        return None
+
+    return get
+
+
+def _words(get: Callable[[str], Any]) -> Iterator[str]:
+    """Codes, types and stop reasons, which are short words or numbers, in lower case."""
     for name in _NAMED:
         value = get(name)
         if isinstance(value, str | int) and len(str(value)) < 80:
-            yield str(value)
+            yield str(value).lower()

@@ -155,7 +155,9 @@ def _stripped(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key not in ("id", "parentId", "foldline")}
 
 
-def undo_records(place: Place, group: Sequence[Record], leaf: str | None, fold: str) -> list[dict[str, Any]]:
+def undo_records(
+    place: Place, group: Sequence[Record], leaf: str | None, note: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     """The records that bring back the context from before a fold, with what came after it behind.
 
     They start a branch at the entry that was the newest one when the fold was made. Version 1 has no branches: there
@@ -163,7 +165,7 @@ def undo_records(place: Place, group: Sequence[Record], leaf: str | None, fold: 
     """
     later = place.path.records[place.path.records.index(group[-1]) + 1 :]
     renamed: dict[str, str] = {}
-    records: list[dict[str, Any]] = [{"type": "custom", "customType": UNDO, "data": {"fold": fold}}]
+    records: list[dict[str, Any]] = [{"type": "custom", "customType": UNDO, "data": {"fold": note["undo"]}}]
     for record in later:
         if record.type not in (*CONTRIBUTES, *SETTINGS, "context_edit"):
             continue
@@ -174,14 +176,14 @@ def undo_records(place: Place, group: Sequence[Record], leaf: str | None, fold: 
         if record.id:
             renamed[record.id] = new
         records.append({"id": new, **data})
-    return _chained(records, leaf, {"undo": fold})
+    return _chained(records, leaf, note)
 
 
-def reasserted(earlier: Record | None, fold: str) -> dict[str, Any]:
+def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any]:
     """The record that undoes a fold of a version 1 session: the earlier boundary again, or one that folds nothing."""
     data = dict(earlier.data) if earlier else {"summary": REASSERTED, "firstKeptEntryIndex": 1, "tokensBefore": 0}
     details = data.get("details")
-    own = {**(details if isinstance(details, dict) else {}), "foldline": {"undo": fold, "nothing": earlier is None}}
+    own = {**(details if isinstance(details, dict) else {}), "foldline": {**note, "nothing": earlier is None}}
     return {**data, "type": "compaction", "timestamp": now(), "details": own}
 
 

@@ -112,17 +112,23 @@ def _blocks(content: object) -> tuple[Part, ...]:
 
 def _block(block: Any) -> Part:
     match block:
-        case {"type": "text", "text": str(text), **extra}:
-            return Text(text, extra)
-        case {"type": "thinking", "thinking": str(text), **extra}:
-            signature = extra.pop("thinkingSignature", None)
-            return Thinking(text, signature if isinstance(signature, str) else None, extra=extra)
-        case {"type": "toolCall", "id": str(id), "name": str(name), **extra}:
-            return ToolCall(id, name, _as_json(extra.pop("arguments", {})), extra)
+        case {"type": "text", "text": str(text)}:
+            return Text(text, _rest(block, "type", "text"))
+        case {"type": "thinking", "thinking": str(text)}:
+            signature = block.get("thinkingSignature")
+            rest = _rest(block, "type", "thinking", "thinkingSignature")
+            return Thinking(text, signature if isinstance(signature, str) else None, extra=rest)
+        case {"type": "toolCall", "id": str(id), "name": str(name)}:
+            arguments = _as_json(block.get("arguments", {}))
+            return ToolCall(id, name, arguments, _rest(block, "type", "id", "name", "arguments"))
         case {"type": "image"}:
             return Media("image", block)
         case _:
             return Opaque(block)
+
+
+def _rest(block: Mapping[str, Any], *modelled: str) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key not in modelled}
 
 
 def _result(data: Mapping[str, Any]) -> ToolResult:

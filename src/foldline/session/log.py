@@ -14,7 +14,7 @@ import msgspec
 
 from foldline.errors import SessionError
 from foldline.fold import Fold, Receipt
-from foldline.messages import Message, Value
+from foldline.messages import Message, Value, replace
 from foldline.session import composing, dialect, tree, writing
 from foldline.session.lines import Record, first_line, line_number, lines_from_end
 from foldline.tokens.meter import Meter, calibrated
@@ -24,6 +24,9 @@ KNOWN_VERSION = 3
 """The newest version of the dialect; a newer one is read like it, and not written to."""
 
 _OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
+COUNTED_SIZE = 64 * 1024 * 1024
+"""Bytes of a file up to which another program's folds are counted; beyond, the newest one counts as the first."""
+
 _FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
 
 
@@ -104,7 +107,8 @@ class Session:
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold, or from that fold's own record."""
-        known = self._fold_mark().get("meter")
+        marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
+        known = next((mark for mark in marks if mark), None)
         meter, weights = calibrated([m for _, m in self._context], family=family, since=self._since())
         self._weighed = family, weights
         if meter.billed is None and isinstance(known, dict):
@@ -126,6 +130,17 @@ class Session:
         undone = {_undone(r) for r in records} - {None}
         starts = [r for r in records if not r.damaged and _starts_fold(r)]
         return [_past_fold(record, undone) for record in starts]
+
+    @property
+    def newest_fold(self) -> PastFold | None:
+        """The newest fold that stands on the path, or None."""
+        group, _ = self._newest_fold()
+        return _past_fold(group[0], set()) if group else None
+
+    @property
+    def compactions(self) -> int:
+        """How many folds with a summary the context has seen: as foldline noted, or counted in the file."""
+        return max((m.summary.facts.get("round", 1) for _, m in self._context if m.summary), default=0)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -154,12 +169,13 @@ class Session:
         if not group:
             return None
         fold = str(mark.get("fold") or group[0].id)
+        note = {"undo": fold, "meter": mark.get("meter")}
         if self._linear:
             earlier = [r for r in self._path.records if r.type == "compaction" and r is not group[0]]
-            self._write([composing.reasserted(earlier[-1] if earlier else None, fold)])
+            self._write([composing.reasserted(earlier[-1] if earlier else None, note)])
         else:
             leaf = mark.get("leaf", group[0].parent)
-            self._write(composing.undo_records(self._place(), group, leaf if isinstance(leaf, str) else None, fold))
+            self._write(composing.undo_records(self._place(), group, leaf if isinstance(leaf, str) else None, note))
         return fold
 
     # -- inside ----------------------------------------------------------------------------------------------
@@ -212,12 +228,20 @@ class Session:
             if record.type != "compaction":
                 yield from self._contribution(record, edits)
 
+    def _counted(self, message: Message) -> Message:
+        """A summary that another program wrote, with the number of folds that it has seen."""
+        summary = message.summary
+        if summary is None or "round" in summary.facts or self._size > COUNTED_SIZE:
+            return message
+        rounds = sum(1 for fold in self.folds() if fold.summary and not fold.undone)
+        return replace(message, parts=(replace(summary, facts={**summary.facts, "round": rounds}),))
+
     def _contribution(self, record: Record, edits: dict[Any, Record]) -> Iterator[tuple[str, Message]]:
         edit = edits.get(record.id)
         message = dialect.edited(record, edit) if edit else dialect.message_of(record)
         if message is not None and record.id:
             self._sources[record.id] = record
-            yield record.id, message
+            yield record.id, self._counted(message)
 
     def _weights(self, family: str) -> list[int]:
         if self._weighed[0] != family:
@@ -247,9 +271,6 @@ class Session:
             if last.type == "compaction":
                 return [], {}
         return [], {}
-
-    def _fold_mark(self) -> dict[str, Any]:
-        return self._newest_fold()[1]
 
     def _place(self) -> composing.Place:
         return composing.Place(self._path, self._sources, self._knows_edits(), self._linear)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from foldline.messages import Message, Summary
 from foldline.summarize.facts import Identifier
 from foldline.summarize.layout import Line, Page, shorten
 from foldline.summarize.ledger import Ledger
-from foldline.summarize.literals import literals, worth
-from foldline.summarize.reading import need
+from foldline.summarize.literals import literals, need
 from foldline.summarize.sections import (
     boost_of,
     command_lines,
@@ -21,14 +20,16 @@ from foldline.summarize.sections import (
     stated_lines,
 )
 from foldline.summarize.speech import clean
-from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
 _SHARES = {
     "User requests": 0.34, "Goal": 0.12, "Constraints": 0.22, "In progress": 0.10, "Next steps": 0.07, "Errors": 0.08,
     "Files": 0.26, "Decisions": 0.14, "Done": 0.10, "Commands": 0.08, "Critical context": 0.10,
 }  # fmt: skip
-_LITERALS = 0.30
+_LITERALS = 0.4
+_LINE = 0.3
+"""A line is preferred to its bare literals from this share of their chance per character on."""
+_ROW = 8
 
 
 def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
@@ -65,38 +66,38 @@ def compose(brief: Brief, ledger: Ledger) -> str:
 
 
 def _add_literals(page: Page, ledger: Ledger) -> None:
-    """Fills what is left with literals that nothing above shows: with their line where that shows several, else bare."""
+    """Fills what is left with the literals most needed that nothing above shows: in their line, or bare."""
     shown = "\n".join(line.text for line in page.lines)
-    end = ledger.end or 1
-    scores = {
-        i.value: need(worth(i.value), i.count, i.weight, (end - i.seen) / end)
+    chance = {
+        i.value: need(i.value, i.count, i.weight, max(ledger.end - i.seen, 0))
         for i in ledger.identifiers
         if ledger.holds(i.value, i.seen)
     }
-    ranked = sorted((i for i in ledger.identifiers if i.value in scores and i.value not in shown), key=lambda i: -scores[i.value])
+    fresh = (i for i in ledger.identifiers if i.value in chance and i.value not in shown)
     taken: set[str] = set()
     bare: list[str] = []
-    for i in ranked:
+    for rank, i in enumerate(sorted(fresh, key=lambda i: -chance[i.value] / (len(i.value) + 6) ** 0.5)):
         if i.value in taken:
             continue
-        if len(i.line) > len(i.value) + 8 and ledger.holds(i.line, i.seen) and _tells(i, scores, taken):
-            if page.add(Line("Critical context", f"- {i.line}", 1.0 + len(taken), 0.0)):
-                taken |= literals(i.line)
-                continue
+        if _tells(i, ledger, chance, taken) and page.add(Line("Critical context", f"- {i.line}", 1.0 + rank)):
+            taken |= literals(i.line)
+            continue
         bare.append(i.value)
         taken.add(i.value)
-    for group in _grouped(bare, 8):
-        page.add(Line("Critical context", f"- seen: {', '.join(group)}", 1e6 + len(taken), 0.0))
+        if len(bare) == _ROW:
+            if not page.add(Line("Critical context", f"- {', '.join(bare)}", 1e6 + rank)):
+                break
+            bare = []
+    if bare:
+        page.add(Line("Critical context", f"- {', '.join(bare)}", 2e6))
 
 
-def _tells(i: Identifier, scores: dict[str, float], taken: set[str]) -> bool:
+def _tells(i: Identifier, ledger: Ledger, chance: dict[str, float], taken: set[str]) -> bool:
     """Whether the line of an identifier is worth its tokens against the bare literals."""
-    fresh = sum(scores.get(word, 0.0) for word in literals(i.line) if word not in taken)
-    return fresh / (estimate(i.line) + 2) > 0.6 * scores[i.value] / (estimate(i.value) + 1)
-
-
-def _grouped(values: Sequence[str], size: int) -> Iterable[Sequence[str]]:
-    return (values[start : start + size] for start in range(0, len(values), size))
+    if len(i.line) < len(i.value) + 8 or not ledger.holds(i.line, i.seen):
+        return False
+    gain = sum(chance.get(word, 0.0) for word in literals(i.line) if word not in taken)
+    return gain / (len(i.line) + 4) > _LINE * chance[i.value] / (len(i.value) + 3)
 
 
 def _least(ledger: Ledger, budget: int) -> str:

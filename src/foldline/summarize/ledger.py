@@ -26,8 +26,8 @@ from foldline.summarize.facts import (
     Todo,
 )
 from foldline.summarize.foreign import facts_of_prose
-from foldline.summarize.literals import worth
-from foldline.summarize.reading import Reading, need, settle, with_todo
+from foldline.summarize.literals import need
+from foldline.summarize.reading import Reading, settle, with_todo
 from foldline.summarize.speech import is_summary
 
 F = TypeVar("F", bound=Value)
@@ -233,7 +233,7 @@ def _recounted(old: tuple[Identifier, ...], new: tuple[Identifier, ...]) -> tupl
     for i in new:
         before = known.pop(i.value, None)
         if before is not None:
-            i = replace(i, count=i.count + before.count, weight=min(i.weight + before.weight, 60.0), line=i.line or before.line)
+            i = replace(i, count=i.count + before.count, weight=i.weight + before.weight, line=i.line or before.line)
         known[i.value] = i
     return tuple(known.values())
 
@@ -258,7 +258,7 @@ def _bounded(ledger: Ledger) -> Ledger:
 
 
 def _need(i: Identifier, end: int) -> float:
-    return need(worth(i.value), i.count, i.weight, (end - i.seen) / (end or 1))
+    return need(i.value, i.count, i.weight, max(end - i.seen, 0))
 
 
 def _best(items: tuple[F, ...], cap: int, rank: Any) -> tuple[F, ...]:

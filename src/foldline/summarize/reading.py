@@ -21,7 +21,7 @@ from foldline.summarize.facts import (
     Retired,
     Todo,
 )
-from foldline.summarize.literals import line_around, literals, worth
+from foldline.summarize.literals import line_around, literals, need
 from foldline.summarize.outcomes import Outcome, edges, outcome
 from foldline.summarize.sentences import binds, binds_hard, kind_of, sentences
 from foldline.summarize.speech import clean, own_words, project_rules
@@ -223,22 +223,15 @@ class Reading:
 
     def identifiers(self, limit: int) -> list[Identifier]:
         """The literals most worth keeping, each with the line that it stood in."""
-        end = self.end or 1
-
         def score(item: tuple[str, list[float]]) -> float:
             word, (count, seen, weight, _, _) = item
-            return need(worth(word), count, weight, (end - seen) / end)
+            return need(word, count, weight, self.end - seen)
 
         best = sorted(self.words.items(), key=score, reverse=True)[:limit]
         return [
             Identifier(word, int(count), int(seen), round(weight, 1), line_around(self._texts[int(index)], word) if rank < 300 else "")
             for rank, (word, (count, seen, weight, index, _)) in enumerate(best)
         ]
-
-
-def need(worth: float, count: float, weight: float, age: float) -> float:
-    """How likely a literal is written again, from its shape, its uses, who wrote it, and its age from 0 to 1."""
-    return worth * (1.0 + min(weight, 40.0) ** 0.5) * 0.25 ** min(age * 2, 4.0) * (1.2 if count > 1 else 1.0)
 
 
 def settle(labelled: list[Labelled], new: Labelled) -> tuple[list[Labelled], list[Retired]]:

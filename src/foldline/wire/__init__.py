@@ -73,12 +73,12 @@ _ANTHROPIC_TYPES = frozenset(
 )
 
 
-def detect(items: Iterable[Mapping[str, Any]]) -> str:
-    """The format of a history: the one whose words the first telling item uses, and OpenAI chat where none tells."""
+def detect(items: Iterable[Mapping[str, Any]], default: str = openai_chat.NAME) -> str:
+    """The format of a history: the one whose words the first telling item uses, or the default where none tells."""
     for item in items:
         if isinstance(item, Mapping) and (format := _told_by(item)):
             return format
-    return openai_chat.NAME
+    return default
 
 
 def _told_by(item: Mapping[str, Any]) -> str | None:

@@ -157,7 +157,7 @@ def _result_in(item: Mapping[str, Any], parts: tuple[Any, ...], marks: dict[str,
 def _reply_in(item: Mapping[str, Any], content: tuple[Part, ...], marks: dict[str, Any]) -> tuple[Part, ...]:
     """Thinking comes first, then what was said, then the calls, in whatever order the keys stand."""
     if any(_keyed(part) for part in content):
-        content = (Opaque(item["content"]),)
+        content = (Opaque(verbatim(item["content"])),)
         marks["content"] = BARE
     parts: list[Part] = [*_thinking_in(item, marks), *content]
     if isinstance(refusal := item.get("refusal"), str) and refusal:
@@ -196,7 +196,12 @@ def _thinking_in(item: Mapping[str, Any], marks: dict[str, Any]) -> list[Thinkin
     elif "reasoning_details" in item:
         marks["reasoning_details"] = {"is": details}
     return [
-        Thinking(text, None, data if "reasoning_details" in extra else None, {} if [*extra] == ["reasoning_content"] else extra)
+        Thinking(
+            text,
+            None,
+            data if "reasoning_details" in extra else None,
+            {} if [*extra] == ["reasoning_content"] else extra,
+        )
         for text, extra in keys.items()
     ]
 

@@ -82,7 +82,7 @@ def content_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[Any
         return parts, LIST if len(parts) == 1 and _is_plain(parts[0]) else None
     if value is None or value == []:
         return (), {"is": value}
-    return (Opaque(value),), BARE
+    return (Opaque(verbatim(value)),), BARE
 
 
 def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any, str], Any], origin: str, void: Any) -> Any:
@@ -95,7 +95,7 @@ def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any, str],
     if len(parts) == 1:
         part = parts[0]
         if mark == BARE and type(part) is Opaque:
-            return part.source
+            return verbatim(part.source)
         item = part_out(part, origin)
         plain = mark != LIST and type(part) in (Text, Summary) and tuple(item) == TEXT.keys
         return item["text"] if plain else [item]
@@ -120,8 +120,12 @@ def text_in(item: dict[str, Any]) -> Text | None:
 
 
 def verbatim(item: Any) -> Any:
-    """The item as it is; a dict is copied, since callers move cache markers about in their own."""
-    return dict(item) if isinstance(item, dict) else item
+    """The item as it is; outer dicts are copied, since callers move cache markers about in their own."""
+    if isinstance(item, dict):
+        return dict(item)
+    if isinstance(item, list):
+        return [dict(each) if isinstance(each, dict) else each for each in item]
+    return item
 
 
 def part_in(item: Any, known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> AnyPart | Opaque:

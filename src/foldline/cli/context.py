@@ -1,0 +1,131 @@
+"""`foldline context`: how full a session is, what fills it, what was folded."""
+
+from __future__ import annotations
+
+import click
+
+from foldline.cli.drawing import age, bar, row, title, tokens
+from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
+from foldline.inspection import HARD_COUNT, SOFT_COUNT, Inspection, Status, risk_of
+from foldline.inspection import inspect as inspect_session
+from foldline.inspection import status as status_of
+from foldline.session import PastFold
+
+LAYER_NUMBERS = {"prune": 1, "summarize": 2, "full": 3}
+
+
+@click.group()
+def context() -> None:
+    """See what fills a session."""
+
+
+@context.command()
+@session_options
+def status(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """How full the context is, and how the session fares."""
+    policy, settings = chosen_policy(None)
+    found = status_of(
+        opened(session, strict=strict, window=window), policy, auto_enabled=settings.compaction.auto_enabled
+    )
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(draw_status(found))
+
+
+@context.command()
+@policy_option
+@session_options
+def inspect(policy: str | None, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """What fills the context, and what a fold would free."""
+    chosen, _ = chosen_policy(policy)
+    found = inspect_session(opened(session, strict=strict, window=window), chosen)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(draw_inspection(found))
+
+
+@context.command()
+@click.option("--depth", type=click.IntRange(1), help="At most so many folds, newest first.")
+@session_options
+def history(depth: int | None, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """The folds of a session, newest first."""
+    found = opened(session, strict=strict, window=window).session
+    folds = found.folds()[::-1]
+    if as_json:
+        print_json({"session": found.path, "folds": folds[:depth]})
+    else:
+        click.echo(draw_history(folds, depth))
+
+
+def draw_status(s: Status) -> str:
+    """The status in the layout of the OpenClaw requirements."""
+    auto = f"Enabled (triggers at {s.auto_at:.0%})" if s.auto_enabled else "Disabled"
+    window = f"{s.window:,}" if s.window_known else f"{s.window:,} assumed"
+    lines = [
+        title("Context Status"),
+        row("Total Tokens", f"{s.tokens:,} / {window} ({s.fill:.0%})"),
+        f"{'':<21}{bar(s.fill, width=40)}",
+        row("Counted", f"± {s.error:.1%} ({s.basis})"),
+        row("Model", s.model or "not named in the file"),
+        row("Auto-Compaction", auto),
+        row("Compaction Count", str(s.compactions)),
+        row("Last Compaction", age(s.last_compaction) or "never"),
+        row("Degradation Risk", f"{s.risk.level} ({s.risk.why})"),
+        "",
+        "Recommendations:",
+        *(f"  {line}" for line in s.recommendations),
+    ]
+    if s.faults:
+        lines += ["", "Read around:", *(f"  {fault}" for fault in s.faults)]
+    return "\n".join(lines)
+
+
+def draw_inspection(i: Inspection) -> str:
+    """The inspection in the layout of the OpenClaw requirements."""
+    width = max(len(f"{share.tokens:,}") for share in i.shares)
+    lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
+    for share in i.shares:
+        part = share.tokens / i.tokens if i.tokens else 0
+        counted = f" ({share.count} {share.unit})" if share.count else ""
+        lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{counted}"))
+    lines += ["", row("Protected", f"{tokens(i.protected)} (recent messages)"), row("Compactable", tokens(i.compactable))]
+    lines += ["", "Potential Savings:"]
+    lines += [
+        row(f"  Layer {LAYER_NUMBERS.get(s.layer, '?')} ({s.layer})", f"~{tokens(s.tokens)}", width=23) for s in i.savings
+    ]
+    if i.largest:
+        lines += ["", "Largest messages:", *(f"  {s.tokens:>8,}  {s.name:<10} {s.unit}" for s in i.largest)]
+    return "\n".join(lines)
+
+
+def draw_history(folds: list[PastFold], depth: int | None) -> str:
+    """The folds in the layout of the OpenClaw requirements."""
+    standing = [fold for fold in folds if not fold.undone]
+    lines = [title("Compaction History")]
+    for fold in folds[:depth]:
+        lines += [*_drawn(fold), ""]
+    newest = standing[0].receipt if standing else None
+    risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost) if newest else risk_of(0, 0, 0)
+    advice = f"recommend fresh start at {SOFT_COUNT}" if len(standing) < SOFT_COUNT else f"hard limit {HARD_COUNT}"
+    lines += [row("Total Compactions", str(len(standing))), row("Risk Level", f"{risk.level} ({advice})")]
+    return "\n".join(lines)
+
+
+def _drawn(fold: PastFold) -> list[str]:
+    r = fold.receipt
+    by = {"manual": "MANUAL", "threshold": "AUTO", "overflow": "OVERFLOW", "handoff": "HANDOFF"}.get(fold.trigger, "AGENT")
+    after = f"{r.tokens_after:,}" if r.tokens_after else "?"
+    undone = " (undone)" if fold.undone else ""
+    lines = [
+        f"[{age(fold.timestamp) or 'unknown time'}] {by} - Layer {LAYER_NUMBERS.get(fold.layer, '?')} ({fold.layer}){undone}",
+        f"  {r.tokens_before:,} → {after} tokens",
+    ]
+    if r.messages_folded:
+        lines.append(f"  Compacted: {r.messages_folded} messages")
+    if r.facts_kept + r.facts_lost:
+        lines.append(f"  Facts:     {r.facts_kept} in view, {r.facts_lost} only by recall")
+    if r.instruction:
+        lines.append(f'  Focus:     "{r.instruction}"')
+    return lines

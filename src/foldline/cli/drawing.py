@@ -1,0 +1,45 @@
+"""Rules, bars, sizes and ages, in plain text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+RULE = "━" * 42
+
+
+def title(text: str) -> str:
+    """A heading over a rule."""
+    return f"{text}\n{RULE}"
+
+
+def row(label: str, value: str, *, width: int = 21) -> str:
+    """A label and its value in columns."""
+    return f"{label + ':':<{width}}{value}"
+
+
+def bar(share: float, *, width: int = 24) -> str:
+    """A share between 0 and 1 as a bar; more than 1 is drawn full."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    drawn = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+    return drawn + "░" * (width - len(drawn))
+
+
+def tokens(n: int) -> str:
+    """A number of tokens with its unit."""
+    return f"{n:,} tokens"
+
+
+def age(timestamp: str, *, now: datetime | None = None) -> str:
+    """How long ago an ISO 8601 time was, in the largest unit that fits; empty where there is no such time."""
+    try:
+        then = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return ""
+    then = then if then.tzinfo else then.replace(tzinfo=UTC)
+    seconds = ((now or datetime.now(UTC)) - then).total_seconds()
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            n = int(seconds // size)
+            return f"{n} {unit}{'s' if n > 1 else ''} ago"
+    return "just now"

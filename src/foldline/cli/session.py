@@ -1,0 +1,105 @@
+"""`foldline session`: the sessions on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+
+import click
+
+from foldline.cli import NOTHING_TO_DO
+from foldline.cli.drawing import age, bar, title
+from foldline.cli.options import opened, print_json, session_options
+from foldline.errors import FoldlineError
+from foldline.inspection import Opened, what
+from foldline.messages import Value
+from foldline.session import Session
+from foldline.session.finding import Found, found_sessions
+
+
+class Listed(Value, frozen=True, omit_defaults=False):
+    """One line of the list; `error` says why a session could not be read."""
+
+    agent: str
+    id: str
+    path: str
+    cwd: str
+    changed: float
+    model: str = ""
+    tokens: int = 0
+    window: int = 0
+    compactions: int = 0
+    error: str = ""
+
+
+@click.group()
+def session() -> None:
+    """List, show and undo."""
+
+
+@session.command("list")
+@click.option("--all", "everywhere", is_flag=True, help="Of every directory, not only of this one.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(everywhere: bool, as_json: bool) -> None:
+    """The agents' sessions on this machine, newest first, and how full each is."""
+    here = os.path.realpath(os.getcwd())
+    found = found_sessions()
+    mine = found if everywhere else [f for f in found if os.path.realpath(f.cwd or "/") == here] or found
+    listed = [_listed(f) for f in mine]
+    if as_json:
+        print_json(listed)
+    elif listed:
+        click.echo("\n".join([title("Sessions"), *(_line(entry) for entry in listed)]))
+    else:
+        click.echo("no sessions found", err=True)
+        sys.exit(NOTHING_TO_DO)
+
+
+@session.command()
+@session_options
+def show(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """The live context, a line for each message: id, tokens, role and how it begins."""
+    found = opened(session, strict=strict, window=window)
+    if as_json:
+        print_json([{"id": e.id, "tokens": e.tokens, "message": e.message} for e in found.view.entries])
+        return
+    click.echo(title(f"Session {found.session.id}"))
+    for entry in found.view.entries:
+        click.echo(f"{entry.id:<10} {entry.tokens:>8,}  {what(entry.message)}")
+
+
+@session.command()
+@session_options
+def undo(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """Take back the newest fold; what came after it stays in the context."""
+    found = opened(session, strict=strict, window=window)
+    before = found.tokens
+    fold = found.session.undo()
+    if fold is None:
+        click.echo("nothing to undo: no fold stands in this session", err=True)
+        sys.exit(NOTHING_TO_DO)
+    after = Opened(found.session, window=window).tokens
+    if as_json:
+        print_json({"session": found.session.path, "undone": fold, "tokens_before": before, "tokens_after": after})
+    else:
+        click.echo(f"Undone: fold {fold}; {before:,} → {after:,} tokens")
+
+
+def _listed(found: Found) -> Listed:
+    base = (found.agent, found.id, found.path, found.cwd, found.changed)
+    try:
+        whole = Opened(Session(found.path))
+        return Listed(*base, whole.session.model, whole.tokens, whole.budget.window, whole.session.compactions)
+    except FoldlineError as error:
+        return Listed(*base, error=str(error))
+
+
+def _line(entry: Listed) -> str:
+    changed = age(datetime.fromtimestamp(entry.changed, UTC).isoformat())
+    head = f"{entry.id[:13]:<13}  {entry.agent:<8}  {changed:<15}"
+    if entry.error:
+        return f"{head}  {entry.error}"
+    fill = entry.tokens / entry.window
+    folds = f"{entry.compactions} fold{'' if entry.compactions == 1 else 's'}"
+    return f"{head}  {bar(fill, width=16)} {fill:>4.0%}  {folds:<7}  {entry.model:<24}  {entry.cwd}"

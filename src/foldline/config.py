@@ -1,0 +1,151 @@
+"""Settings: one file in TOML, YAML or JSON, overridden by environment variables, decoded strictly."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from foldline.errors import ConfigError
+from foldline.policy import DEFAULT, Layer, Policy, hard_strategies, policy, preset
+from foldline.strategies import prune_tool_outputs, summarize_older
+
+PREFIX = "FOLDLINE_"
+"""Environment variables: `FOLDLINE_COMPACTION__AUTO_ENABLED=off` sets `compaction.auto_enabled`."""
+
+NAMES = ("config.toml", "config.yaml", "config.yml", "config.json")
+
+
+class Prune(Struct, frozen=True, forbid_unknown_fields=True):
+    """`compaction.prune`: the first layer, in the keys of the OpenClaw requirements."""
+
+    enabled: bool = True
+    protect_recent_tokens: int = 40_000
+    prune_minimum_tokens: int = 20_000
+
+
+class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
+    """`compaction`: when and how a session is folded, in the keys of the OpenClaw requirements."""
+
+    auto_enabled: bool = True
+    auto_threshold_percent: float = 88
+    preserve_recent_tokens: int = 25_000
+    prune: Prune = Prune()
+    notify_before_auto: bool = True
+    max_auto_compactions: int = 4
+    warn_at_compaction: int = 3
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings; `policy` names a preset, which `compaction` refines where it is given."""
+
+    policy: str = "default"
+    compaction: Compaction = Compaction()
+
+    def to_policy(self) -> Policy:
+        """The policy that the settings ask for."""
+        if self.policy != DEFAULT.name or self.compaction == Compaction():
+            return preset(self.policy)
+        return _policy(self.compaction)
+
+
+def _policy(c: Compaction) -> Policy:
+    at = c.auto_threshold_percent / 100
+    prune = prune_tool_outputs(protect=c.prune.protect_recent_tokens, minimum=c.prune.prune_minimum_tokens)
+    layers = [
+        Layer("summarize", at, min(0.5, at), (summarize_older(keep=c.preserve_recent_tokens),)),
+        Layer("full", max(at, 0.95), min(0.4, at), hard_strategies(10_000), hard=True),
+    ]
+    if c.prune.enabled:
+        layers.insert(0, Layer("prune", min(0.8, at), min(0.6, at), (prune,), outputs_over=50_000))
+    return policy("settings", layers)
+
+
+def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the settings stand: `FOLDLINE_CONFIG`, else the first of config.toml, .yaml, .yml and .json that is there."""
+    if named := environment.get(PREFIX + "CONFIG"):
+        return Path(named)
+    folder = Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "foldline"
+    return next((folder / name for name in NAMES if (folder / name).exists()), folder / NAMES[0])
+
+
+def read_settings(path: Path | None = None, environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings of a file (the user's own where none is given) and of the environment.
+
+    Raises `ConfigError` with the file or the variable, the key, and what is wrong with it.
+    """
+    path = path or settings_path(environment)
+    data = decoded(path) if path.exists() else {}
+    settings = _converted(data, str(path), strict=True)
+    for name, value in environment.items():
+        keys = name.removeprefix(PREFIX).lower().split("__")
+        if name.startswith(PREFIX) and name != PREFIX + "CONFIG" and keys[0] in Settings.__struct_fields__:
+            data = _set(data, keys, SWITCHES.get(value.lower(), value))
+            settings = _converted(data, name, strict=False)
+    _check(settings, str(path))
+    return settings
+
+
+SWITCHES = {"on": "true", "off": "false", "yes": "true", "no": "false"}
+
+
+def decoded(path: Path) -> dict[str, Any]:
+    """A settings file as data, by its suffix."""
+    try:
+        text = path.read_text("utf-8")
+        if path.suffix in (".yaml", ".yml"):
+            value = msgspec.yaml.decode(text)
+        else:
+            value = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ImportError:
+        raise ConfigError("YAML needs the package pyyaml; TOML and JSON need nothing", path=str(path)) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", path=str(path)) from error
+    except (ValueError, msgspec.DecodeError) as error:
+        raise ConfigError(f"cannot be read: {error}", path=str(path)) from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError("settings are a table of keys", path=str(path))
+    return value
+
+
+def _converted(data: Mapping[str, Any], place: str, *, strict: bool) -> Settings:
+    try:
+        return msgspec.convert(data, Settings, strict=strict)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$")
+        raise ConfigError(what, path=place, key=where.strip(".`")) from None
+
+
+def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]:
+    inner = data.get(keys[0])
+    if len(keys) == 1:
+        return {**data, keys[0]: value}
+    return {**data, keys[0]: _set(inner if isinstance(inner, dict) else {}, keys[1:], value)}
+
+
+def _check(settings: Settings, place: str) -> None:
+    c = settings.compaction
+    if not 0 < c.auto_threshold_percent <= 100:
+        raise ConfigError("must lie between 0 and 100", path=place, key="compaction.auto_threshold_percent")
+    counts = {
+        "compaction.preserve_recent_tokens": c.preserve_recent_tokens,
+        "compaction.prune.protect_recent_tokens": c.prune.protect_recent_tokens,
+        "compaction.prune.prune_minimum_tokens": c.prune.prune_minimum_tokens,
+        "compaction.max_auto_compactions": c.max_auto_compactions,
+        "compaction.warn_at_compaction": c.warn_at_compaction,
+    }
+    for key, value in counts.items():
+        if value < 0:
+            raise ConfigError("must not be negative", path=place, key=key)
+    try:
+        settings.to_policy()
+    except ConfigError as error:
+        raise ConfigError(str(error), path=place, key="policy") from None

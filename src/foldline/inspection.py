@@ -1,0 +1,250 @@
+"""What a session holds and how it fares: the figures behind `context status`, `inspect` and `history`."""
+
+from __future__ import annotations
+
+
+from foldline.engine import folding, run, steps_by_hand
+from foldline.errors import CannotFit
+from foldline.fold import Fold
+from foldline.messages import Message, ToolResult, Value
+from foldline.models import Model
+from foldline.models import model as model_named
+from foldline.policy import Budget, Layer, Policy, budget
+from foldline.session import Session
+from foldline.summarize.extract import extract
+from foldline.tokens.meter import Meter
+from foldline.tokens.weigh import weigh_part
+from foldline.view import View
+
+SOFT_COUNT = 3
+HARD_COUNT = 5
+"""Compactions from which a fresh start is suggested, and strongly recommended (OpenClaw requirements, US-OC-4)."""
+
+SOFT_LOSS = 0.15
+HARD_LOSS = 0.40
+"""The share of the folded facts that the newest summary does not show, from which the risk rises by as much."""
+
+SUGGEST_AT = 0.80
+"""The fill from which a fold by hand, at a moment of the user's choosing, is suggested."""
+
+
+class Risk(Value, frozen=True, omit_defaults=False):
+    """How much the folds may have cost in quality: a level, and why."""
+
+    level: str
+    why: str
+
+
+class Status(Value, frozen=True, omit_defaults=False):
+    """How full a session is; sizes are tokens."""
+
+    session: str
+    path: str
+    model: str
+    window_known: bool
+    tokens: int
+    error: float
+    basis: str
+    window: int
+    fill: float
+    auto_enabled: bool
+    auto_at: float
+    compactions: int
+    last_compaction: str
+    risk: Risk
+    recommendations: tuple[str, ...]
+    faults: tuple[str, ...]
+
+
+class Share(Value, frozen=True, omit_defaults=False):
+    """One kind of content: how many pieces, and their tokens."""
+
+    name: str
+    tokens: int
+    count: int
+    unit: str
+
+
+class Saving(Value, frozen=True, omit_defaults=False):
+    """What a layer would free now, in tokens."""
+
+    layer: str
+    tokens: int
+
+
+class Inspection(Value, frozen=True, omit_defaults=False):
+    """What fills a session; sizes are tokens."""
+
+    session: str
+    path: str
+    tokens: int
+    window: int
+    shares: tuple[Share, ...]
+    protected: int
+    compactable: int
+    savings: tuple[Saving, ...]
+    largest: tuple[Share, ...]
+
+
+class Opened:
+    """A session with its meter, its view and its budget: what every command starts from."""
+
+    def __init__(self, session: Session, *, model: str = "", window: int | None = None) -> None:
+        self.session = session
+        self.model: Model = model_named(model or session.model)
+        self.budget: Budget = budget(window or self.model.window)
+        self.meter: Meter = session.meter(self.model.family)
+        self.view: View = session.view(self.meter)
+
+    @property
+    def tokens(self) -> int:
+        """The size of the next request, its overhead included."""
+        return self.view.tokens + self.meter.overhead
+
+    def plan(self, policy: Policy, focus: str = "") -> tuple[View, Fold]:
+        """The view and the fold that a command by hand would make, with an extractive summary."""
+        steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead)
+        error = self.meter.total(round(self.view.tokens / self.meter.ratio)).error
+        return run(
+            folding(
+                self.view,
+                steps,
+                trigger="manual",
+                focus=focus,
+                ratio=self.meter.ratio,
+                overhead=self.meter.overhead,
+                error=error,
+            ),
+            extract,
+        )
+
+
+def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
+    """How full a session is and how it fares."""
+    session, count = opened.session, opened.meter.total(round(opened.view.tokens / opened.meter.ratio))
+    newest = session.newest_fold
+    n = session.compactions
+    risk = risk_of(n, newest.receipt.facts_kept, newest.receipt.facts_lost) if newest else risk_of(0, 0, 0)
+    fill = opened.tokens / opened.budget.window
+    at = next((layer.at for layer in policy.layers if layer.name == "summarize"), policy.layers[0].at)
+    return Status(
+        session.id,
+        session.path,
+        session.model,
+        opened.model.known,
+        opened.tokens,
+        count.error,
+        count.basis,
+        opened.budget.window,
+        fill,
+        auto_enabled,
+        at,
+        n,
+        newest.timestamp if newest else "",
+        risk,
+        tuple(_recommendations(fill, at, risk)),
+        tuple(str(fault) for fault in session.faults),
+    )
+
+
+def risk_of(compactions: int, kept: int, lost: int) -> Risk:
+    """The risk of degradation, from the number of folds and from the facts that were measured lost."""
+    share = lost / (kept + lost) if kept + lost else 0.0
+    grades = (compactions >= SOFT_COUNT) + (compactions >= HARD_COUNT), (share >= SOFT_LOSS) + (share >= HARD_LOSS)
+    why = [f"{compactions} compaction{'' if compactions == 1 else 's'}"]
+    if kept + lost:
+        why.append(f"{lost} of {kept + lost} facts only by recall")
+    return Risk(("Low", "Medium", "High")[max(grades)], ", ".join(why))
+
+
+def _recommendations(fill: float, at: float, risk: Risk) -> list[str]:
+    advice = []
+    if fill >= at:
+        advice.append("✗ Over the mark: compact now, the next reply may not fit")
+    elif fill >= SUGGEST_AT:
+        advice.append("💡 Compact now, at a moment of your choosing, to preserve more detail")
+    else:
+        advice.append("✓ Context healthy")
+    if risk.level == "Medium":
+        advice.append("⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break")
+    elif risk.level == "High":
+        advice.append("⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers")
+    return advice
+
+
+def inspect(opened: Opened, policy: Policy) -> Inspection:
+    """What fills a session, what a fold would keep, and what each layer would free."""
+    entries, meter = opened.view.entries, opened.meter
+    outputs = [(e, r) for e in entries for r in e.message.results]
+    system = [e for e in entries if e.message.role == "system"]
+    output_tokens = round(sum(weigh_part(r, meter.family) for _, r in outputs) * meter.ratio)
+    system_tokens = sum(e.tokens for e in system)
+    talk = [e for e in entries if e.message.role != "system"]
+    conversation = opened.view.tokens - output_tokens - system_tokens
+    after, fold = opened.plan(policy)
+    kept = {e.id for e in after.entries}
+    protected = sum(e.tokens for e in entries if e.id in kept and e.message.role != "system")
+    return Inspection(
+        opened.session.id,
+        opened.session.path,
+        opened.tokens,
+        opened.budget.window,
+        (
+            Share("Conversation", conversation, sum(1 for e in talk if not _only_results(e.message)), "messages"),
+            Share("Tool Outputs", output_tokens, len(outputs), "outputs"),
+            Share("System Prompt", system_tokens + meter.overhead, len(system), "messages"),
+        ),
+        protected,
+        opened.view.tokens - protected - system_tokens,
+        tuple(_savings(opened, policy, fold)),
+        tuple(_largest(opened.view)),
+    )
+
+
+def _savings(opened: Opened, policy: Policy, by_hand: Fold) -> list[Saving]:
+    savings = []
+    for layer in policy.layers:
+        if layer.name == "prune":
+            savings.append(Saving(layer.name, _freed(opened.view, layer)))
+        elif not layer.hard:
+            savings.append(Saving(layer.name, by_hand.receipt.freed))
+    return savings
+
+
+def _freed(view: View, layer: Layer) -> int:
+    after = view
+    try:
+        for strategy in layer.strategies:
+            after = after.replay(strategy(after, after.tokens))
+    except CannotFit:
+        return 0
+    return view.tokens - after.tokens
+
+
+def _largest(view: View, most: int = 5) -> list[Share]:
+    large = sorted(view.entries, key=lambda e: -e.tokens)[:most]
+    return [Share(e.id, e.tokens, 1, what(e.message)) for e in large if e.tokens]
+
+
+def what(message: Message) -> str:
+    """A message in a few words: its role and how it begins."""
+    result = next(message.results, None)
+    call = next(message.calls, None)
+    if result is not None:
+        said = f"{result.name or 'tool'}: {_result_text(result)}"
+    elif call is not None and not message.text.strip():
+        said = f"calls {call.name} {call.arguments}"
+    else:
+        said = message.text
+    said = " ".join(said[:400].split())
+    return f"{message.role}: {said[:60]}{'…' if len(said) > 60 else ''}"
+
+
+def _result_text(result: ToolResult) -> str:
+    return next((p.text for p in result.parts if hasattr(p, "text")), "")
+
+
+def _only_results(message: Message) -> bool:
+    return bool(message.parts) and all(type(p) is ToolResult for p in message.parts)
+
+
