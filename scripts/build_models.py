@@ -75,14 +75,14 @@ FAMILIES = {
     "codellama": 16384, "qwen2": 32768, "qwen2-5": 32768, "qwen2-5-coder": 32768, "qwen2-5-vl": 128000, "qwq": 131072,
     "qwen3": 40960, "qwen3-coder": 262144, "qwen3-next": 262144, "qwen3-vl": 262144, "qwen3-5": 262144,
     "qwen3-6": 262144, "qwen3-8": 262144, "gemma2": 8192, "gemma3": 131072, "gemma3n": 32768, "gemma4": 262144,
-    "codegemma": 8192, "phi3": 131072, "phi3-5": 131072, "phi4": 16384, "phi4-mini": 131072, "mistral": 32768,
+    "codegemma": 8192, "phi3": 131072, "phi3-5": 131072, "phi4": 16384, "phi4-mini": 131072, "mistral-7b": 32768,
     "mistral-small": 32768, "mistral-nemo": 131072, "mixtral": 32768, "codestral": 32768, "devstral": 131072,
     "magistral": 40960, "ministral": 131072, "deepseek-r1": 131072, "deepseek-v2": 163840, "deepseek-v3": 131072,
     "deepseek-coder": 16384, "deepseek-coder-v2": 163840, "gpt-oss": 131072, "glm4": 131072, "granite3": 131072,
     "granite3-1": 131072, "granite3-2": 131072, "granite3-3": 131072, "granite4": 131072, "command-r": 131072,
     "command-r-plus": 131072, "command-r7b": 131072, "smollm2": 8192, "starcoder2": 16384, "kimi-k2": 131072,
-    "hermes3": 131072, "hermes-3": 131072, "nemotron": 131072, "olmo2": 4096, "gemma3-1b": 32768, "gemma3-270m": 32768,
-    "mistral-small-3-1": 131072, "mistral-small-3-2": 131072, "mixtral-8x22b": 65536, "ministral-3": 262144,
+    "hermes3": 131072, "hermes-3": 131072, "nemotron": 131072, "nemotron-3": 262144, "olmo2": 4096,
+    "gemma3-1b": 32768, "gemma3-270m": 32768, "mistral-small-3-1": 131072, "mistral-small-3-2": 131072, "mixtral-8x22b": 65536, "ministral-3": 262144,
     "phi4-multimodal": 131072, "kimi-k2-instruct-0905": 262144, "kimi-k2-thinking": 262144, "qwen2-5-omni": 32768,
     "qwen2-5-math": 4096,
 } | {
@@ -92,14 +92,17 @@ FAMILIES = {
 }  # fmt: skip
 """Tokens that an open model is trained for, by family (its published configuration); a server may have loaded fewer."""
 
-WINDOWS = {"deepseek-chat": 131072, "deepseek-reasoner": 131072, "deepseek-r1": 131072, "deepseek-v3": 131072}
-"""Windows that the sources have wrong: they give those of the first weeks, or of one host."""
+WINDOWS = {
+    "deepseek-chat": 1_000_000, "deepseek-reasoner": 1_000_000,
+    "deepseek-r1": 131_072, "deepseek-v3": 131_072, "qwen3-coder-next": 262_144,
+}  # fmt: skip
+"""Windows on which the sources disagree widely: what the maker says now, not in the first weeks, nor on one host."""
 
 ALIASES = {
     "gpt35-turbo": "gpt3-5-turbo", "gpt35-turbo-16k": "gpt3-5-turbo-16k", "gpt5-6": "gpt5-6-sol",
-    "o3-mini-high": "o3-mini",
-    "claude-instant": "claude-2", "opusplan": "claude-opus-latest",
+    "o3-mini-high": "o3-mini", "claude-instant": "claude-2", "mistral": "mistral-7b",
 }  # fmt: skip
+"""Spellings that the sources lack: Azure's, and the bare names of a family."""
 
 MAX_OUTPUT = (
     (r"claude-(opus|sonnet|haiku|fable|mythos)-[5-9]|claude-(opus|sonnet)-4-[6-9]", 128_000),
@@ -140,15 +143,10 @@ def main() -> None:
     hosts = {host: read_host(host, args.date, args.limits, models, aliases) for host in HOSTS}
     models = {key: fields for key, fields in models.items() if not redundant(key, fields, models)}
     args.out.write_text(render(args.date, models, aliases, hosts))
-    print(
-        f"{len(models)} models, {len(aliases)} aliases, {sum(map(len, hosts.values()))} of hosts,",
-        f"{args.out.stat().st_size:,} bytes",
-    )
+    print(f"{len(models)} models, {len(aliases)} aliases, {args.out.stat().st_size:,} bytes")
 
 
 # --- sources -------------------------------------------------------------------------------------------------------
-
-Limits = dict[str, tuple[int, int, int] | tuple[str, int, int, int]]
 
 
 def read_limits(paths: list[Path]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldline import wire
@@ -201,18 +201,25 @@ def with_role(role: str, rest: dict[str, Any], at: int) -> dict[str, Any]:
     return dict([*pairs[:at], ("role", role), *pairs[at:]])
 
 
+# A busy machine is not a fault of the format.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@unhurried
 @given(openai_items)
 def test_any_openai_item_round_trips(said: tuple[str, dict[str, Any], int]) -> None:
     item = with_role(*said)
     assert same_json(wire.encode(wire.decode(item, OPENAI), OPENAI), item)
 
 
+@unhurried
 @given(anthropic_items)
 def test_any_anthropic_item_round_trips(said: tuple[str, dict[str, Any], int]) -> None:
     item = with_role(*said)
     assert same_json(wire.encode(wire.decode(item, ANTHROPIC), ANTHROPIC), item)
 
 
+@unhurried
 @given(
     st.lists(st.sampled_from([*range(8)]), max_size=8),
     openai_items | anthropic_items,

@@ -66,7 +66,7 @@ def log_lines(count: int = 3400) -> list[str]:
 
     while len(lines) < count:
         now += timedelta(milliseconds=rng.randrange(20, 800))
-        while events and (not events[0].startswith("02:") or events[0] <= f"{now:%H:%M:%S}"):
+        while events and (not events[0].startswith("02:") or events[0] <= f"{now:%H:%M:%S.%f}"):
             if "written 417" in events[0]:
                 serial = 417
             lines.append(events.pop(0))

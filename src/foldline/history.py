@@ -41,9 +41,8 @@ class History:
 
     def take(self, items: Sequence[Item]) -> int | None:
         """Takes the history as it is now; answers how much of the earlier one stands where it was rewritten."""
-        known = len(self.items)
-        if items[:known] == self.items:
-            self._append(items[known:])
+        if self._continues(items):
+            self._append(items[len(self.items) :])
             return None
         stands = _common(items, self.items)
         fresh = self._decoded(items[stands:], stands)
@@ -83,6 +82,19 @@ class History:
         ids = list(self._chain())
         return self.messages[ids.index(id)] if id in ids else None
 
+    def _continues(self, items: Sequence[Item]) -> bool:
+        """Whether the items start with all that were taken before.
+
+        Lists of one length are compared in place, where the same object is passed over without a look; a slice would
+        touch every item, which takes five times as long.
+        """
+        known = len(self.items)
+        self.items += items[known:]
+        try:
+            return items == self.items
+        finally:
+            del self.items[known:]
+
     def _append(self, items: Sequence[Item], messages: Sequence[Message] | None = None) -> None:
         messages = self._decoded(items, len(self.items)) if messages is None else messages
         weights = [self.meter.weigh(message) for message in messages]
@@ -104,7 +116,8 @@ class History:
         if isinstance(items[0], Message):
             return list(items)
         self.format = self.format or wire.detect(items)
-        return [wire.decode(item, self.format, where=f"messages[{i}]") for i, item in enumerate(items, first)]
+        decode = wire.FORMATS[self.format].decode
+        return [decode(item, f"messages[{i}]") for i, item in enumerate(items, first)]
 
     def _encoded(self, message: Message) -> Item:
         return wire.encode(message, self.format) if self.format else message

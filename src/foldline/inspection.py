@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-
-from foldline.engine import folding, run, steps_by_hand
 from foldline.errors import CannotFit
 from foldline.fold import Fold
 from foldline.messages import Message, ToolResult, Value
@@ -11,7 +9,6 @@ from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.policy import Budget, Layer, Policy, budget
 from foldline.session import Session
-from foldline.summarize.extract import extract
 from foldline.tokens.meter import Meter
 from foldline.tokens.weigh import weigh_part
 from foldline.view import View
@@ -103,6 +100,9 @@ class Opened:
 
     def plan(self, policy: Policy, focus: str = "") -> tuple[View, Fold]:
         """The view and the fold that a command by hand would make, with an extractive summary."""
+        from foldline.engine import folding, run, steps_by_hand
+        from foldline.summarize.extract import extract
+
         steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead)
         error = self.meter.total(round(self.view.tokens / self.meter.ratio)).error
         return run(

@@ -127,7 +127,7 @@ _FUSED = re.compile(r"^(llama|qwen|gemma|phi|glm|gpt)-?v?(\d)")
 _SHED = re.compile(
     r"-(?:20\d\d-?[01]\d-?[0-3]\d|\d{4}|v\d{1,2}(?:-\d)?(?:-\d+k)?"
     r"|latest|preview|exp|experimental|beta|default|free|batch|nitro|floor|exacto|online|extended|fast|turbo|highspeed"
-    r"|thinking|reasoning|non|minimal|none|low|medium|high|xhigh|max|instruct|chat|it|hf|text|original|tee|cloud"
+    r"|thinking|reasoning|non|minimal|none|low|medium|high|xhigh|max|instruct|chat|it|hf|text|original|tee|cloud|maas"
     r"|gguf|mlx|awq|gptq|exl2|fp4|fp8|fp16|bf16|f16|int4|int8|[2-8]bit|nvfp4|mxfp4|dynamic|ud|imatrix"
     r"|i?q\d(?:-[0-9ksmlx]{1,3}){0,3})$"
 )

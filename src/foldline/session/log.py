@@ -16,9 +16,10 @@ from foldline.errors import SessionError
 from foldline.fold import Fold, Receipt
 from foldline.messages import Message, Value, replace
 from foldline.session import composing, dialect, tree, writing
+from foldline.session.context import Context
 from foldline.session.lines import Record, first_line, line_number, lines_from_end
-from foldline.tokens.meter import Meter, calibrated
-from foldline.view import Entry, View
+from foldline.tokens.meter import Meter
+from foldline.view import View
 
 KNOWN_VERSION = 3
 """The newest version of the dialect; a newer one is read like it, and not written to."""
@@ -96,25 +97,13 @@ class Session:
                     return name
         return str(self.header.get("modelId") or "")
 
-    def view(self, meter: Meter | None = None) -> View:
-        """What the model sees: entries by the file's ids, sized by the meter (the session's own where none is given)."""
-        meter = meter or self.meter()
-        entries = [
-            Entry(id, message, round(weight * meter.ratio), message.role == "system")
-            for (id, message), weight in zip(self._context, self._weights(meter.family))
-        ]
-        return View(tuple(entries), meter.count)
-
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold, or from that fold's own record."""
-        marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
-        known = next((mark for mark in marks if mark), None)
-        meter, weights = calibrated([m for _, m in self._context], family=family, since=self._since())
-        self._weighed = family, weights
-        if meter.billed is None and isinstance(known, dict):
-            meter.overhead = _number(known.get("overhead"), 0)
-            meter.ratio = float(_number(known.get("ratio"), 1.0))
-        return meter
+        return self.context.meter(family)
+
+    def view(self, meter: Meter | None = None) -> View:
+        """What the model sees: entries by the file's ids, sized by the meter (the session's own where none is given)."""
+        return self.context.view(meter or self.meter())
 
     def recall(self, id: str) -> Message | None:
         """The message of an entry as it was written, wherever in the file it stands and whatever was folded since."""
@@ -140,7 +129,7 @@ class Session:
     @property
     def compactions(self) -> int:
         """How many folds with a summary the context has seen: as foldline noted, or counted in the file."""
-        return max((m.summary.facts.get("round", 1) for _, m in self._context if m.summary), default=0)
+        return max((m.summary.facts.get("round", 1) for _, m in self.context.entries if m.summary), default=0)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -203,8 +192,10 @@ class Session:
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
         self._sources: dict[str, Record] = {}
-        self._context = list(self._contributions())
-        self._weighed = ("", [0])
+        entries = list(self._contributions())
+        marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
+        learned = next((mark for mark in marks if isinstance(mark, dict)), None)
+        self.context = Context(entries, since=self._since([id for id, _ in entries]), learned=learned)
 
     def _version(self, first: Record) -> int:
         if self.header:
@@ -243,19 +234,12 @@ class Session:
             self._sources[record.id] = record
             yield record.id, self._counted(message)
 
-    def _weights(self, family: str) -> list[int]:
-        if self._weighed[0] != family:
-            meter = Meter(family)
-            self._weighed = family, [meter.weigh(message) for _, message in self._context]
-        return self._weighed[1]
-
-    def _since(self) -> int:
+    def _since(self, ids: Sequence[str]) -> int:
         """The first message whose bill was made for the context as it stands: behind the newest fold or edit."""
         marks = [i for i, r in enumerate(self._path.records) if r.type in ("compaction", "context_edit") or tree.mark_of(r)]
         if not marks:
             return 0
         stale = {r.id for r in self._path.records[: marks[-1] + 1]}
-        ids = [id for id, _ in self._context]
         return next((i for i, id in enumerate(ids) if id not in stale and not id.endswith(":system")), len(ids))
 
     def _newest_fold(self) -> tuple[list[Record], dict[str, Any]]:
@@ -338,7 +322,7 @@ def _folds_nothing(compaction: Record) -> bool:
 
 def _starts_fold(record: Record) -> bool:
     mark = tree.mark_of(record)
-    return "undo" not in mark and (record.type == "compaction" and "fold" not in mark or "receipt" in mark)
+    return "undo" not in mark and ((record.type == "compaction" and "fold" not in mark) or "receipt" in mark)
 
 
 def _undone(record: Record) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from foldline.view import Brief, Edit, View
+from foldline.view import Brief, Edit, View, opens_turn
 
 MIN_SPAN = 400
 """Tokens below which a span is not worth a summary."""
@@ -17,11 +17,16 @@ TURN_SLACK = 0.5
 """A turn's start is taken for the cut where that leaves at least this share of the tail."""
 
 
+LONGEST_WORDS = 2_000
+"""Tokens of one user message that are reckoned as words to be quoted; what is longer is mostly pasted."""
+
+
 def summarize_older(
-    *, keep: int = 25_000, max_tokens: int = 4_000, focus: str = ""
+    *, keep: int = 25_000, max_tokens: int = 4_000, words: int = 16_000, focus: str = ""
 ) -> Callable[[View, int], Iterator[Edit]]:
     """Replaces everything but the newest `keep` tokens by a summary of at most `max_tokens`.
 
+    The user's own words come on top, up to `words` tokens, so that they can be quoted in full (Codex keeps 20,000).
     The cut falls where no pair is split, at the start of a turn where one is near. Pins stay where they are, and each
     span between them gets a summary of its own. Less than `keep` stays where `excess` asks for more.
     """
@@ -35,7 +40,7 @@ def summarize_older(
         room = max(0, aim - (view.tokens - folded))
         for start, stop in spans:
             tokens = _tokens(view, start, stop)
-            fair = max_tokens * tokens // folded
+            fair = max_tokens * tokens // folded + min(words, _words(view, start, stop))
             fits = room * tokens // folded if excess > 0 else fair
             size = max(64, min(max(fair, 200), max(fits, 64), tokens // 3))
             drop = tuple(entry.id for entry in view.entries[start:stop])
@@ -72,6 +77,12 @@ def _worth(view: View, start: int, stop: int) -> bool:
     """A span with anything in it that is not a summary already, and enough of it."""
     fresh = sum(entry.tokens for entry in view.entries[start:stop] if entry.message.summary is None)
     return fresh >= MIN_SPAN
+
+
+def _words(view: View, start: int, stop: int) -> int:
+    """Tokens of what the user said in the span."""
+    said = (entry.tokens for entry in view.entries[start:stop] if opens_turn(entry.message))
+    return sum(min(tokens, LONGEST_WORDS) for tokens in said)
 
 
 def _tokens(view: View, start: int, stop: int) -> int:

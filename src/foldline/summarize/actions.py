@@ -24,7 +24,13 @@ _EDIT_KEYS = frozenset({
 })  # fmt: skip
 _BODY_KEYS = frozenset({"content", "contents", "file_text", "text", "body", "data", "fileContent"})
 _MOVES = (("source", "destination"), ("old_path", "new_path"), ("from", "to"), ("src", "dst"), ("oldPath", "newPath"))
-_EDITOR = {"view": "read", "create": "written", "str_replace": "modified", "insert": "modified", "undo_edit": "modified"}
+_EDITOR = {
+    "view": "read",
+    "create": "written",
+    "str_replace": "modified",
+    "insert": "modified",
+    "undo_edit": "modified",
+}
 _EDITOR |= {"edit": "modified", "write": "written", "read": "read", "delete": "deleted", "replace": "modified"}
 _VERBS = (
     ("deleted", frozenset({"delete", "remove", "rm", "unlink"})),
@@ -55,6 +61,8 @@ class Action(Value, frozen=True, omit_defaults=True):
     touches: tuple[Touch, ...] = ()
     command: str = ""
     plan: Plan | None = None
+    words: str = ""
+    """The strings among the arguments, without their keys, which every call of the tool repeats."""
     shell_only: bool = False
     """Whether the files were read from a command line, where a failure says nothing about the steps before it."""
 
@@ -64,12 +72,15 @@ def read_action(call: ToolCall) -> Action:
     arguments = arguments_of(call)
     if isinstance(arguments, str):
         return _read_text(arguments, words_of(call.name))
-    words = words_of(call.name)
+    return msgspec.structs.replace(_read_object(arguments, words_of(call.name)), words="\n".join(_strings(arguments)))
+
+
+def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
     if (plan := _plan(arguments, words)) is not None:
         return Action(plan=plan)
-    if patch := next((v for v in arguments.values() if isinstance(v, str) and is_patch(v)), ""):
-        if not any(isinstance(arguments.get(k), str) for k in (*_PATH_KEYS, "cmd")):
-            return Action(touches=tuple(patch_actions(patch)))
+    patch = next((v for v in arguments.values() if isinstance(v, str) and is_patch(v)), "")
+    if patch and not any(isinstance(arguments.get(k), str) for k in _PATH_KEYS):
+        return Action(touches=tuple(patch_actions(patch)))
     if command := _command(arguments):
         return Action(touches=tuple(touches(command)), command=command, shell_only=True)
     return Action(touches=tuple(_file_actions(arguments, words)))
@@ -93,14 +104,23 @@ def words_of(name: str) -> frozenset[str]:
 def _read_text(text: str, words: frozenset[str]) -> Action:
     text = text[:50_000]
     if is_patch(text):
-        return Action(touches=tuple(patch_actions(text.replace("\\n", "\n") if text.count("\n") < 3 else text)))
+        patch = text.replace("\\n", "\n") if text.count("\n") < 3 else text
+        return Action(touches=tuple(patch_actions(patch)), words=patch)
     commands = [_unescape(found[1][1:-1]) for found in _SCRIPTED.finditer(text)]
     if not commands and words & {"bash", "shell", "sh", "run", "terminal", "execute"}:
         commands = [text]
     if not commands:
-        return Action()
+        return Action(words=text)
     command = "; ".join(commands)
-    return Action(touches=tuple(touches(command)), command=command, shell_only=True)
+    return Action(touches=tuple(touches(command)), command=command, words=command, shell_only=True)
+
+
+def _strings(value: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value if len(value) <= 6_000 else f"{value[:4_000]}\n{value[-2_000:]}"
+    elif isinstance(value, dict | list) and depth < 6:
+        for item in list(value.values() if isinstance(value, dict) else value)[:200]:
+            yield from _strings(item, depth + 1)
 
 
 def _unescape(text: str) -> str:

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 _VALUE = r"[\"'`“]?([A-Za-z0-9_./:@#%+~-]*[A-Za-z0-9_/%])[\"'`”]?"
 _WORD = re.compile(r"[^\W\d_][\w']*")
-_CUES = frozenset(
-    "actually instead correction correct corrected change changed changing changes no longer not isn't wrong update updated updates sorry "
-    "scratch rather switch switched move moved rename renamed replace replaced bump bumped make now new statt anstatt sondern jetzt "
-    "korrektur falsch ahora corrección cambia cambiar cambió cambiado maintenant plutôt désormais sekarang ganti bukan koreksi diubah "
-    "ubah".split()
+_CORRECTING = """
+    actually instead correction correct corrected change changed changing changes no longer not isn't wrong update
+    updated updates sorry scratch rather switch switched move moved rename renamed replace replaced bump bumped make
+    now new statt anstatt sondern jetzt korrektur falsch ahora corrección cambia cambiar cambió cambiado maintenant
+    plutôt désormais sekarang ganti bukan koreksi diubah ubah
+"""
+_CUES = frozenset(_CORRECTING.split())
+_CUES_OTHER = re.compile(
+    r"대신|이제|변경|수정|아니라|말고|改成|改为|换成|而不是|现在|更正|不是|代わり|変更|ではなく|訂正|au lieu|en lugar|->|→"
 )
-_CUES_OTHER = re.compile(r"대신|이제|변경|수정|아니라|말고|改成|改为|换成|而不是|现在|更正|不是|代わり|変更|ではなく|訂正|au lieu|en lugar|->|→")
 _CONTRASTS = tuple(
     (needles, re.compile(pattern, re.IGNORECASE), old, new)
     for needles, pattern, old, new in (
@@ -27,7 +30,12 @@ _CONTRASTS = tuple(
         (("not",), rf"\bnot {_VALUE},? but (?:rather )?{_VALUE}", 1, 2),
         (("nicht",), rf"\bnicht {_VALUE},? sondern {_VALUE}", 1, 2),
         (("->", "→", "=>"), rf"{_VALUE} ?(?:->|→|=>) ?{_VALUE}", 1, 2),
-        (("replace", "swap", "change", "switch"), rf"\b(?:replace|swap|change|switch) {_VALUE} (?:with|by|to|for) {_VALUE}", 1, 2),
+        (
+            ("replace", "swap", "change", "switch"),
+            rf"\b(?:replace|swap|change|switch) {_VALUE} (?:with|by|to|for) {_VALUE}",
+            1,
+            2,
+        ),
         (("instead of",), rf"\binstead of {_VALUE},? (?:use |take |it's |it is )?{_VALUE}", 1, 2),
         (("말고", "대신", "아니라"), rf"{_VALUE}\s?(?:말고|대신|가 아니라|이 아니라)\s?{_VALUE}", 1, 2),
         (("改", "换", "換"), rf"(?:从|把|將|将)\s?{_VALUE}\s?(?:改成|改为|換成|换成)\s?{_VALUE}", 1, 2),
@@ -35,15 +43,19 @@ _CONTRASTS = tuple(
     )
 )
 _STATED = re.compile(
-    r"\b([a-z][\w-]{1,30}(?: [a-z][\w-]{1,30}){0,2}?)(?:\s?[:=]\s?|(?:\s(?:is|are|was|ist|es|est|adalah|to|should be|must be|has to be|of|at|on))?"
-    r"(?:\s(?:now|actually|in fact|set to|going to be|jetzt|ahora|maintenant|sekarang))?\s)" + _VALUE,
-    re.IGNORECASE,
+    r"\b([a-z][\w-]{1,30}(?: [a-z][\w-]{1,30}){0,2}?)(?:\s?(?::(?!//)|=)\s?|(?:\s(?:is|are|was|ist|es|est|adalah|to|should be|must be|"
+    r"has to be))(?:\s(?:now|actually|in fact|set to|going to be|jetzt|ahora|maintenant|sekarang))?\s|(?:은|는|이|가)?\s(?=v?\d))"
+    + _VALUE,
+    re.IGNORECASE | re.ASCII,
 )
 _TELLING = re.compile(r"\d|[a-z][._/-]\w|^[\w-]*_[\w-]*$", re.IGNORECASE)
-_STOPWORDS = frozenset(
-    "the a an it is are was be to of in on at for and or not with use using set now new old that this my our your its has have must should "
-    "der die das ein eine ist auf zu el la los las un una es de le les des est à yang adalah ke di please actually correction".split()
-)
+_PLAIN = """
+    the a an it is are was be to of in on at for and or not with use using set now new old that this my our your its
+    has have must should der die das ein eine ist auf zu el la los las un una es de le les des est à yang adalah ke
+    di please actually correction only just does do so that's be by as make sure let me i you we he they what which
+    there here also about then than still no yes
+"""
+_STOPWORDS = frozenset(_PLAIN.split())
 
 
 def corrects(sentence: str) -> bool:

@@ -11,13 +11,13 @@ from foldline.summarize.ledger import Ledger
 from foldline.summarize.literals import literals, need
 from foldline.summarize.sections import (
     boost_of,
+    bulletless,
     command_lines,
     error_lines,
     file_lines,
     progress_lines,
     request_lines,
     rule_lines,
-    stated_lines,
 )
 from foldline.summarize.speech import clean
 from foldline.view import Brief
@@ -55,7 +55,6 @@ def compose(brief: Brief, ledger: Ledger) -> str:
         *error_lines(ledger, width, boost),
         *file_lines(ledger, prose * 0.26, boost),
         *command_lines(ledger, width, boost),
-        *stated_lines(ledger),
     ]
     page.fill(lines, _SHARES)
     page.budget = budget
@@ -74,13 +73,20 @@ def _add_literals(page: Page, ledger: Ledger) -> None:
         if ledger.holds(i.value, i.seen)
     }
     fresh = (i for i in ledger.identifiers if i.value in chance and i.value not in shown)
+    for v in reversed(ledger.labelled):
+        if v.by == "user" and v.value not in shown and ledger.holds(v.value, v.at):
+            page.add(Line("Critical context", f"- {v.label}: {v.value}", -1.0 - v.at))
     taken: set[str] = set()
     bare: list[str] = []
     for rank, i in enumerate(sorted(fresh, key=lambda i: -chance[i.value] / (len(i.value) + 6) ** 0.5)):
         if i.value in taken:
             continue
-        if _tells(i, ledger, chance, taken) and page.add(Line("Critical context", f"- {i.line}", 1.0 + rank)):
+        if _tells(i, ledger, chance, taken) and page.add(
+            Line("Critical context", f"- {bulletless(i.line)}", 1.0 + rank)
+        ):
             taken |= literals(i.line)
+            continue
+        if i.value.isdigit() and len(i.value) < 4:
             continue
         bare.append(i.value)
         taken.add(i.value)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import field
+
 from foldline.messages import Value
 
+Speaker = Literal["user", "assistant"]
 FileState = Literal["created", "modified", "read", "deleted", "renamed"]
 
 
@@ -14,7 +17,7 @@ class File(Value, frozen=True, omit_defaults=True):
 
     path: str
     state: FileState = "read"
-    actions: dict[str, int] = {}
+    actions: dict[str, int] = field(default_factory=dict)
     seen: int = 0
     to: str = ""
 
@@ -100,12 +103,16 @@ class Labelled(Value, frozen=True, omit_defaults=True):
     value: str
     at: int = 0
     corrects: bool = False
+    by: Speaker = "user"
 
 
 class Retired(Value, frozen=True, omit_defaults=True):
-    """A value that no longer holds for what was said before `at`; `now` is what replaced it."""
+    """A value that no longer holds in what was said before `at`; `now` replaced it.
+
+    What an assistant retires is retired from its own statements, never from what the user said.
+    """
 
     value: str
     now: str = ""
     at: int = 0
-    label: str = ""
+    by: Speaker = "user"

@@ -12,9 +12,13 @@ from foldline.summarize.speech import clean
 Kind = Literal["goal", "constraint", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
 
 _LIMIT = 60_000
-_HEADING = re.compile(r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):)\s*$")
+_HEADING = re.compile(
+    r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):)\s*$"
+)
 _FILES = re.compile(r"<(read|modified)-files>(.*?)</\1-files>", re.DOTALL)
-_WRAPPER = re.compile(r"</?(?:summary|analysis|context_summary|conversation-summary)>|^This session is being continued[^\n]*\n?")
+_WRAPPER = re.compile(
+    r"</?(?:summary|analysis|context_summary|conversation-summary)>|^This session is being continued[^\n]*\n?"
+)
 _ANALYSIS = re.compile(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
 _TITLES: tuple[tuple[str, Kind], ...] = (
@@ -51,13 +55,14 @@ def facts_of_prose(text: str) -> dict[str, Any]:
                 kind, level = named or "context", depth
             continue
         bare = _BULLET.sub("", line, count=1).strip()
-        ticked = found[1] if (found := _BULLET.match(line)) else None
+        bullet = _BULLET.match(line)
+        ticked = bullet[1] if bullet else None
         if len(bare) < 2 or bare.startswith("```") or bare.lower().rstrip(".") in ("none", "(none)", "n/a"):
             continue
         if kind in ("read", "modified"):
             path = bare.split("`")[1] if bare.count("`") >= 2 else bare.split(" ")[0].rstrip(":,")
             if "/" in path or "." in path:
-                files.setdefault(path, File(path, kind, {kind: 1}))  # type: ignore[arg-type]
+                files.setdefault(path, File(path, kind, {kind: 1}))
             continue
         if kind == "constraint":
             constraints.append(Constraint(bare[:600], 0, "summary"))

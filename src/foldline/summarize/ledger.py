@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,6 +24,7 @@ from foldline.summarize.facts import (
     Note,
     Request,
     Retired,
+    Speaker,
     Todo,
 )
 from foldline.summarize.foreign import facts_of_prose
@@ -55,7 +57,7 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
     notes: tuple[Note, ...] = ()
     labelled: tuple[Labelled, ...] = ()
     retired: tuple[Retired, ...] = ()
-    passed: dict[str, int] = {}
+    passed: dict[str, int] = msgspec.field(default_factory=dict)
     """When each kind of command last succeeded, which resolves the errors of its kind."""
     plan_at: int | None = None
     """When a plan was last written whole: what an older plan held is no longer planned."""
@@ -102,13 +104,16 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
                 files=tuple(files.values()),
                 commands=_newest(self.commands, new.commands),
                 faults=tuple(faults.values()),
-                requests=_newest(self.requests, tuple(replace(r, first=False) for r in new.requests) if self.requests else new.requests),
+                requests=_newest(
+                    self.requests,
+                    tuple(replace(r, first=False) for r in new.requests) if self.requests else new.requests,
+                ),
                 constraints=_newest(self.constraints, new.constraints),
                 todos=tuple(todos),
                 identifiers=_recounted(self.identifiers, new.identifiers),
                 notes=_newest(self.notes, new.notes),
                 labelled=tuple(labelled),
-                retired=tuple([*retired, *new.retired]),
+                retired=(*retired, *new.retired),
                 passed=passed,
                 plan_at=self.plan_at if new.plan_at is None else new.plan_at,
                 end=new.end,
@@ -137,23 +142,21 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
                 fields[name] = value
         return _bounded(cls(**fields))
 
-    def holds(self, text: str, at: int) -> bool:
-        """Whether what was said at a time still stands: no value in it was retired later."""
-        pattern = self._stale
+    def holds(self, text: str, at: int, by: Speaker = "assistant") -> bool:
+        """Whether what someone said at a time still stands: no value in it was retired later."""
+        pattern, times = self._stale
         if pattern is None or pattern.search(text) is None:
             return True
-        times = {r.value.lower(): r.at for r in self.retired}
-        return all(times.get(found[0].lower(), -1) <= at or _also_says_new(text, found[0], self.retired) for found in pattern.finditer(text))
+        stale = (retired for found in pattern.finditer(text) for retired in times[found[0].lower()])
+        return all(r.at <= at or (by == "user" != r.by) or (r.now != "" and r.now in text) for r in stale)
 
-    @property
-    def _stale(self) -> re.Pattern[str] | None:
-        cached = self.__dict__.get("_stale_pattern", False)
-        if cached is False:
-            values = sorted({r.value for r in self.retired}, key=len, reverse=True)
-            joined = "|".join(map(re.escape, values))
-            cached = re.compile(rf"(?<![\w.])(?:{joined})(?![\w]|\.\w)", re.IGNORECASE) if values else None
-            self.__dict__["_stale_pattern"] = cached
-        return cached  # type: ignore[no-any-return]
+    @cached_property
+    def _stale(self) -> tuple[re.Pattern[str] | None, dict[str, list[Retired]]]:
+        times: dict[str, list[Retired]] = {}
+        for retired in self.retired:
+            times.setdefault(retired.value.lower(), []).append(retired)
+        joined = "|".join(map(re.escape, sorted(times, key=len, reverse=True)))
+        return (re.compile(rf"(?<![\w.])(?:{joined})(?!\w|\.\w)", re.IGNORECASE) if times else None), times
 
 
 _KINDS: dict[str, type[Value]] = {
@@ -280,11 +283,6 @@ def _room(requests: tuple[Request, ...]) -> tuple[Request, ...]:
         if (room := room - len(request.text)) >= 0:
             kept.append(request)
     return (*first, *reversed(kept))
-
-
-def _also_says_new(text: str, stale: str, retired: tuple[Retired, ...]) -> bool:
-    """Whether a text that holds a stale value tells its successor too, as the correction itself does."""
-    return any(r.now and r.now in text for r in retired if r.value.lower() == stale.lower())
 
 
 def _converted(raw: Any, kind: Any) -> Any:

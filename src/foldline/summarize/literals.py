@@ -7,17 +7,19 @@ from functools import lru_cache
 
 _WORDS = re.compile(r"https?://[^\s\"'<>)\]}|`\\]{4,200}|(?:\.{1,2}/|~/|/)?[\w@][\w@./+-]{2,199}", re.ASCII)
 _SHAPES = re.compile(
-    r"(?P<url>https?://)|(?P<path>^(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
+    r"(?P<url>https?://)|(?P<pair>^[A-Za-z]+/[A-Za-z]+$)|(?P<path>^(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
     r"(?P<file>^[\w-][\w.-]*\.[a-zA-Z][a-zA-Z0-9]{0,5}$)|(?P<hash>^(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$)|"
     r"(?P<number>^[0-9]{3,}(?:\.[0-9]+)?$)|(?P<version>^v?\d+\.\d+(?:\.\d+)?[\w.+-]*$)|"
     r"(?P<name>^_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_*$)|(?P<camel>^(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*$)|"
     r"(?P<mixed>^(?=.*\d)(?=.*[A-Za-z])[\w.@+-]{4,}$)|(?P<kebab>^[a-zA-Z][a-z0-9]+(?:-[a-z0-9]+){1,8}$)"
 )
 _WORTH = {
-    "url": 0.7, "path": 0.9, "file": 1.4, "hash": 0.6, "number": 0.5, "version": 0.5, "name": 1.1, "camel": 1.1, "mixed": 1.2,
-    "kebab": 0.7,
+    "url": 0.65, "pair": 0.8, "path": 1.1, "file": 1.8, "hash": 0.65, "number": 0.45, "version": 0.5, "name": 1.15, "camel": 1.4,
+    "mixed": 0.6, "kebab": 0.9,
 }  # fmt: skip
-_NOISE = re.compile(r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$")
+_NOISE = re.compile(
+    r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+[a-z]|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
+)
 
 
 def literals(text: str) -> set[str]:
@@ -49,7 +51,7 @@ def need(value: str, count: float, weight: float, age: float) -> float:
     The exponents were fitted to what agents wrote later in recorded sessions: most telling is that the user or the
     agent itself wrote the literal, which `weight` sums over its uses.
     """
-    odds = worth(value) * weight**2.7 / max(count, 1.0) ** 1.8 / (age + 2.0) ** 0.4 / 9.0
+    odds: float = worth(value) * weight**2.4 / max(count, 1.0) ** 1.5 / (age + 2.0) ** 0.45 / 6.0
     return odds / (1.0 + odds)
 
 
@@ -58,7 +60,16 @@ def line_around(text: str, value: str, width: int = 160) -> str:
     position = text.rfind(value)
     if position < 0:
         return ""
-    start = max(text.rfind("\n", 0, position) + 1, position - width // 2)
+    start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)
-    end = min(len(text) if end < 0 else end, max(start + width, position + len(value)))
+    end = len(text) if end < 0 else end
+    if end - start > width:
+        left = (
+            text.find(" ", max(start, position - width // 2), position) + 1 if position - start > width // 2 else start
+        )
+        left = left or position
+        right = text.rfind(" ", position + len(value), left + width) if end > left + width else end
+        right = max(right, position + len(value))
+        cut = " ".join(text[left:right].split())
+        return f"{'…' if left > start else ''}{cut}{'…' if right < end else ''}"
     return " ".join(text[start:end].split())

@@ -8,7 +8,8 @@ from foldline.messages import Text, ToolResult, Value
 
 _EDGE = 3_000
 _EXIT = re.compile(
-    r"(?:return ?code|exit(?:ed)?(?: with)?(?: code| status)?|exit_?code|status code)[\"'>:= ]{1,4}(-?\d{1,3})\b", re.IGNORECASE
+    r"(?:return ?code|exit(?:ed)?(?: with)?(?: code| status)?|exit_?code|status code)[\"'>:= ]{1,4}(-?\d{1,3})\b",
+    re.IGNORECASE,
 )
 _STRONG = re.compile(
     r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|FAIL:|E   \w)"
@@ -56,7 +57,9 @@ def outcome(result: ToolResult, text: str, runs: bool) -> Outcome:
     code = codes[-1] if codes else ""
     tail = text[-1_500:]
     strong = list(_STRONG.finditer(tail)) if code != "0" else []
-    failed = result.error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
+    failed = (
+        result.error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
+    )
     fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
     note = ""
     if runs:
@@ -71,16 +74,14 @@ def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
         line = _line(text, found.start())
         if not line.startswith("Traceback"):
             return line[:300]
-    last = ""
     for found in _WEAK.finditer(text):
         line = _line(text, found.start())
         if line and not _EXIT.search(line):
             return line[:300]
-    for line in reversed(text[-1_500:].splitlines()):
-        if line.strip() and not _EMPTY.match(line.strip()) and not _EXIT.search(line):
-            last = " ".join(line.split())
-            break
-    return last[:300]
+    lines = [
+        line for line in text.splitlines() if line.strip() and not _EMPTY.match(line.strip()) and not _EXIT.search(line)
+    ]
+    return " ".join(lines[-1].split())[:300] if 0 < len(lines) <= 4 else ""
 
 
 def _line(text: str, position: int) -> str:

@@ -19,6 +19,7 @@ from foldline.summarize.facts import (
     Note,
     Request,
     Retired,
+    Speaker,
     Todo,
 )
 from foldline.summarize.literals import line_around, literals, need
@@ -89,12 +90,12 @@ class Reading:
         if size > REQUEST_CHARS:
             head, tail = words[: REQUEST_CHARS * 2 // 3], words[-REQUEST_CHARS // 3 :]
             words = f"{head}\n[… {size - REQUEST_CHARS:,} of {size:,} characters cut …]\n{tail}"
-        first = words in self.requests and self.requests[words].first or not self.requests
+        first = self.requests[words].first if words in self.requests else not self.requests
         self.requests.pop(words, None)
         self.requests[words] = Request(words, at, size if size > REQUEST_CHARS else 0, first)
         self._see(words[:6_000] + words[-2_000:] if size > 8_000 else words, at, 3.0 if size < 4_000 else 1.5)
         for sentence in sentences(words):
-            self._read_corrections(sentence, at)
+            self._read_corrections(sentence, at, "user")
             if binds(sentence):
                 self.constraints.pop(sentence, None)
                 self.constraints[sentence] = Constraint(sentence, at)
@@ -108,37 +109,30 @@ class Reading:
                 self.notes.pop(sentence, None)
                 self.notes[sentence] = Note(sentence, kind, at)  # type: ignore[arg-type]
             if corrects(sentence):
-                self._read_corrections(sentence, at)
-        if last and 8 <= len(last) and last not in self.notes:
+                self._read_corrections(sentence, at, "assistant")
+        if last and len(last) >= 8 and last not in self.notes:
             self.notes[last] = Note(last[:600], "state", at)
         for found in _CHECKBOX.finditer(text) if "- [" in text or "* [" in text else ():
             status = "pending" if found[1] == " " else "done"
             self._put_todo(Todo(found[2].strip(), status, at=at))  # type: ignore[arg-type]
 
-    def _read_corrections(self, sentence: str, at: int) -> None:
+    def _read_corrections(self, sentence: str, at: int, by: Speaker) -> None:
         cue = corrects(sentence)
-        stale = list(contrasts(sentence)) if cue or "->" in sentence or "→" in sentence else []
-        for old, new in stale:
-            self.retired.append(Retired(old, new, at))
+        stale = list(contrasts(sentence)) if cue else []
+        self.retired += (Retired(old, new, at, by) for old, new in stale)
         gone = {old for old, _ in stale}
         for label, value in stated(sentence):
             if value not in gone:
-                self.state(Labelled(label, value, at, cue))
-
-    def state(self, new: Labelled) -> None:
-        """Takes up a labelled value; a correction retires the one that stood under the same label."""
-        self.labelled, gone = settle(self.labelled, new)
-        self.retired += gone
+                self.labelled, retired = settle(self.labelled, Labelled(label, value, at, cue, by))
+                self.retired += retired
 
     # -- tools ---------------------------------------------------------------------------------------------------
 
     def _read_call(self, call: ToolCall, at: int, alone: bool) -> None:
         action = read_action(call)
         self._calls[call.id] = (call, action)
-        text = clean(call.arguments)
-        if "\\" in text:
-            text = text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
-        self._see(text if len(text) < 6_000 else text[:4_000] + text[-2_000:], at, 2.0)
+        text = clean(action.words)
+        self._see(text if len(text) < 9_000 else text[:6_000] + text[-3_000:], at, 2.0)
         if alone:
             self._settle(call, action, Outcome(), at)
 
@@ -223,13 +217,20 @@ class Reading:
 
     def identifiers(self, limit: int) -> list[Identifier]:
         """The literals most worth keeping, each with the line that it stood in."""
+
         def score(item: tuple[str, list[float]]) -> float:
             word, (count, seen, weight, _, _) = item
             return need(word, count, weight, self.end - seen)
 
         best = sorted(self.words.items(), key=score, reverse=True)[:limit]
         return [
-            Identifier(word, int(count), int(seen), round(weight, 1), line_around(self._texts[int(index)], word) if rank < 300 else "")
+            Identifier(
+                word,
+                int(count),
+                int(seen),
+                round(weight, 1),
+                line_around(self._texts[int(index)], word) if rank < 300 else "",
+            )
             for rank, (word, (count, seen, weight, index, _)) in enumerate(best)
         ]
 
@@ -243,7 +244,7 @@ def settle(labelled: list[Labelled], new: Labelled) -> tuple[list[Labelled], lis
             kept.append(old)
         elif old.value != new.value:
             if new.corrects and is_telling(old.value):
-                gone.append(Retired(old.value, new.value, new.at, new.label))
+                gone.append(Retired(old.value, new.value, new.at, new.by))
             elif not new.corrects:
                 kept.append(old)
     return [*kept, new], gone
@@ -274,4 +275,3 @@ def family(command: str) -> str:
 
 def _first_path(action: Action) -> str:
     return action.touches[0][1] if action.touches else ""
-

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from posixpath import dirname
 
-from foldline.summarize.facts import File, Note, Request
+from foldline.summarize.facts import File, Request
 from foldline.summarize.layout import Line, shares_of, shorten
 from foldline.summarize.ledger import Ledger
 from foldline.summarize.literals import literals
@@ -18,12 +18,16 @@ _LOOKS = re.compile(
     r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
     r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man)\b"
 )
-_HARD = re.compile(r"root cause|decided|decision|because|the (?:issue|problem|bug|fix) (?:is|was)|turns out|원인|결정|原因|决定|ため", re.IGNORECASE)
+_PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
+_HARD = re.compile(
+    r"root cause|decided|decision|because|the (?:issue|problem|bug|fix) (?:is|was)|turns out|원인|결정|原因|决定|ため",
+    re.IGNORECASE,
+)
 
 
 def boost_of(focus: str) -> Boost:
     """How much a text matches what the user asks the summary to keep."""
-    words = {w for w in re.findall(r"[\w./-]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}", focus.lower())}
+    words = set(re.findall(r"[\w./-]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}", focus.lower()))
     words -= {"the", "and", "keep", "focus", "summarize", "only", "about", "all", "for", "with", "everything"}
     if not words:
         return lambda text: 0.0
@@ -34,7 +38,7 @@ def request_lines(ledger: Ledger, tokens: int, boost: Boost) -> Iterator[Line]:
     """The task, and the user's messages newest first; what was corrected later is marked so."""
     requests = list(reversed(ledger.requests))
     task = _task(ledger)
-    rules = {c.text for c in ledger.constraints if ledger.holds(c.text, c.at)}
+    rules = {c.text for c in ledger.constraints if ledger.holds(c.text, c.at, "user")}
     shown = [r for i, r in enumerate(requests) if i == 0 or r == task or r.text not in rules]
     if task is not None and len(shown) > 1:
         shown.remove(task)
@@ -49,8 +53,11 @@ def _task(ledger: Ledger) -> Request | None:
     """The message that set the task: the first of some length, where no earlier summary states the goal."""
     if any(n.kind == "goal" for n in ledger.notes):
         return None
-    firsts = ledger.requests[:6]
-    return next((r for r in firsts if len(r.text) >= 25), firsts[0] if firsts else None)
+    firsts = ledger.requests[:8]
+    return next(
+        (r for r in firsts if len(r.text) >= 25 or len(r.text.encode("utf-8", "replace")) >= 40),
+        firsts[0] if firsts else None,
+    )
 
 
 def quote(ledger: Ledger, request: Request, tokens: int) -> str:
@@ -61,8 +68,12 @@ def quote(ledger: Ledger, request: Request, tokens: int) -> str:
         room = max(tokens - 14, 8)
         head = shorten(text, room * 2 // 3 if room > 60 else room).removesuffix("…")
         tail = shorten(text[::-1], room // 3).removesuffix("…")[::-1] if room > 60 else ""
-        text = f"{head.rstrip()} […{size - len(head) - len(tail):,} of {size:,} characters cut…] {tail.lstrip()}".rstrip()
-    lines = [line if ledger.holds(line, request.at) else f"{line} (corrected later)" for line in text.split("\n")]
+        text = (
+            f"{head.rstrip()} […{size - len(head) - len(tail):,} of {size:,} characters cut…] {tail.lstrip()}".rstrip()
+        )
+    lines = [
+        line if ledger.holds(line, request.at, "user") else f"{line} (corrected later)" for line in text.split("\n")
+    ]
     return "\n".join("> " + line for line in lines)
 
 
@@ -72,7 +83,7 @@ def rule_lines(ledger: Ledger, boost: Boost) -> Iterator[Line]:
     if (task := _task(ledger)) is not None:
         whole.add(task.text)
     for c in ledger.constraints:
-        if c.text not in whole and ledger.holds(c.text, c.at):
+        if c.text not in whole and ledger.holds(c.text, c.at, "user"):
             rank = {"user": 2.0, "summary": 1.5, "project": 0.0}[c.by] * 10_000 + c.at + boost(c.text) * 10_000
             yield Line("Constraints", f"- {c.text}", c.at + (1e9 if c.by == "project" else 0), rank)
 
@@ -112,8 +123,13 @@ def error_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
     for fault in ledger.faults:
         state = "resolved" if fault.resolved else "open"
         source = f" (from `{cut(fault.source, 80)}`)" if fault.source else ""
-        rank = fault.seen + (0 if fault.resolved else 1e6) + boost(fault.text) * 1e6
-        if not fault.resolved or not ledger.holds(fault.text, fault.seen):
+        rank = (
+            fault.seen
+            + (0 if fault.resolved else 1e6)
+            + boost(fault.text) * 1e6
+            - (5e5 if _LOOKS.match(fault.source) else 0)
+        )
+        if ledger.holds(fault.text, fault.seen):
             yield Line("Errors", f"- {state}: {cut(fault.text, width)}{source}", -fault.seen, rank)
 
 
@@ -121,7 +137,7 @@ def file_lines(ledger: Ledger, tokens: float, boost: Boost) -> Iterator[Line]:
     """The file trail: each changed file by its full path, then those only read, by directory where they are many."""
     changed = [f for f in ledger.files if f.changed]
     for f in changed:
-        rank = 1e6 + f.seen + boost(f.path) * 1e6 - (5e5 if f.path.endswith("/") else 0)
+        rank = 1e6 + f.seen + boost(f.path) * 1e6 - (5e5 if _PASSING.search(f.path) else 0)
         yield Line("Files", f"- {trail(f)}", -f.seen, rank)
     read = sorted((f for f in ledger.files if not f.changed), key=lambda f: (-boost(f.path), -f.seen))
     spent = sum(estimate(trail(f)) + 2 for f in changed)
@@ -140,13 +156,17 @@ def file_lines(ledger: Ledger, tokens: float, boost: Boost) -> Iterator[Line]:
     for i, (folder, names) in enumerate(groups.items()):
         for j in range(0, len(names), 12):
             joined = ", ".join(names[j : j + 12])
-            yield Line("Files", f"- read in {folder}/: {joined}" if folder else f"- read: {joined}", 2e6 + i, 5e4 - i - j)
+            yield Line(
+                "Files", f"- read in {folder}/: {joined}" if folder else f"- read: {joined}", 2e6 + i, 5e4 - i - j
+            )
 
 
 def trail(file: File) -> str:
     """A file with its state and what led to it."""
     moved = f" → {file.to}" if file.to else ""
-    before = [f"{verb}{f' {n}×' if n > 1 else ''}" for verb, n in file.actions.items() if verb not in ("read", file.state)]
+    before = [
+        f"{verb}{f' {n}×' if n > 1 else ''}" for verb, n in file.actions.items() if verb not in ("read", file.state)
+    ]
     times = file.actions.get(file.state, 1)
     again = f" {times}×" if times > 1 else ""
     return f"{file.state}{again}: {file.path}{moved}" + (f" (was {', '.join(before)})" if before else "")
@@ -164,11 +184,9 @@ def command_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
         yield Line("Commands", f"- `{cut(c.text, width)}`{again}" + (f" → {end}" if end else ""), c.seen, rank)
 
 
-def stated_lines(ledger: Ledger) -> Iterator[Line]:
-    """Values that were stated under a label, newest value only."""
-    for v in ledger.labelled:
-        if ledger.holds(v.value, v.at):
-            yield Line("Critical context", f"- {v.label}: {v.value}", -v.at, v.at / (ledger.end or 1))
+def bulletless(line: str) -> str:
+    """A line without the bullet or number that it began with."""
+    return re.sub(r"^(?:[-*+•>#|]+\s+|\d{1,4}[.):|→]\s*)+", "", line)
 
 
 def cut(text: str, width: int) -> str:
@@ -178,9 +196,3 @@ def cut(text: str, width: int) -> str:
     head = text[: width - 1]
     space = head.rfind(" ")
     return (head[:space] if space > width * 2 // 3 else head).rstrip() + "…"
-
-
-__all__ = [
-    "Boost", "Note", "boost_of", "command_lines", "cut", "error_lines", "file_lines", "progress_lines", "quote", "request_lines",
-    "rule_lines", "stated_lines", "trail",
-]  # fmt: skip

@@ -13,13 +13,14 @@ _STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]*`]{0,2}\s+(?=[^\sa-z])|(?<=[。�
 _BULLET = re.compile(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s+)?(?:\[[ xX]\]\s+)?")
 
 _WORD = re.compile(r"[^\W\d_][\w']*")
-_BIND_WORDS = frozenset(
-    "must mustn't never always don't dont only ensure should shouldn't prefer avoid without required require requires exactly cannot "
-    "can't keep stop remember forbidden unless muss müssen darf dürfen niemals nie immer nur bitte kein keine keinen nicht statt anstatt "
-    "verwende benutze soll sollte sollen debe debes deben nunca siempre sólo solamente únicamente evita prefiere asegúrate usa utiliza "
-    "doit dois doivent jamais toujours seulement uniquement évite évitez préfère utilise utilisez harus jangan selalu hanya wajib hindari "
-    "gunakan pastikan".split()
-)
+_BINDING = """
+    must mustn't never always don't dont only ensure should shouldn't prefer avoid without required require requires
+    exactly cannot can't keep stop remember forbidden unless muss müssen darf dürfen niemals nie immer nur bitte
+    kein keine keinen nicht statt anstatt verwende benutze soll sollte sollen debe debes deben nunca siempre sólo
+    solamente únicamente evita prefiere asegúrate usa utiliza doit dois doivent jamais toujours seulement uniquement
+    évite évitez préfère utilise utilisez harus jangan selalu hanya wajib hindari gunakan pastikan
+"""
+_BIND_WORDS = frozenset(_BINDING.split())
 _BIND_PHRASES = re.compile(
     r"\b(?:make sure|do not|no need|instead of|rather than|stick to|leave \w+ |at (?:most|least)|no more than|nothing else|not allowed|"
     r"needs? to|have to|until i|before you|i want|(?:^|please )use|hay que|en (?:lugar|vez) de|il faut|au lieu de|assure-toi|n(?:e |')\w+ pas|"
@@ -31,25 +32,35 @@ _BIND_OTHER = re.compile(
     r"必须|必須|不要|不能|不得|禁止|只能|只用|只要|总是|始終|始终|务必|一定|请勿|永远|优先|不可|"
     r"必ず|しないで|ないで|常に|絶対|だけ|のみ|べき|てはいけ|なければ|ください"
 )
-_BINDS_HARD = re.compile(r"\b(?:must(?: not|n't)?|never|always|do not|don't|forbidden|not allowed)\b|禁止|절대|必须|必ず", re.IGNORECASE)
-_DECIDE_WORDS = frozenset(
-    "decided decide decision cause causes caused because issue problem bug reason culprit fix solution answer found chose choose approach "
-    "confirmed verified reveals reveal means therefore workaround tradeoff recommend recommended conclusion conclude plan strategy key "
-    "important however actually requires require fails failed doesn't never only instead ursache entschieden weil deshalb problema causa "
-    "porque decidido parce décidé penyebab karena diputuskan".split()
+_BINDS_HARD = re.compile(
+    r"\b(?:must(?: not|n't)?|never|always|do not|don't|forbidden|not allowed)\b|禁止|절대|必须|必ず", re.IGNORECASE
 )
+_DECIDING = """
+    decided decide decision cause causes caused because issue problem bug reason culprit fix solution answer found
+    chose choose approach confirmed verified reveals reveal means therefore workaround tradeoff recommend
+    recommended conclusion conclude plan strategy key important however actually requires require fails failed
+    doesn't never only instead ursache entschieden weil deshalb problema causa porque decidido parce décidé penyebab
+    karena diputuskan
+"""
+_DECIDE_WORDS = frozenset(_DECIDING.split())
 _DECIDE_OTHER = re.compile(r"원인|결정|때문|확인|문제|발견|결론|原因|决定|因为|问题|发现|结论|ため|決定|問題")
-_REPORT_FIRST = frozenset(
-    "done fixed added created implemented updated removed committed pushed merged refactored renamed complete completed wrote moved "
-    "replaced resolved finished deployed opened migrated installed erledigt fertig hecho listo terminé fait selesai".split()
-)
+_REPORTING = """
+    done fixed added created implemented updated removed committed pushed merged refactored renamed complete
+    completed wrote moved replaced resolved finished deployed opened migrated installed erledigt fertig hecho listo
+    terminé fait selesai
+"""
+_REPORT_FIRST = frozenset(_REPORTING.split())
 _REPORT_PHRASES = re.compile(
     r"\b(?:is|are) now |\bnow (?:works|passes|uses)\b|\b(?:all )?(?:tests|checks)(?: now)? pass|\b(?:have|has) been |"
     r"\bi(?:'ve| have) (?:added|fixed|created|implemented|updated|removed|committed|pushed|moved|changed|replaced|written|completed)\b",
     re.IGNORECASE,
 )
 _REPORT_OTHER = re.compile(r"^\W{0,4}(?:✅|✓|☑)|완료|했습니다|됐습니다|되었습니다|已完成|完成|已经|しました|完了")
-_NEXT_WORDS = frozenset("next now let let's i'll remaining todo then going siguiente próximo ensuite prochaine selanjutnya berikutnya nächste".split())
+_COMING = """
+    next now let let's i'll remaining todo then going siguiente próximo ensuite prochaine selanjutnya berikutnya
+    nächste
+"""
+_NEXT_WORDS = frozenset(_COMING.split())
 _NEXT_PHRASES = re.compile(
     r"^(?:\w+[,!.]? ){0,3}(?:next|now,? (?:let|i)|let me|let's|i'll|i will|i need to|we need to|remaining|still (?:need|to)|then i|after that|"
     r"going to|als nächstes|nächste|siguiente|próximo|ensuite|prochaine|selanjutnya|berikutnya)\b",
@@ -98,7 +109,9 @@ def kind_of(sentence: str) -> str:
         return ""
     words = _words(sentence)
     other = not sentence.isascii()
-    if (not _NEXT_WORDS.isdisjoint(words) and _NEXT_PHRASES.search(sentence)) or (other and _NEXT_OTHER.search(sentence, 0, 20)):
+    if (not _NEXT_WORDS.isdisjoint(words) and _NEXT_PHRASES.search(sentence)) or (
+        other and _NEXT_OTHER.search(sentence, 0, 20)
+    ):
         return "next"
     reports = words[:1] and words[0] in _REPORT_FIRST
     if reports or _REPORT_PHRASES.search(sentence) or (other and _REPORT_OTHER.search(sentence)):

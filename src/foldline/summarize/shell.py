@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from posixpath import basename, isabs, join
 
 from foldline.summarize.patches import patch_actions
@@ -13,7 +14,9 @@ Touch = tuple[str, str, str]
 
 _LIMIT = 20_000
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
-_TOKEN = re.compile(r"(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<out>>>?)|(?P<op>&&|\|\||[;|&\n()<])")
+_TOKEN = re.compile(
+    r"(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<out>>>?)|(?P<op>&&|\|\||[;|&\n()<])"
+)
 _WRITES_IN_CODE = re.compile(
     r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
 )
@@ -125,7 +128,7 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
     elif name in _READERS and not outputs:
         yield from (("read", p, "") for p in paths if "/" in p or "." in p)
     elif name in ("curl", "wget"):
-        yield from (("written", v, "") for o, v in zip(args, args[1:]) if o in ("-o", "-O", "--output") and _is_path(v))
+        yield from (("written", v, "") for o, v in pairwise(args) if o in ("-o", "-O", "--output") and _is_path(v))
 
 
 def _into(source: str, target: str, many: bool) -> str:

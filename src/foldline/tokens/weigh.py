@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
@@ -22,23 +24,31 @@ MEDIA_TOKENS = {"image": 1_600, "document": 2_000, "audio": 1_000}
 
 def weigh(message: Message, family: str = "o200k") -> int:
     """Estimates what a message adds to a request, in tokens of the tokenizer `family`; never raises."""
-    total = MESSAGE_FRAME
-    for part in message.parts:
-        total += estimate(part.text, family) if type(part) is Text else weigh_part(part, family)
+    return MESSAGE_FRAME + _weigh_all(message.parts, family)
+
+
+def _weigh_all(parts: Sequence[Part], family: str) -> int:
+    """The three kinds that nearly all parts are of come first: `match` takes twice as long to find them."""
+    total = 0
+    for part in parts:
+        if type(part) is Text:
+            total += estimate(part.text, family)
+        elif type(part) is ToolCall:
+            total += CALL_FRAME + estimate(part.name, family) + estimate(part.arguments, family)
+        elif type(part) is ToolResult:
+            total += CALL_FRAME + _weigh_all(part.parts, family)
+        else:
+            total += weigh_part(part, family)
     return total
 
 
 def weigh_part(part: Part, family: str = "o200k") -> int:
     """Estimates what one part adds to a request, in tokens; never raises."""
     match part:
-        case Text(text):
-            return estimate(text, family)
+        case Text() | ToolCall() | ToolResult():
+            return _weigh_all((part,), family)
         case Thinking(text, _, data):
             return estimate(text, family) if data is None else len(data) // 6
-        case ToolCall(_, name, arguments):
-            return CALL_FRAME + estimate(name, family) + estimate(arguments, family)
-        case ToolResult(_, parts):
-            return CALL_FRAME + sum(weigh_part(p, family) for p in parts)
         case Media(kind):
             return MEDIA_TOKENS[kind]
         case Summary(text):

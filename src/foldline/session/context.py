@@ -1,0 +1,49 @@
+"""The live context of a session, and what it weighs: the part that every agent's session has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldline.messages import Message
+from foldline.tokens.meter import Meter, calibrated
+from foldline.view import Entry, View
+
+
+class Context:
+    """The messages that the model sees, by the ids of the file.
+
+    Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
+    behind the newest fold or edit; `learned` is the overhead and the ratio that a fold noted when it was made.
+    """
+
+    def __init__(
+        self, entries: Sequence[tuple[str, Message]], *, since: int = 0, learned: Mapping[str, Any] | None = None
+    ) -> None:
+        self.entries = list(entries)
+        self.since = since
+        self.learned = dict(learned or {})
+        self._weights: tuple[str, list[int]] = ("", [])
+
+    def meter(self, family: str = "o200k") -> Meter:
+        """A meter that learned from what was billed, or from the newest fold's own note."""
+        meter, weights = calibrated([m for _, m in self.entries], family=family, since=self.since)
+        self._weights = family, weights
+        if meter.billed is None:
+            meter.overhead = round(_number(self.learned.get("overhead"), meter.overhead))
+            meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
+        return meter
+
+    def view(self, meter: Meter, *, bound: bool = False) -> View:
+        """What the model sees, sized by the meter; system messages are pinned."""
+        if self._weights[0] != meter.family:
+            self._weights = meter.family, [meter.weigh(message) for _, message in self.entries]
+        entries = (
+            Entry(id, message, round(weight * meter.ratio), message.role == "system")
+            for (id, message), weight in zip(self.entries, self._weights[1])
+        )
+        return View(tuple(entries), meter.count, bound)
+
+
+def _number(value: object, otherwise: float) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
