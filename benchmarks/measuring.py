@@ -62,12 +62,19 @@ def figure(values: Iterable[float], unit: str = "ms") -> Figure:
     return Figure(statistics.median(values), min(values), unit)
 
 
-def milliseconds(run: Callable[..., Any], runs: int, prepare: Callable[[], Any] | None = None) -> Figure:
-    """The CPU time of `run`, called with what `prepare` makes for each run, if it is given."""
+def milliseconds(
+    run: Callable[..., Any], runs: int, prepare: Callable[[], Any] | None = None, *, collect: bool = False
+) -> Figure:
+    """The CPU time of `run`, called with what `prepare` makes for each run, if it is given.
+
+    With `collect` a garbage collection goes before each run. It walks all objects, so that the run finds the
+    processor's caches as cold as an agent's step does after a model call.
+    """
     times: list[float] = []
     for _ in range(runs):
         given = () if prepare is None else (prepare(),)
-        gc.collect()
+        if collect:
+            gc.collect()
         began = time.process_time()
         result = run(*given)
         times.append((time.process_time() - began) * 1_000)

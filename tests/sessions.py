@@ -21,7 +21,9 @@ HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": STAMP, "cwd"
 SYSTEM = {"role": "system", "content": "", "sections": {"preamble": "You are pi.", "date": "Monday"}, "timestamp": 1}
 BY = {"api": "openai-completions", "provider": "demo", "model": "demo-1", "stopReason": "stop"}
 
-SUMMARY = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
+SUMMARY = (
+    "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
+)
 BRANCH = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
 
 Shown = list[Any]
@@ -49,8 +51,8 @@ class Log:
         """A line as it stands."""
         self.lines.append(line)
 
-    def message(self, role: str, content: Any, /, _record: Mapping[str, Any] = {}, **fields: Any) -> str:  # noqa: B006
-        return self.add("message", message={"role": role, "content": content, "timestamp": 1, **fields}, **_record)
+    def message(self, role: str, content: Any, /, **fields: Any) -> str:
+        return self.add("message", message={"role": role, "content": content, "timestamp": 1, **fields})
 
     def system(self, message: Mapping[str, Any] = SYSTEM) -> str:
         return self.add("message", message=dict(message))
@@ -60,7 +62,9 @@ class Log:
 
     def reply(self, text: str, *calls: str, **arguments: Any) -> str:
         content: list[Any] = [{"type": "text", "text": text}] if text else []
-        content += [{"type": "toolCall", "id": c, "name": "read", "arguments": arguments or {"path": f"{c}.py"}} for c in calls]
+        content += [
+            {"type": "toolCall", "id": c, "name": "read", "arguments": arguments or {"path": f"{c}.py"}} for c in calls
+        ]
         return self.message("assistant", content, **BY)
 
     def result(self, call: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The scratch project of the sample session: the files in `project/`, a night's log, and a git history."""
+"""The scratch project of the sample session: the files in `template/`, a night's log, and a git history."""
 
 import random
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
 
-TEMPLATE = Path(__file__).parent / "project"
+TEMPLATE = Path(__file__).parent / "template"
 START = datetime(2025, 11, 2, 2, 18, 0)
 PATHS = ["/v1/invoices", "/v1/invoices?state=issued&limit=50", "/v1/invoices/INV-2025-{:05d}"]
 PATHS += ["/v1/invoices/INV-2025-{:05d}/documents", "/v1/invoices/INV-2025-{:05d}/payment"]
@@ -58,7 +58,7 @@ billing.store.DuplicateNumber: E-4312 duplicate invoice number INV-2025-00417
 def log_lines(count: int = 3400) -> list[str]:
     """Return one night of both workers, merged: requests, numbers, jobs, and the accident at 02:31."""
     rng = random.Random(20251102)
-    lines, now, serial = [], START, 311
+    lines, now, serial, paid = [], START, 311, set()
     events = EVENTS.rstrip("\n").split("\n")
 
     def add(worker: int, level: str, name: str, text: str) -> None:
@@ -78,14 +78,27 @@ def log_lines(count: int = 3400) -> list[str]:
         elif roll < 0.72:
             path = rng.choice(PATHS).format(rng.randrange(1, serial))
             method = "POST" if path.endswith("payment") else "GET"
-            status = rng.choices((200, 404, 409), (60, 2, 1))[0]
+            status = 404 if "INV" in path and rng.random() < 0.02 else 200
+            if method == "POST" and status == 200:
+                status = 409 if path in paid else 200
+                paid.add(path)
             client = rng.choice(("app/3.4.1", "app/3.5.0", "nordlys/11.2", "fjell-dunning/6.0"))
-            add(worker, "INFO", "server", f"{method} {path} {status} {rng.uniform(2, 60):.1f}ms client={client} port=8443")
+            add(
+                worker,
+                "INFO",
+                "server",
+                f"{method} {path} {status} {rng.uniform(2, 60):.1f}ms client={client} port=8443",
+            )
         elif roll < 0.8 and now.minute not in (30, 31) and serial < (416 if events else 999):
             serial += 1
             gross = f"{rng.uniform(9, 900):.2f}"
             add(worker, "DEBUG", "numbering", f"counter-2025.txt written {serial}")
-            add(worker, "INFO", "store", f"added INV-2025-{serial:05d} customer=c-{rng.randrange(1000, 3000)} gross={gross}")
+            add(
+                worker,
+                "INFO",
+                "store",
+                f"added INV-2025-{serial:05d} customer=c-{rng.randrange(1000, 3000)} gross={gross}",
+            )
         elif roll < 0.9:
             used, pages = rng.uniform(3, 9), rng.randrange(20, 90)
             add(worker, "DEBUG", "store", f"wal checkpoint pages={pages} moved={pages} in {used:.1f}ms")

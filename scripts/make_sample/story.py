@@ -1,5 +1,6 @@
 """What the user asks and what the scripted model does: prompts, and steps of thinking, text and tool calls."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,16 +26,11 @@ class Step:
                     "index": index,
                     "id": f"call_{at:03d}_{index}",
                     "type": "function",
-                    "function": {"name": name, "arguments": arguments},
+                    "function": {"name": name, "arguments": json.dumps(arguments)},
                 }
-                for index, (name, arguments) in enumerate(self.encoded())
+                for index, (name, arguments) in enumerate(self.calls)
             ]
         return message
-
-    def encoded(self) -> list[tuple[str, str]]:
-        import json
-
-        return [(name, json.dumps(arguments)) for name, arguments in self.calls]
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,9 @@ def edit(path: str, *changes: tuple[str, str]) -> Call:
 
 TESTS = bash("python3 -m unittest 2>&1 | tail -60")
 ALL = bash("python3 -m unittest 2>&1 | tail -4")
-COMPILES = bash("grep -rnE 'match |:=| \\| None|removeprefix|zip\\(.*strict' billing tests | head; python3 -m compileall -q billing tests && echo compiled")
+COMPILES = bash(
+    "grep -rnE 'match |:=| \\| None|removeprefix|zip\\(.*strict' billing tests | head; python3 -m compileall -q billing tests && echo compiled"
+)
 
 RETENTION_1 = '''"""Retention: documents of paid invoices go after a while; the invoices themselves stay for ten years."""
 
@@ -100,7 +98,7 @@ def expire(store: Store, folder: Path, day: date, days: int = DAYS, limit: int =
     return count
 '''
 
-TEST_RETENTION = '''import unittest
+TEST_RETENTION = """import unittest
 from datetime import date
 
 from billing.models import ISSUED, PAID
@@ -165,7 +163,7 @@ class RetentionTest(Case):
 
 if __name__ == "__main__":
     unittest.main()
-'''
+"""
 
 NUMBERING_2 = '''"""Invoice numbers: without gaps, without doubles, one sequence for each year, kept in the database."""
 
@@ -218,7 +216,7 @@ class Numbers:
         return int(path.read_text())
 '''
 
-TEST_NUMBERING_2 = '''import threading
+TEST_NUMBERING_2 = """import threading
 import unittest
 from datetime import date
 
@@ -272,9 +270,9 @@ class NumberingTest(Case):
 
 if __name__ == "__main__":
     unittest.main()
-'''
+"""
 
-TEST_CREDIT = '''import unittest
+TEST_CREDIT = """import unittest
 from datetime import date
 
 from billing.credit import credit_for, issue_credit
@@ -332,7 +330,7 @@ class CreditTest(Case):
 
 if __name__ == "__main__":
     unittest.main()
-'''
+"""
 
 CREDIT = '''"""Credit notes: an invoice with negative lines that undoes another one, with a number sequence of its own."""
 
@@ -386,7 +384,9 @@ STORY = [
             step(
                 "The user wants a plan first. Start with the layout, the history and the README; nothing is written yet.",
                 "I'll look around first and write nothing yet.",
-                bash("git log --oneline | head; git status --short; git ls-files; wc -l billing/*.py tests/*.py | tail -1"),
+                bash(
+                    "git log --oneline | head; git status --short; git ls-files; wc -l billing/*.py tests/*.py | tail -1"
+                ),
                 read("README.md"),
             ),
             step(
@@ -474,7 +474,9 @@ STORY = [
             step(
                 "All pass. Commit only these two files.",
                 "All green. Committing these alone.",
-                bash("git add billing/money.py billing/tax.py && git commit -qm 'Round half up; Greek VAT numbers begin with EL' && git show --stat HEAD && git diff HEAD~1"),
+                bash(
+                    "git add billing/money.py billing/tax.py && git commit -qm 'Round half up; Greek VAT numbers begin with EL' && git show --stat HEAD && git diff HEAD~1"
+                ),
             ),
             step(
                 "Now retention. Look at the helpers for the test case class first, to use the same style.",
@@ -524,7 +526,11 @@ STORY = [
                 write("billing/retention.py", RETENTION_1),
                 write("tests/test_retention.py", TEST_RETENTION),
             ),
-            step("Run only the new tests first; I expect the missing-file test and the path test to fail.", "", bash("python3 -m unittest tests.test_retention 2>&1 | tail -60")),
+            step(
+                "Run only the new tests first; I expect the missing-file test and the path test to fail.",
+                "",
+                bash("python3 -m unittest tests.test_retention 2>&1 | tail -60"),
+            ),
             step(
                 "Two fail as expected: a file that is gone raises FileNotFoundError, and a path with .. is followed. In the path test the file "
                 "outside was really removed, then the cleanup fails too. Fix: resolve and check the parent; unlink(missing_ok=True) exists since 3.8, fine. "
@@ -549,8 +555,14 @@ STORY = [
                 "Now the step in the nightly run.",
                 edit(
                     "billing/jobs.py",
-                    ("from billing.models import ISSUED\n", "from billing.models import ISSUED\nfrom billing.retention import expire\n"),
-                    ('        return [("recurring", recurring), ("export", export)]', '        return [("recurring", recurring), ("export", export), ("retention", retention)]'),
+                    (
+                        "from billing.models import ISSUED\n",
+                        "from billing.models import ISSUED\nfrom billing.retention import expire\n",
+                    ),
+                    (
+                        '        return [("recurring", recurring), ("export", export)]',
+                        '        return [("recurring", recurring), ("export", export), ("retention", retention)]',
+                    ),
                     (
                         "    return len(invoices)\n",
                         "    return len(invoices)\n\n\n"
@@ -578,7 +590,9 @@ STORY = [
                         "    def test_a_failing_step_does_not_stop_the_rest(self):\n",
                     ),
                 ),
-                bash("python3 -m unittest 2>&1 | tail -5 && git add -A && git commit -qm 'Remove documents of paid invoices in the nightly run' && git show --stat HEAD"),
+                bash(
+                    "python3 -m unittest 2>&1 | tail -5 && git add -A && git commit -qm 'Remove documents of paid invoices in the nightly run' && git show --stat HEAD"
+                ),
             ),
             step(
                 "",
@@ -596,13 +610,15 @@ STORY = [
             step(
                 "Answer is in architecture.md decision 1 and ticket 311. Check that nothing else rounds.",
                 "",
-                bash("grep -rn 'rounded()\\|quantize\\|ROUND_' billing | cat; grep -n 'Decimals, rounded' -A2 docs/architecture.md"),
+                bash(
+                    "grep -rn 'rounded()\\|quantize\\|ROUND_' billing | cat; grep -n 'Decimals, rounded' -A2 docs/architecture.md"
+                ),
             ),
             step(
                 "",
-                "\"Tax is computed and rounded for each line because the tax office adds up rounded lines, so the total on the invoice is always the sum of what is "
+                '"Tax is computed and rounded for each line because the tax office adds up rounded lines, so the total on the invoice is always the sum of what is '
                 "printed above it (architecture decision 1, 2023-02). Half a cent is rounded away from zero, as the accountants require (ticket 311); "
-                "the same rule applied to negative amounts makes a credit cancel its invoice to the cent.\"\n\n"
+                'the same rule applied to negative amounts makes a credit cancel its invoice to the cent."\n\n'
                 "I checked: `Money.rounded` is the only place that rounds.",
             ),
         ),
@@ -658,20 +674,33 @@ STORY = [
                 "The tests still assume 14 days. The boundary is now May 31st.",
                 edit(
                     "tests/test_retention.py",
-                    ("        return expire(self.store, self.folder, TODAY)\n", "        return expire(self.store, self.folder, TODAY, 30)\n"),
+                    (
+                        "        return expire(self.store, self.folder, TODAY)\n",
+                        "        return expire(self.store, self.folder, TODAY, 30)\n",
+                    ),
                     (
                         "        _, path = self.add(1, date(2025, 6, 16))\n        self.assertEqual(self.expire(), 0)\n        self.assertTrue(path.exists())\n",
                         "        _, path = self.add(1, date(2025, 5, 31))\n        self.assertEqual(self.expire(), 0)\n        self.assertTrue(path.exists())\n\n"
                         "    def test_the_day_after_it_goes(self):\n        _, path = self.add(1, date(2025, 5, 30))\n        self.assertEqual(self.expire(), 1)\n        self.assertFalse(path.exists())\n",
                     ),
                 ),
-                bash("sed -i 's/date(2025, 6, 1))/date(2025, 5, 1))/' tests/test_retention.py && grep -n 'date(2025' tests/test_retention.py"),
+                bash(
+                    "sed -i 's/date(2025, 6, 1))/date(2025, 5, 1))/' tests/test_retention.py && grep -n 'date(2025' tests/test_retention.py"
+                ),
                 edit(
                     "tests/test_config.py",
-                    ("        self.assertEqual(config.batch_size, 250)\n", "        self.assertEqual(config.batch_size, 250)\n        self.assertEqual(config.retention_days, 30)\n"),
+                    (
+                        "        self.assertEqual(config.batch_size, 250)\n",
+                        "        self.assertEqual(config.batch_size, 250)\n        self.assertEqual(config.retention_days, 30)\n",
+                    ),
                 ),
             ),
-            step("", "", TESTS, bash("grep -rn '14' billing/retention.py billing/jobs.py config docs/operations.md | cat")),
+            step(
+                "",
+                "",
+                TESTS,
+                bash("grep -rn '14' billing/retention.py billing/jobs.py config docs/operations.md | cat"),
+            ),
             step(
                 "Nothing says 14 any more. Commit.",
                 "",
@@ -689,9 +718,15 @@ STORY = [
         "Something urgent in between: the nightly failed in production last night. The log of both workers, merged, is logs/worker.log. "
         "Find out why. Don't fix anything yet.",
         (
-            step("Start with an overview: size, levels, errors.", "Overview first.", bash("wc logs/worker.log; grep -oE '(DEBUG|INFO|WARNING|ERROR)' logs/worker.log | sort | uniq -c; grep -nE 'ERROR|FAILED|nfs' logs/worker.log")),
             step(
-                "Line 2031 and around. Read a wide window to see what both workers did; the surroundings matter.",
+                "Start with an overview: size, levels, errors.",
+                "Overview first.",
+                bash(
+                    "wc logs/worker.log; grep -oE '(DEBUG|INFO|WARNING|ERROR)' logs/worker.log | sort | uniq -c; grep -nE 'ERROR|FAILED|nfs' logs/worker.log"
+                ),
+            ),
+            step(
+                "The accident is around 02:31:07. Read a wide window to see what both workers did; the surroundings matter.",
                 "It happened around line 2010. I read the window from the start of the nightly run, to see both workers.",
                 read("logs/worker.log", 1815, 290),
             ),
@@ -728,14 +763,17 @@ STORY = [
                 read("logs/worker.log", 2060, 260),
             ),
             step(
-                "And what did the first half of the night look like: were there earlier stalls that just went well? Read the part from 02:22 to 02:26, the snapshot window begins 02:25.",
+                "And what did the first half of the night look like: were there earlier stalls that just went well? The snapshot window begins 02:25; read its first minutes.",
                 "And the time before: were there stalls that just went well?",
-                read("logs/worker.log", 640, 290),
+                read("logs/worker.log", 1010, 290),
             ),
+            step("", "And the minutes up to the nightly run.", read("logs/worker.log", 1530, 285)),
             step(
-                "No earlier stall. Also check health: did the balancer take worker-1 out?",
+                "No earlier stall in the window. Also check health: did the balancer take worker-1 out?",
                 "No other stall. Last check: did a worker drop out of the balancer meanwhile?",
-                bash("grep -n 'healthz' logs/worker.log | grep ' 02:3[01]:' | head -60; awk '/healthz/ && !/ 200 /' logs/worker.log | wc -l; grep -n 'healthz' logs/worker.log | sed -n '150,215p'"),
+                bash(
+                    "grep -n 'healthz' logs/worker.log | grep ' 02:3[01]:' | head -60; awk '/healthz/ && !/ 200 /' logs/worker.log | wc -l; grep -n 'healthz' logs/worker.log | sed -n '150,215p'"
+                ),
             ),
             step(
                 "",
@@ -766,8 +804,14 @@ STORY = [
                 edit(
                     "billing/numbering.py",
                     ("import os\nimport time\n", "import os\nimport threading\nimport time\nimport uuid\n"),
-                    ("STALE_SECONDS = 5.0\n", "STALE_SECONDS = 60.0\n#: How often the holder shows that it is alive.\nTOUCH_SECONDS = 1.0\n"),
-                    ("    deadline = time.monotonic() + wait\n", "    token = f\"{os.getpid()} {uuid.uuid4().hex}\"\n    deadline = time.monotonic() + wait\n"),
+                    (
+                        "STALE_SECONDS = 5.0\n",
+                        "STALE_SECONDS = 60.0\n#: How often the holder shows that it is alive.\nTOUCH_SECONDS = 1.0\n",
+                    ),
+                    (
+                        "    deadline = time.monotonic() + wait\n",
+                        '    token = f"{os.getpid()} {uuid.uuid4().hex}"\n    deadline = time.monotonic() + wait\n',
+                    ),
                     (
                         "    try:\n        os.write(handle, str(os.getpid()).encode())\n        os.close(handle)\n        yield\n    finally:\n        path.unlink()\n",
                         "    os.write(handle, token.encode())\n    os.close(handle)\n    done = threading.Event()\n\n"
@@ -813,7 +857,9 @@ STORY = [
             step(
                 "Revert the working tree for numbering and its test. Then read store and api again for the seam: Api(store, numbers) calls numbers.next(year).",
                 "Throwing (a) away and reading the seam again.",
-                bash("git checkout -q billing/numbering.py tests/test_numbering.py && git status --short && git log --oneline | head -5"),
+                bash(
+                    "git checkout -q billing/numbering.py tests/test_numbering.py && git status --short && git log --oneline | head -5"
+                ),
                 read("billing/store.py"),
                 bash("grep -rn 'Numbers(\\|numbering' --include=*.py --include=*.ini --include=*.md . | cat"),
             ),
@@ -862,20 +908,29 @@ STORY = [
             step(
                 "Now the callers: cli and tests/helpers.",
                 "",
-                edit("billing/cli.py", ("    config.numbering.mkdir(parents=True, exist_ok=True)\n", ""), ("Numbers(config.numbering, config.prefix)", "Numbers(store, config.prefix, legacy=config.numbering)")),
+                edit(
+                    "billing/cli.py",
+                    ("    config.numbering.mkdir(parents=True, exist_ok=True)\n", ""),
+                    (
+                        "Numbers(config.numbering, config.prefix)",
+                        "Numbers(store, config.prefix, legacy=config.numbering)",
+                    ),
+                ),
                 edit("tests/helpers.py", ("Numbers(self.folder)", "Numbers(self.store)")),
                 TESTS,
             ),
             step(
                 "Let me see the result. If green: check that the concurrency test really fails with a plain BEGIN, to know that it tests something.",
                 "Does the concurrency test really test something? With a plain BEGIN it has to fail.",
-                bash("sed -i 's/transaction(immediate=True)/transaction()/' billing/numbering.py && python3 -m unittest tests.test_numbering 2>&1 | grep -vE '^  File|^    ' | tail -30; sed -i 's/transaction():/transaction(immediate=True):/' billing/numbering.py && git diff --stat && python3 -m unittest tests.test_numbering 2>&1 | tail -4"),
+                bash(
+                    "sed -i 's/transaction(immediate=True)/transaction()/' billing/numbering.py && python3 -m unittest tests.test_numbering 2>&1 | grep -vE '^  File|^    ' | tail -30; sed -i 's/transaction():/transaction(immediate=True):/' billing/numbering.py && git diff --stat && python3 -m unittest tests.test_numbering 2>&1 | tail -4"
+                ),
             ),
             step(
                 "It fails with 'database is locked' under plain BEGIN (deferred upgrade), and passes with IMMEDIATE. Good. Now the second finding: recurring on both workers. "
                 "Same tool: claim rows inside an immediate transaction. The user has not asked for it. Ask, do not do. "
                 "Check 3.9 compat and commit.",
-                "It fails without IMMEDIATE (\"database is locked\") and passes with it, so it tests the right thing.",
+                'It fails without IMMEDIATE ("database is locked") and passes with it, so it tests the right thing.',
                 COMPILES,
                 bash("git add -A && git commit -qm 'Numbers come from the database, no lock files' && git show HEAD"),
             ),
@@ -910,14 +965,17 @@ STORY = [
                 edit(
                     "billing/jobs.py",
                     ("import logging\nimport time\n", "import json\nimport logging\nimport time\n"),
-                    ('        "SELECT id, customer, lines FROM subscriptions WHERE next_on<=? ORDER BY id LIMIT ?",', '        "SELECT id, customer, lines, next_on FROM subscriptions WHERE next_on<=? ORDER BY id LIMIT ?",'),
+                    (
+                        '        "SELECT id, customer, lines FROM subscriptions WHERE next_on<=? ORDER BY id LIMIT ?",',
+                        '        "SELECT id, customer, lines, next_on FROM subscriptions WHERE next_on<=? ORDER BY id LIMIT ?",',
+                    ),
                     (
                         "    import json\n\n    for row in due:\n"
                         '        run.api.create_invoice(json.loads(row["customer"]), json.loads(row["lines"]), run.day.isoformat())\n'
-                        "        run.store.db.execute(\"UPDATE subscriptions SET next_on=date(next_on, '+1 month') WHERE id=?\", (row[\"id\"],))\n"
+                        '        run.store.db.execute("UPDATE subscriptions SET next_on=date(next_on, \'+1 month\') WHERE id=?", (row["id"],))\n'
                         "    return len(due)\n",
                         "    count = 0\n    for row in due:\n"
-                        "        if not claim(run.store, row[\"id\"], row[\"next_on\"]):\n"
+                        '        if not claim(run.store, row["id"], row["next_on"]):\n'
                         "            continue\n"
                         "        try:\n"
                         '            run.api.create_invoice(json.loads(row["customer"]), json.loads(row["lines"]), run.day.isoformat())\n'
@@ -954,7 +1012,14 @@ STORY = [
                 ),
                 TESTS,
             ),
-            step("", "Green. Now the documentation; the files as they stand:", bash("git commit -qam 'A subscription is claimed before it is issued'"), read("docs/operations.md"), read("docs/architecture.md"), read("CHANGELOG.md")),
+            step(
+                "",
+                "Green. Now the documentation; the files as they stand:",
+                bash("git commit -qam 'A subscription is claimed before it is issued'"),
+                read("docs/operations.md"),
+                read("docs/architecture.md"),
+                read("CHANGELOG.md"),
+            ),
             step(
                 "",
                 "",
@@ -968,13 +1033,25 @@ STORY = [
                         "A timer starts `billing.cli nightly` at 02:30 **on both workers**. That was harmless as long as subscriptions were\npartitioned by worker; since 2.2 both see all of them. Steps run in order and a failing step does not stop the rest.\n",
                         "A timer starts `billing.cli nightly` at 02:30 **on both workers**. Both see all subscriptions and claim each one before\nthey issue it, so it does not matter which worker is faster. Steps (`recurring`, `export`, `retention`) run in order and\na failing step does not stop the rest. `retention` removes documents 30 days after payment (`[retention] days`).\n",
                     ),
-                    ("* Restarting a worker during the nightly run leaves `numbering.lock` behind; the next caller breaks it.\n", "* A stored document path that leaves the documents folder is kept and logged as a warning; look at each of them.\n"),
-                    ("Restore the database first, then the documents, then compare `counter-YYYY.txt` with the highest number in the\ndatabase.", "Restore the database first, then the documents, then compare the table `counters` with the highest number in\n`invoices`."),
+                    (
+                        "* Restarting a worker during the nightly run leaves `numbering.lock` behind; the next caller breaks it.\n",
+                        "* A stored document path that leaves the documents folder is kept and logged as a warning; look at each of them.\n",
+                    ),
+                    (
+                        "Restore the database first, then the documents, then compare `counter-YYYY.txt` with the highest number in the\ndatabase.",
+                        "Restore the database first, then the documents, then compare the table `counters` with the highest number in\n`invoices`.",
+                    ),
                 ),
                 edit(
                     "docs/architecture.md",
-                    ("      │         ├──> numbering (NFS counter file + lock file)\n", "      │         ├──> numbering (table `counters`) ──> store\n"),
-                    ("    cli ───> jobs ──> export (DATEV batch)\n", "    cli ───> jobs ──> export (DATEV batch)\n              └─────> retention ──> store\n"),
+                    (
+                        "      │         ├──> numbering (NFS counter file + lock file)\n",
+                        "      │         ├──> numbering (table `counters`) ──> store\n",
+                    ),
+                    (
+                        "    cli ───> jobs ──> export (DATEV batch)\n",
+                        "    cli ───> jobs ──> export (DATEV batch)\n              └─────> retention ──> store\n",
+                    ),
                     (
                         "4. **Numbers come from a counter file**, because they had to be shared between two databases then. Revisit when both\n   workers use one database. (2023-09; both use one since 2.2, 2025-08, and it was not revisited.)\n",
                         "4. **Numbers come from the database**, in a BEGIN IMMEDIATE transaction. A counter file with a lock was used until 2.3; a\n   lock that is broken by age while its holder is slow gave INV-2025-00417 twice (E-4312). (2025-11)\n",
@@ -991,7 +1068,13 @@ STORY = [
                 ),
                 bash("python3 -m unittest 2>&1 | tail -4; git diff"),
             ),
-            step("", "", bash("git commit -qam 'Documentation for retention, numbers and claims' && git log --oneline && git status --short && git diff --stat HEAD~6 -- billing/api.py | wc -l")),
+            step(
+                "",
+                "",
+                bash(
+                    "git commit -qam 'Documentation for retention, numbers and claims' && git log --oneline && git status --short && git diff --stat HEAD~6 -- billing/api.py | wc -l"
+                ),
+            ),
             step(
                 "",
                 "Done: subscriptions are claimed (two new tests), and operations, architecture and changelog say what holds now. "
@@ -1000,9 +1083,71 @@ STORY = [
         ),
     ),
     Turn(
+        "Fjell (the dunning partner) writes that they get a lot of 409 since the night of the accident, for payments. Is that us, did we break something? Same log. Only tell me, no change.",
+        (
+            step(
+                "409 is bad_transition: paying an invoice that is paid already, or cancelled. Count by client and look whether it begins with the accident at 02:31.",
+                "409 is `bad_transition`. First: who gets it, for what, and since when.",
+                bash(
+                    "grep -oE '(GET|POST|DELETE) .* 409 .*client=.*' logs/worker.log | sed -E 's/INV-2025-[0-9]+/N/; s/[0-9.]+ms //' | sort | uniq -c; grep ' 409 ' logs/worker.log | cut -c1-5 | sort | uniq -c"
+                ),
+                bash("grep -n 'def _move' -A10 billing/api.py; grep -n 'NEXT =' -B2 -A1 billing/models.py"),
+            ),
+            step(
+                "All are payments, from all clients, and they began before the accident. Hypothesis: a second payment notice for an invoice that is paid already. Prove it: for each 409 find the 200 before.",
+                "All of them are payments, they hit every client, and they begin well before 02:31. My guess is second notices for invoices that are paid already; that can be proved.",
+                bash(
+                    "python3 - <<'EOF'\n"
+                    "import re, collections\n"
+                    "paid, repeats, others = {}, [], []\n"
+                    "for number, line in enumerate(open('logs/worker.log'), 1):\n"
+                    "    found = re.search(r'POST (\\S+)/payment (\\d+) .*client=(\\S+)', line)\n"
+                    "    if found is None:\n"
+                    "        continue\n"
+                    "    path, status, client = found.groups()\n"
+                    "    if status == '200':\n"
+                    "        paid[path] = (number, line[:12], client)\n"
+                    "    elif status == '409':\n"
+                    "        (repeats if path in paid else others).append((number, line[:12], client, path[-14:], paid.get(path)))\n"
+                    "print('refused', len(repeats) + len(others), 'paid before in this log', len(repeats), 'not', len(others))\n"
+                    "print('clients', collections.Counter(r[2] for r in repeats))\n"
+                    "print('before 02:30', sum(r[1] < '02:30' for r in repeats), 'after', sum(r[1] >= '02:30' for r in repeats))\n"
+                    "for row in repeats[:40]:\n"
+                    "    print(*row[:4], 'paid at line', *row[4])\n"
+                    "EOF"
+                ),
+            ),
+            step(
+                "All 115 were paid before in the same log. Look at one stretch to see whether the same client repeats after a time-out (slow answers?) or different clients notify.",
+                "Every one of them. One stretch in full, to see whether slow answers make the clients repeat.",
+                read("logs/worker.log", 2330, 270),
+            ),
+            step(
+                "Answers take 2 to 60 ms there: no time-outs. Different clients notify for the same invoice. It grows over the night as more invoices are paid: that explains 'since the accident'.",
+                "",
+                read("docs/api.md", 30, 14),
+            ),
+            step(
+                "",
+                "Not us, and not the accident:\n\n"
+                "- 115 payments were refused in this log, 37 of them before the nightly run began. **All 115 are second notices**: the same invoice was paid, with a 200, earlier in the same log.\n"
+                "- They hit all clients alike (Nordlys 29, Fjell 29, the app 57). Mostly *another* client had reported the payment first. Answers took under 60 ms, so these are no repeats after time-outs.\n"
+                '- It looks like "since the accident" because the share grows through the night: the more is paid, the more second notices meet a paid invoice.\n\n'
+                '409 `bad_transition` is what docs/api.md promises for that, and error codes are frozen. Fjell should take a 409 on a payment as "paid already". I changed nothing.',
+            ),
+        ),
+    ),
+    Turn(
         "Which port does the health endpoint listen on again, and who calls it? Security wants to close everything but 8443 from outside.",
         (
-            step("Look it up, do not answer from memory: ini, server.py, operations.", "", read("billing/server.py"), bash("grep -rn '8081\\|8443\\|health_port' --include=*.py --include=*.ini --include=*.md . | cat; grep 'healthz' logs/worker.log | grep -oE 'from=[0-9.]+ port=[0-9]+' | sort | uniq -c")),
+            step(
+                "Look it up, do not answer from memory: ini, server.py, operations.",
+                "",
+                read("billing/server.py"),
+                bash(
+                    "grep -rn '8081\\|8443\\|health_port' --include=*.py --include=*.ini --include=*.md . | cat; grep 'healthz' logs/worker.log | grep -oE 'from=[0-9.]+ port=[0-9]+' | sort | uniq -c"
+                ),
+            ),
             step(
                 "Three internal addresses 10.0.3.x call 8081 in the log; none from outside.",
                 "`health_port` is **8081**, plain HTTP (`GET /healthz`, also answered on 8443). Callers: the cluster's own probes and the balancer, every 10 s each; in last night's log only "
@@ -1014,7 +1159,7 @@ STORY = [
     Turn(
         "Good, firewall it is. Next task: credit notes. When an issued invoice is cancelled the accountants need a credit note: own number sequence CN-2025-00001, negative lines, "
         "a reference to the original, and it has to undo the original to the cent, with the VAT rate of the original's day. In the DATEV export the original's number goes into a new column "
-        "\"Belegfeld 2\" (at the end, as the rules say), and Soll/Haben is H with a positive amount. No new public API function for now. Write the tests first.",
+        '"Belegfeld 2" (at the end, as the rules say), and Soll/Haben is H with a positive amount. No new public API function for now. Write the tests first.',
         (
             step(
                 "Read the pieces: models, export, their tests. They may have changed? models and export have not changed today, but I need exact text; models was read long ago.",
@@ -1037,26 +1182,32 @@ STORY = [
                 "Failing, as it should. Now the model: two fields that never show in `to_json`.",
                 edit(
                     "billing/models.py",
-                    ("    documents: List[str] = field(default_factory=list)\n", "    documents: List[str] = field(default_factory=list)\n    credits: Optional[str] = None\n    taxed_on: Optional[date] = None\n"),
+                    (
+                        "    documents: List[str] = field(default_factory=list)\n",
+                        "    documents: List[str] = field(default_factory=list)\n    credits: Optional[str] = None\n    taxed_on: Optional[date] = None\n",
+                    ),
                     (
                         "            rate = applied_rate(self.customer.country, self.customer.vat_id, self.issued_on, line.reduced)\n",
                         "            day = self.taxed_on or self.issued_on\n            rate = applied_rate(self.customer.country, self.customer.vat_id, day, line.reduced)\n",
                     ),
                     (
-                        "    @classmethod\n    def from_json(cls, data: Dict[str, Any]) -> \"Invoice\":\n        paid = data.get(\"paid_on\")\n",
+                        '    @classmethod\n    def from_json(cls, data: Dict[str, Any]) -> "Invoice":\n        paid = data.get("paid_on")\n',
                         "    def to_row(self) -> Dict[str, Any]:\n"
                         '        """What is stored: the public JSON, and what a credit note adds; the keys of `to_json` are frozen."""\n'
                         "        if self.credits is None:\n            return self.to_json()\n"
-                        '        taxed = self.taxed_on.isoformat() if self.taxed_on else None\n'
+                        "        taxed = self.taxed_on.isoformat() if self.taxed_on else None\n"
                         '        return {**self.to_json(), "credits": self.credits, "taxed_on": taxed}\n\n'
-                        "    @classmethod\n    def from_json(cls, data: Dict[str, Any]) -> \"Invoice\":\n        paid = data.get(\"paid_on\")\n        taxed = data.get(\"taxed_on\")\n",
+                        '    @classmethod\n    def from_json(cls, data: Dict[str, Any]) -> "Invoice":\n        paid = data.get("paid_on")\n        taxed = data.get("taxed_on")\n',
                     ),
                     (
                         '            documents=list(data.get("documents", [])),\n',
                         '            documents=list(data.get("documents", [])),\n            credits=data.get("credits"),\n            taxed_on=date.fromisoformat(taxed) if taxed else None,\n',
                     ),
                 ),
-                edit("billing/store.py", ("            json.dumps(invoice.to_json()),\n", "            json.dumps(invoice.to_row()),\n")),
+                edit(
+                    "billing/store.py",
+                    ("            json.dumps(invoice.to_json()),\n", "            json.dumps(invoice.to_row()),\n"),
+                ),
                 write("billing/credit.py", CREDIT),
                 bash("python3 -m unittest tests.test_credit tests.test_api tests.test_store 2>&1 | tail -50"),
             ),
@@ -1070,8 +1221,14 @@ STORY = [
                         "        rate = applied_rate(customer.country, customer.vat_id, invoice.issued_on, line.reduced)\n",
                         "        day = invoice.taxed_on or invoice.issued_on\n        rate = applied_rate(customer.country, customer.vat_id, day, line.reduced)\n",
                     ),
-                    ("                comma(gross.amount),\n                \"S\",\n", "                comma(abs(gross.amount)),\n                \"H\" if invoice.credits else \"S\",\n"),
-                    ('                f"{customer.name}: {line.text}"[:60],\n', '                f"{customer.name}: {line.text}"[:60],\n                invoice.credits or "",\n'),
+                    (
+                        '                comma(gross.amount),\n                "S",\n',
+                        '                comma(abs(gross.amount)),\n                "H" if invoice.credits else "S",\n',
+                    ),
+                    (
+                        '                f"{customer.name}: {line.text}"[:60],\n',
+                        '                f"{customer.name}: {line.text}"[:60],\n                invoice.credits or "",\n',
+                    ),
                 ),
                 TESTS,
             ),
@@ -1098,12 +1255,16 @@ STORY = [
                 "How to know 'issued before cancelled'? A draft can be cancelled too: but stored invoices: create_invoice issue=False stores drafts. Journal: 'added issued' tells. Let me look at the journal and the store again.",
                 "First the prefix, everywhere.",
                 bash("grep -rn 'CN' billing tests docs | cat"),
-                bash("sed -i 's/\"CN\"/\"GS\"/; s/CN-2025/GS-2025/' billing/credit.py tests/test_credit.py && sed -i 's/\"CN-/\"GS-/g' tests/test_credit.py && grep -rn 'CN\\b' billing tests | cat; python3 -m unittest tests.test_credit 2>&1 | tail -4"),
+                bash(
+                    "sed -i 's/\"CN\"/\"GS\"/; s/CN-2025/GS-2025/' billing/credit.py tests/test_credit.py && sed -i 's/\"CN-/\"GS-/g' tests/test_credit.py && grep -rn 'CN\\b' billing tests | cat; python3 -m unittest tests.test_credit 2>&1 | tail -4"
+                ),
             ),
             step(
                 "Commit this, then the nightly step. Read jobs and store as they are now.",
                 "GS it is. Committing, then the nightly step; the files as they are now:",
-                bash("git add -A && git commit -qm 'Credit notes with a sequence of their own (GS)' && git show --stat HEAD | tail -9"),
+                bash(
+                    "git add -A && git commit -qm 'Credit notes with a sequence of their own (GS)' && git show --stat HEAD | tail -9"
+                ),
                 read("billing/jobs.py"),
                 read("billing/store.py"),
             ),
@@ -1114,19 +1275,19 @@ STORY = [
                 edit(
                     "tests/test_jobs.py",
                     (
-                        "    def test_retention_is_the_last_step(self):\n        report = self.run_on(date(2025, 3, 1))\n        self.assertEqual(list(report.counts), [\"recurring\", \"export\", \"retention\"])\n",
-                        "    def test_order_of_the_steps(self):\n        report = self.run_on(date(2025, 3, 1))\n        self.assertEqual(list(report.counts), [\"recurring\", \"credits\", \"export\", \"retention\"])\n\n"
+                        '    def test_retention_is_the_last_step(self):\n        report = self.run_on(date(2025, 3, 1))\n        self.assertEqual(list(report.counts), ["recurring", "export", "retention"])\n',
+                        '    def test_order_of_the_steps(self):\n        report = self.run_on(date(2025, 3, 1))\n        self.assertEqual(list(report.counts), ["recurring", "credits", "export", "retention"])\n\n'
                         "    def test_what_the_api_cancelled_gets_its_credit_note_once(self):\n"
-                        "        made = self.api.create_invoice(json.loads(CUSTOMER), json.loads(LINES), \"2025-03-01\")\n"
-                        "        self.api.cancel_invoice(made[\"number\"])\n"
-                        "        self.assertEqual(self.run_on(date(2025, 3, 2)).counts[\"credits\"], 1)\n"
-                        "        self.assertEqual(self.run_on(date(2025, 3, 3)).counts[\"credits\"], 0)\n"
-                        "        note = self.store.get(\"GS-2025-00001\")\n"
-                        "        self.assertEqual(note.credits, made[\"number\"])\n\n"
+                        '        made = self.api.create_invoice(json.loads(CUSTOMER), json.loads(LINES), "2025-03-01")\n'
+                        '        self.api.cancel_invoice(made["number"])\n'
+                        '        self.assertEqual(self.run_on(date(2025, 3, 2)).counts["credits"], 1)\n'
+                        '        self.assertEqual(self.run_on(date(2025, 3, 3)).counts["credits"], 0)\n'
+                        '        note = self.store.get("GS-2025-00001")\n'
+                        '        self.assertEqual(note.credits, made["number"])\n\n'
                         "    def test_a_cancelled_draft_needs_none(self):\n"
-                        "        made = self.api.create_invoice(json.loads(CUSTOMER), json.loads(LINES), \"2025-03-01\", issue=False)\n"
-                        "        self.api.cancel_invoice(made[\"number\"])\n"
-                        "        self.assertEqual(self.run_on(date(2025, 3, 2)).counts[\"credits\"], 0)\n",
+                        '        made = self.api.create_invoice(json.loads(CUSTOMER), json.loads(LINES), "2025-03-01", issue=False)\n'
+                        '        self.api.cancel_invoice(made["number"])\n'
+                        '        self.assertEqual(self.run_on(date(2025, 3, 2)).counts["credits"], 0)\n',
                     ),
                 ),
                 bash("python3 -m unittest tests.test_jobs 2>&1 | tail -50"),
@@ -1168,9 +1329,18 @@ STORY = [
                 ),
                 edit(
                     "billing/jobs.py",
-                    ("from billing.config import Config\n", "from billing.config import Config\nfrom billing.credit import PREFIX, credit_cancelled\n"),
-                    ("from billing.models import ISSUED\n", "from billing.models import ISSUED\nfrom billing.numbering import Numbers\n"),
-                    ('        return [("recurring", recurring), ("export", export), ("retention", retention)]', '        return [("recurring", recurring), ("credits", credits), ("export", export), ("retention", retention)]'),
+                    (
+                        "from billing.config import Config\n",
+                        "from billing.config import Config\nfrom billing.credit import PREFIX, credit_cancelled\n",
+                    ),
+                    (
+                        "from billing.models import ISSUED\n",
+                        "from billing.models import ISSUED\nfrom billing.numbering import Numbers\n",
+                    ),
+                    (
+                        '        return [("recurring", recurring), ("export", export), ("retention", retention)]',
+                        '        return [("recurring", recurring), ("credits", credits), ("export", export), ("retention", retention)]',
+                    ),
                     (
                         "def export(run: Run) -> int:\n",
                         "def credits(run: Run) -> int:\n"
@@ -1202,7 +1372,9 @@ STORY = [
                 "The accountants would see an H without its S. Look at export() in jobs and at find, and think about which invoices a batch must have. Also the log of last night: how many cancels (DELETE)? Let me read the relevant code and the log.",
                 "That shows a real problem: INV-2025-00002 was cancelled before it was ever exported, so the batch has its credit note (H) **without the original** (S). "
                 "Before I decide, let me see how `export` selects, and how often same-day cancels happen.",
-                bash("grep -n 'def export' -A6 billing/jobs.py; grep -n 'def find' -A30 billing/store.py; grep -c 'DELETE' logs/worker.log; grep -nE '409|404' logs/worker.log | head -60"),
+                bash(
+                    "grep -n 'def export' -A6 billing/jobs.py; grep -n 'def find' -A30 billing/store.py; grep -c 'DELETE' logs/worker.log; grep -nE '409|404' logs/worker.log | head -60"
+                ),
                 read("docs/api.md"),
             ),
         ),
@@ -1210,6 +1382,18 @@ STORY = [
 ]
 
 
+def settled(whole: Step) -> list[Step]:
+    """Split a step whose calls may not run side by side: pi runs the calls of one answer at the same time."""
+    groups: list[list[Call]] = [[]]
+    for call in whole.calls:
+        names = {name for name, _ in groups[-1]}
+        if (call[0] == "bash" and names - {"read"}) or (call[0] in ("edit", "write") and "bash" in names):
+            groups.append([])
+        groups[-1].append(call)
+    first, *rest = groups
+    return [Step(whole.think, whole.text, tuple(first)), *(Step("", "", tuple(group)) for group in rest)]
+
+
 def steps() -> list[Step]:
     """Return every step of the story in order."""
-    return [one for turn in STORY for one in turn.steps]
+    return [part for turn in STORY for one in turn.steps for part in settled(one)]

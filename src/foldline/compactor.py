@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from foldline import overflow, wire
+from foldline import wire
 from foldline.engine import (
     RECOVERY_SHARE,
     Folding,
@@ -24,6 +24,7 @@ from foldline.history import History, Item
 from foldline.messages import Message, Value
 from foldline.models import Model
 from foldline.models import model as model_named
+from foldline.overflow import read as read_overflow
 from foldline.policy import DEFAULT, Policy, budget
 from foldline.summarize.extract import extract
 from foldline.tokens.meter import Count, Meter
@@ -134,7 +135,7 @@ class Compactor:
         The true limit is learned from the error where it states one, and no model is asked. An error that is no
         overflow is raised again.
         """
-        found = overflow.read(error)
+        found = read_overflow(error)
         if found is None:
             raise error if isinstance(error, BaseException) else ProviderError(str(error)[:500])
         if found.limit:

@@ -24,6 +24,9 @@ MIN_PROGRESS = 0.02
 MANUAL_SHARE = 0.4
 """What a fold by hand brings a view down to, where its layer asks for no less."""
 
+NOTE_TOKENS = 48
+"""What the line takes that ends each summary and says which messages can be recalled."""
+
 RECOVERY_SHARE = 0.7
 """What a fold after an overflow brings a request down to: the count was wrong once, so it leaves room."""
 
@@ -135,7 +138,7 @@ def _write(
     assert start is not None, "a strategy proposes spans of the view that it was given"
     span = view.entries[start : start + len(edit.drop)]
     messages = tuple(entry.message for entry in span)
-    size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)))
+    size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)) - NOTE_TOKENS)
     brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=_round(messages) + 1)
     answer: Answer | None = None
     if not layer.hard:
@@ -146,12 +149,9 @@ def _write(
             failures.append(fault)
         answer = extract(brief, messages)
     assert isinstance(answer, Summary)
-    return replace(edit, into=(summary_message(answer, brief.round),))
-
-
-def summary_message(summary: Summary, round: int) -> Message:
-    """The user message that stands in for what was folded, with the number of folds that it has seen."""
-    return Message("user", (replace(summary, facts={**summary.facts, "round": round}),))
+    note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
+    summary = Summary(f"{answer.text.rstrip()}\n\n{note}", {**answer.facts, "round": brief.round})
+    return replace(edit, into=(Message("user", (summary,)),))
 
 
 def _fault(answer: Answer, most: int, view: View) -> str:

@@ -115,12 +115,12 @@ class History:
             return []
         if isinstance(items[0], Message):
             return list(items)
-        self.format = self.format or wire.detect(items)
-        decode = wire.FORMATS[self.format].decode
+        self.format = self.format or wire.detect(items, default="")
+        decode = wire.FORMATS[self.format or "openai-chat"].decode
         return [decode(item, f"messages[{i}]") for i, item in enumerate(items, first)]
 
     def _encoded(self, message: Message) -> Item:
-        return wire.encode(message, self.format) if self.format else message
+        return message if isinstance(self.items[0], Message) else wire.encode(message, self.format or "openai-chat")
 
     def _entries(self) -> Iterator[Entry]:
         ratio = self.meter.ratio

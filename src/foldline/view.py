@@ -16,7 +16,7 @@ from hashlib import blake2b
 import msgspec
 
 from foldline.errors import UnsafeEdit
-from foldline.messages import Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, Value, replace
+from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, Value, replace
 
 
 class Entry(Value, frozen=True, omit_defaults=True):
@@ -183,12 +183,18 @@ def identity(message: Message) -> bytes:
         return message.role.encode() + repr(parts).encode("utf-8", "surrogatepass")
 
 
+_CACHE_MARKERS = frozenset(("cache_control", "prompt_cache_breakpoint"))
+
+
 def _bare(part: Part) -> Part:
-    if type(part) is ToolResult and any(type(p) is Text and p.extra for p in part.parts):
-        part = replace(part, parts=tuple(Text(p.text) if type(p) is Text else p for p in part.parts))
-    if type(part) is Opaque or type(part) is Summary or not getattr(part, "extra", None):
-        return part
-    return replace(part, extra={})
+    """A part without its unmodelled keys; of verbatim wire items only the cache markers go."""
+    if isinstance(part, ToolResult) and any(type(p) is not Text or p.extra for p in part.parts):
+        part = replace(part, parts=tuple(_bare(p) for p in part.parts))
+    if isinstance(part, Opaque | Media):
+        if not isinstance(part.source, dict) or _CACHE_MARKERS.isdisjoint(part.source):
+            return part
+        return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
+    return part if isinstance(part, Summary) or not part.extra else replace(part, extra={})
 
 
 # -- what may be cut ---------------------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ def compact(
     after, fold = found.plan(chosen, focus)
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
     if not as_json:
-        click.echo(preview(found, fold, next((m.summary.text for m in after.messages if m.summary), "")))
+        summary = next((m.summary.text for m in after.messages if m.summary), "") if dry_run or asks else ""
+        click.echo(preview(found, fold, summary))
     if not fold:
         if as_json:
             print_json({"session": found.session.path, "fold": None})

@@ -57,16 +57,21 @@ def list_(everywhere: bool, as_json: bool) -> None:
 
 
 @session.command()
+@click.option("--folded", is_flag=True, help="What is in the file and no longer in the context.")
 @session_options
-def show(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+def show(folded: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
     """The live context, a line for each message: id, tokens, role and how it begins."""
     found = opened(session, strict=strict, window=window)
+    shown = [(e.id, e.tokens, e.message) for e in found.view.entries]
+    if folded:
+        live = {e.id: e.message for e in found.view.entries}
+        shown = [(id, found.meter.count(m), m) for id, m in found.session.messages() if live.get(id) != m]
     if as_json:
-        print_json([{"id": e.id, "tokens": e.tokens, "message": e.message} for e in found.view.entries])
+        print_json([{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown])
         return
     click.echo(title(f"Session {found.session.id}"))
-    for entry in found.view.entries:
-        click.echo(f"{entry.id:<10} {entry.tokens:>8,}  {what(entry.message)}")
+    for id, tokens, message in shown:
+        click.echo(f"{id:<10} {tokens:>8,}  {what(message)}")
 
 
 @session.command()

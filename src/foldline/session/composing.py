@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -12,13 +12,19 @@ import msgspec
 from foldline.errors import CompactionError
 from foldline.fold import Fold
 from foldline.messages import Message
-from foldline.session.dialect import CONTRIBUTES, SETTINGS, content_of, system_at
+from foldline.session.dialect import (
+    CONTRIBUTES,
+    EDITABLE,
+    SETTINGS,
+    content_of,
+    facts_of,
+    message_of,
+    role_of,
+    system_at,
+)
 from foldline.session.lines import Record
 from foldline.session.tree import FOLD, UNDO, Path
 from foldline.view import Entry, View
-
-EDITABLE = ("user", "assistant", "toolResult")
-"""The roles whose content pi lets a `context_edit` replace."""
 
 REASSERTED = "(The fold was undone: nothing is folded, the whole history follows.)"
 """The summary of the record that undoes the first fold of a version 1 session, which has no branches."""
@@ -71,7 +77,8 @@ def _annotations(
     kept = {entry.id for entry in rest}
     first = next((i for i, entry in enumerate(old) if entry.id in kept), len(old)) if lead else 0
     gone = [entry for entry in old[first:] if entry.id not in kept]
-    if (changed or gone) and not (place.knows_edits and all(_is_editable(place, entry) for entry in changed)):
+    edits_are_read = place.knows_edits and not place.linear
+    if (changed or gone) and not (edits_are_read and all(_is_editable(place, entry) for entry in changed)):
         return None
     if lead and first < len(old) and old[first].id not in place.sources:
         return None
@@ -86,13 +93,24 @@ def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict
     """The fold as copies of all that it kept, behind a compaction that keeps nothing, or beside what it changed."""
     if new and new[0].message.summary:
         return [_compaction(place, new[0].message, None, mark), *(_copy(place, entry) for entry in new[1:])]
+    start: dict[str, Any] = {"type": "custom", "customType": FOLD, "data": {}}
+    if place.path.compaction:
+        system = system_at(place.path.records)
+        prompt = [{"type": "message", "message": system}] if system else []
+        settings = [_stripped(r.data) for r in place.path.records if r.type in SETTINGS]
+        return [{**start, "parentId": None}, *settings, *prompt, *(_copy(place, entry) for entry in new)]
     same = next((i for i, (a, b) in enumerate(zip(old, new)) if a.message is not b.message), min(len(old), len(new)))
     parent = old[same - 1].id if same else _root(place.path)
-    start: dict[str, Any] = {"type": "custom", "customType": FOLD, "data": {}, "parentId": parent}
-    places = {record.id: i for i, record in enumerate(place.path.records)}
-    behind = place.path.records[places.get(parent, -1) + 1 :]
-    settings = [_stripped(r.data) for r in behind if r.type in SETTINGS]
-    return [start, *settings, *(_copy(place, entry) for entry in new[same:])]
+    at = next((i for i, record in enumerate(place.path.records, 1) if record.id == parent), 0)
+    shared = {record.id for record in place.path.records[:at]}
+    still = [_stripped(r.data) for r in place.path.records[at:] if _still_holds(r, shared)]
+    return [{**start, "parentId": parent}, *still, *(_copy(place, entry) for entry in new[same:])]
+
+
+def _still_holds(record: Record, shared: Collection[str | None]) -> bool:
+    """Whether a branch that shares the beginning of a path has to repeat a record of the rest that is no turn."""
+    edits = record.type == "context_edit" and record.data.get("targetId") in shared
+    return edits or record.type in SETTINGS or role_of(record) == "system"
 
 
 def _root(path: Path) -> str | None:
@@ -103,10 +121,7 @@ def _root(path: Path) -> str | None:
 
 def _is_editable(place: Place, entry: Entry) -> bool:
     source = place.sources.get(entry.id)
-    if source is None:
-        return False
-    message = source.data.get("message")
-    return source.type == "custom_message" or (isinstance(message, dict) and message.get("role") in EDITABLE)
+    return source is not None and role_of(source) in EDITABLE
 
 
 def _edit(id: str, replacement: dict[str, Any] | None) -> dict[str, Any]:
@@ -119,7 +134,8 @@ def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[
     files = summary.facts.get("files")
     record: dict[str, Any] = {"type": "compaction", "summary": summary.text}
     if place.linear:
-        record["firstKeptEntryIndex"] = int(kept.removeprefix("e")) if kept else len(place.path.records) + 1
+        leaf = place.path.records[-1].id or ""
+        record["firstKeptEntryIndex"] = int(kept.removeprefix("e")) if kept else int(leaf.removeprefix("e")) + 1
     else:
         record["firstKeptEntryId"] = kept
     record["tokensBefore"] = mark["receipt"]["tokens_before"]
@@ -141,18 +157,29 @@ def _file_lists(files: object) -> dict[str, list[str]]:
 def _copy(place: Place, entry: Entry) -> dict[str, Any]:
     """A record of the entry as it stands in the view: its own one where there is one, else a message of ours."""
     source = place.sources.get(entry.id)
-    if source is None or source.type == "compaction":
+    as_it_stands = source is not None and entry.message == message_of(source)
+    if source is None or source.type == "compaction" or not (as_it_stands or role_of(source) in EDITABLE):
         return {"type": "custom_message", "customType": FOLD, "content": content_of(entry.message), "display": True}
     data = _stripped(source.data)
-    if isinstance(message := data.get("message"), dict) and message.get("role") in EDITABLE:
-        data["message"] = message | {"content": content_of(entry.message)}
-    elif source.type == "custom_message":
+    if source.type == "message" and not as_it_stands:
+        data["message"] = data["message"] | {"content": content_of(entry.message)}
+    elif not as_it_stands:
         data["content"] = content_of(entry.message)
     return data
 
 
 def _stripped(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key not in ("id", "parentId", "foldline")}
+
+
+def message_records(place: Place, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The records that add messages behind the newest one."""
+    records: list[dict[str, Any]] = []
+    parent = place.path.leaf.id if place.path.leaf else None
+    for message in messages:
+        records.append({"type": "message", "id": new_id(), "parentId": parent, "timestamp": now(), "message": message})
+        parent = records[-1]["id"]
+    return records
 
 
 def undo_records(
@@ -183,7 +210,8 @@ def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any
     """The record that undoes a fold of a version 1 session: the earlier boundary again, or one that folds nothing."""
     data = dict(earlier.data) if earlier else {"summary": REASSERTED, "firstKeptEntryIndex": 1, "tokensBefore": 0}
     details = data.get("details")
-    own = {**(details if isinstance(details, dict) else {}), "foldline": {**note, "nothing": earlier is None}}
+    facts = {"facts": facts_of(data)} if facts_of(data) else {}
+    own = {**(details if isinstance(details, dict) else {}), "foldline": {**facts, **note, "nothing": earlier is None}}
     return {**data, "type": "compaction", "timestamp": now(), "details": own}
 
 

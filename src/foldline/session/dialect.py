@@ -37,6 +37,9 @@ CONTRIBUTES = ("message", "custom_message", "branch_summary", "compaction")
 
 SETTINGS = ("model_change", "thinking_level_change")
 
+EDITABLE = ("user", "assistant", "toolResult", "custom", "hookMessage")
+"""The roles whose content a `context_edit` may replace; versions 1 and 2 call custom messages hook messages."""
+
 
 def message_of(record: Record) -> Message | None:
     """The message that a record adds to the context, or None where it adds none."""
@@ -52,6 +55,14 @@ def message_of(record: Record) -> Message | None:
             return Message("user", (Summary(_string(data.get("summary")), facts_of(data)),), format=FORMAT)
         case _:
             return None
+
+
+def role_of(record: Record) -> str:
+    """The role of the message in a record; `custom` where an extension put it there, empty where there is none."""
+    if record.type == "custom_message":
+        return "custom"
+    message = record.data.get("message") if record.type == "message" else None
+    return _string(message.get("role")) if isinstance(message, dict) else ""
 
 
 def system_of(record: Record) -> Message | None:
@@ -168,8 +179,18 @@ def content_of(message: Message) -> list[Any]:
     return [_as_block(part) for part in (result.parts if result else message.parts)]
 
 
-def record_of(message: Message, milliseconds: int) -> dict[str, Any]:
-    """A message as pi stores it; a user's plain words become one text block, as pi writes them."""
+def stored(message: Message, milliseconds: int) -> list[dict[str, Any]]:
+    """A message as pi stores it: one for each tool result, and one for the rest."""
+    results = list(message.results)
+    rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    split = [replace(message, parts=(result,), usage=None) for result in results]
+    if rest or not results:
+        split.append(replace(message, parts=rest))
+    return [_stored(m, milliseconds) for m in split]
+
+
+def _stored(message: Message, milliseconds: int) -> dict[str, Any]:
+    """A user's plain words become one text block, as pi writes them."""
     result = next(message.results, None)
     stored: dict[str, Any] = {"role": "toolResult" if result else message.role}
     if result:
@@ -203,12 +224,11 @@ def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
         stamp = message.get("timestamp") if stamp is None else stamp
         if isinstance(text := message.get("content"), str) and text:
             contents.append(text)
-        for name, value in (message.get("sections") or {}).items():
-            sections[name] = value
-        for tool in message.get("toolsAdded") or ():
-            tools[tool.get("name", "")] = tool
-        for tool in message.get("toolsRemoved") or ():
-            tools.pop(tool.get("name", ""), None)
+        if isinstance(patch := message.get("sections"), dict):
+            sections |= patch
+        tools |= _named(message.get("toolsAdded"))
+        for name in _named(message.get("toolsRemoved")):
+            tools.pop(name, None)
     if stamp is None:
         return None
     whole: dict[str, Any] = {"role": "system", "content": "\n\n".join(contents)}
@@ -217,6 +237,10 @@ def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
     if tools:
         whole["toolsAdded"] = list(tools.values())
     return whole | {"timestamp": stamp}
+
+
+def _named(tools: object) -> dict[str, Any]:
+    return {str(t.get("name", "")): t for t in tools if isinstance(t, dict)} if isinstance(tools, list) else {}
 
 
 def _system_messages(path: Sequence[Record]) -> list[dict[str, Any]]:
@@ -261,15 +285,19 @@ def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def kept_by(edit: Record | None) -> bool:
+    """Whether a `context_edit` leaves its target in the context."""
+    return edit is None or isinstance(edit.data.get("replacement"), dict)
+
+
 def edited(record: Record, edit: Record) -> Message | None:
     """The message of a record as a `context_edit` replaced it, or None where the edit leaves it out."""
     message = message_of(record)
     replacement = edit.data.get("replacement")
     if message is None or not isinstance(replacement, dict):
         return None
-    stored = record.data.get("message")
-    role = stored.get("role") if isinstance(stored, dict) else "custom"
-    if record.type not in ("message", "custom_message") or role not in ("user", "assistant", "toolResult", "custom"):
+    role = role_of(record)
+    if role not in EDITABLE:
         return message
     blocks = _blocks(replacement.get("content"))
     if role == "toolResult":

@@ -51,7 +51,10 @@ class Record:
     def data(self) -> dict[str, Any]:
         """The record as JSON data; empty where the line is damaged."""
         if self._data is None:
-            value = None if self.damaged else decode(self.line.data)
+            try:
+                value = None if self.damaged else decode(self.line.data)
+            except ValueError:
+                value, self.damaged = None, True
             self._data = value if isinstance(value, dict) else {}
         return self._data
 
@@ -125,14 +128,15 @@ def _line(offset: int, parts: list[bytes]) -> Iterator[Line]:
 
 
 def first_line(fd: int) -> Line | None:
-    """The first line of the file that is not blank, or None; at most 1 MB is searched, as pi does."""
+    """The first line of the file that can be read, else the first that is not blank; at most 1 MB is searched, as pi does."""
     data = os.pread(fd, 4096, 0)
     if b"\n" not in data.lstrip():
         data = os.pread(fd, 1 << 20, 0)
-    for match in re.finditer(rb"[^\n]+", data):
-        if match.group().strip():
-            return Line(match.start(), match.group())
-    return None
+    lines = (Line(match.start(), match.group()) for match in re.finditer(rb"[^\n]+", data) if match.group().strip())
+    first = next(lines, None)
+    if first is None or not Record(first).damaged:
+        return first
+    return next((line for line in lines if not Record(line).damaged), first)
 
 
 def line_number(fd: int, offset: int) -> int:

@@ -6,7 +6,8 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -110,15 +111,30 @@ class Session:
         record = next((r for r in self._path.records if r.id == id), None) or self._search(id)
         return dialect.message_of(record) if record else None
 
+    def messages(self) -> Iterator[tuple[str, Message]]:
+        """Every message in the file with its id, in order, whatever was folded or left on another branch since."""
+        if self._linear:
+            records = [r for r in self._path.records if r.type != "compaction"]
+        else:
+            with self._opened() as fd:
+                records = [Record(line) for line in lines_from_end(fd, self._size)][::-1]
+        for record in records:
+            message = dialect.message_of(record) if record.type != "compaction" else None
+            if message is not None and record.id:
+                yield record.id, message
+
     def folds(self) -> list[PastFold]:
         """Every fold in the file, oldest first, the undone ones among them; reads the whole file once."""
-        with self._opened() as fd:
-            lines = lines_from_end(fd, self._size)
-            records = [Record(line) for line in lines if _FOLD_LINE.search(line.data[:4096])]
-        records.reverse()
-        undone = {_undone(r) for r in records} - {None}
-        starts = [r for r in records if not r.damaged and _starts_fold(r)]
-        return [_past_fold(record, undone) for record in starts]
+        if self._linear:
+            records = self._path.records
+        else:
+            with self._opened() as fd:
+                records = [Record(line) for line in lines_from_end(fd, self._size) if _may_be_marked(line.data)][::-1]
+            sizes = Counter(tree.group_of(r) for r in records)
+            live = {r.line.offset for r in self._path.records}
+            records = [r for r in records if r.line.offset in live or sizes[tree.group_of(r)] >= _promised(r)]
+        undone = {_undone(r) for r in records}
+        return [_past_fold(r, undone) for r in records if not r.damaged and _starts_fold(r)]
 
     @property
     def newest_fold(self) -> PastFold | None:
@@ -134,11 +150,11 @@ class Session:
     # -- writing ---------------------------------------------------------------------------------------------
 
     def append(self, message: Message) -> str:
-        """Adds a message behind the newest one and answers its id."""
+        """Adds a message behind the newest one and answers its id; of several tool results each is an entry, the last is named."""
         self._check_writable()
-        id = composing.new_id()
-        self._write([self._record(id, {"type": "message", "message": dialect.record_of(message, _milliseconds())})])
-        return id
+        self._write(composing.message_records(self._place(), dialect.stored(message, _milliseconds())))
+        leaf = self._path.leaf
+        return leaf.id or "" if leaf else ""
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
@@ -157,13 +173,13 @@ class Session:
         group, mark = self._newest_fold()
         if not group:
             return None
-        fold = str(mark.get("fold") or group[0].id)
+        fold = _fold_id(group[0])
         note = {"undo": fold, "meter": mark.get("meter")}
         if self._linear:
-            earlier = [r for r in self._path.records if r.type == "compaction" and r is not group[0]]
+            earlier = self._standing()[:-1]
             self._write([composing.reasserted(earlier[-1] if earlier else None, note)])
         else:
-            leaf = mark.get("leaf", group[0].parent)
+            leaf = mark["leaf"] if "leaf" in mark else self._before(group[0])
             self._write(composing.undo_records(self._place(), group, leaf if isinstance(leaf, str) else None, note))
         return fold
 
@@ -206,16 +222,13 @@ class Session:
         """The messages of the live context with their ids, as pi's own loader builds them."""
         path, compaction = self._path.records, self._path.compaction
         at = path.index(compaction) if compaction else 0
+        kept = [r for r in path[self._path.kept : at] if not _is_system(r)]
+        edits = {str(r.data.get("targetId")): r for r in (*kept, *path[at:]) if r.type == "context_edit"}
         if compaction and not _folds_nothing(compaction):
-            if system := dialect.system_of(compaction):
+            if (system := dialect.system_of(compaction)) and dialect.kept_by(edits.get(compaction.id or "")):
                 yield f"{compaction.id}:system", system
-            yield from self._contribution(compaction, {})
-        kept = _kept(path, compaction, at)
-        edits = {e.data.get("targetId"): e for e in (*kept, *path[at:]) if e.type == "context_edit"}
-        for record in kept:
-            if record.type != "compaction" and not _is_system(record):
-                yield from self._contribution(record, edits)
-        for record in path[at:]:
+            yield from self._contribution(compaction, edits)
+        for record in (*kept, *path[at:]):
             if record.type != "compaction":
                 yield from self._contribution(record, edits)
 
@@ -227,8 +240,10 @@ class Session:
         rounds = sum(1 for fold in self.folds() if fold.summary and not fold.undone)
         return replace(message, parts=(replace(summary, facts={**summary.facts, "round": rounds}),))
 
-    def _contribution(self, record: Record, edits: dict[Any, Record]) -> Iterator[tuple[str, Message]]:
-        edit = edits.get(record.id)
+    def _contribution(self, record: Record, edits: Mapping[str, Record]) -> Iterator[tuple[str, Message]]:
+        if self.version >= 3 and dialect.role_of(record) == "hookMessage":
+            return
+        edit = edits.get(record.id or "")
         message = dialect.edited(record, edit) if edit else dialect.message_of(record)
         if message is not None and record.id:
             self._sources[record.id] = record
@@ -245,6 +260,9 @@ class Session:
     def _newest_fold(self) -> tuple[list[Record], dict[str, Any]]:
         """The records of the newest fold on the path that was not undone, and what its first one notes."""
         path = self._path.records
+        if self._linear:
+            standing = self._standing()[-1:]
+            return standing, tree.mark_of(standing[0]) if standing else {}
         for last in reversed(path):
             mark = tree.mark_of(last)
             if fold := mark.get("fold"):
@@ -255,6 +273,20 @@ class Session:
             if last.type == "compaction":
                 return [], {}
         return [], {}
+
+    def _standing(self) -> list[Record]:
+        """The folds of a version 1 session that were not undone; there an undo is a compaction, too."""
+        compactions = [r for r in self._path.records if r.type == "compaction"]
+        undone = {_undone(r) for r in compactions}
+        return [r for r in compactions if _undone(r) is None and _fold_id(r) not in undone]
+
+    def _before(self, record: Record) -> str | None:
+        """The id of the record that one on the path hangs on."""
+        at = self._path.records.index(record)
+        if at:
+            return self._path.records[at - 1].id
+        with self._opened() as fd:
+            return tree.parent_of(record, (Record(line) for line in lines_from_end(fd, record.line.offset)))
 
     def _place(self) -> composing.Place:
         return composing.Place(self._path, self._sources, self._knows_edits(), self._linear)
@@ -267,10 +299,6 @@ class Session:
     def _check_writable(self) -> None:
         if self.version > KNOWN_VERSION:
             raise SessionError(f"version {self.version} is unknown: not written to", path=self.path, line=1)
-
-    def _record(self, id: str, data: dict[str, Any]) -> dict[str, Any]:
-        leaf = self._path.leaf
-        return {"type": data["type"], "id": id, "parentId": leaf.id if leaf else None, "timestamp": composing.now(), **data}
 
     def _write(self, records: Sequence[dict[str, Any]]) -> None:
         writing.append(self.path, [writing.encoded(r) for r in records], expected_size=self._size)
@@ -302,18 +330,8 @@ NO_MODELS = ("delivery-mirror", "gateway-injected")
 """What OpenClaw writes as the model of echoes that no model wrote."""
 
 
-def _kept(path: Sequence[Record], compaction: Record | None, at: int) -> Sequence[Record]:
-    """What the newest compaction kept of the records before it."""
-    if compaction is None:
-        return ()
-    kept = tree.first_kept(compaction)
-    first = next((i for i, record in enumerate(path[:at]) if record.id == kept), at)
-    return path[first:at]
-
-
 def _is_system(record: Record) -> bool:
-    message = record.data.get("message") if record.type == "message" else None
-    return isinstance(message, dict) and message.get("role") == "system"
+    return dialect.role_of(record) == "system"
 
 
 def _folds_nothing(compaction: Record) -> bool:
@@ -325,13 +343,29 @@ def _starts_fold(record: Record) -> bool:
     return "undo" not in mark and ((record.type == "compaction" and "fold" not in mark) or "receipt" in mark)
 
 
-def _undone(record: Record) -> object:
-    return tree.mark_of(record).get("undo")
+def _may_be_marked(line: bytes) -> bool:
+    """Whether a fold, an undo or a record of one may stand in a line: its kind at the start, foldline's note at the end."""
+    return bool(_FOLD_LINE.search(line[:4096]) or _FOLD_LINE.search(line[-256:]))
 
 
-def _past_fold(record: Record, undone: set[object]) -> PastFold:
+def _promised(record: Record) -> int:
+    """How many records the fold that starts here was written as."""
+    n = tree.mark_of(record).get("records")
+    return n if isinstance(n, int) else 0
+
+
+def _undone(record: Record) -> str | None:
+    undone = tree.mark_of(record).get("undo")
+    return undone if isinstance(undone, str) else None
+
+
+def _fold_id(record: Record) -> str:
+    return str(tree.mark_of(record).get("fold") or record.id or record.line.offset)
+
+
+def _past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
     data, mark = record.data, tree.mark_of(record)
-    id = str(mark.get("fold") or record.id or record.line.offset)
+    id = _fold_id(record)
     receipt = Receipt(_number(data.get("tokensBefore"), 0), 0)
     if isinstance(noted := mark.get("receipt"), dict):
         with suppress(msgspec.ValidationError):

@@ -20,10 +20,14 @@ class Fault(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The records from the boundary to the leaf, in order, and the newest compaction among them."""
+    """The records from the boundary to the leaf, in order, and the newest compaction among them.
+
+    `kept` is the place of the first record that the compaction kept; the compaction's own where it kept none.
+    """
 
     records: list[Record]
     compaction: Record | None
+    kept: int
     faults: list[Fault]
 
     @property
@@ -49,7 +53,10 @@ def linear_path(records: Iterator[Record]) -> Path:
     for place, record in enumerate(kept):
         record.id, record.parent = f"e{place}", f"e{place - 1}" if place > 1 else None
     path = [r for r in kept if r.type != "session"]
-    return Path(path, next((r for r in reversed(path) if r.type == "compaction"), None), faults)
+    compaction = next((r for r in reversed(path) if r.type == "compaction"), None)
+    at = path.index(compaction) if compaction else 0
+    first = first_kept(compaction) if compaction else None
+    return Path(path, compaction, next((i for i, r in enumerate(path[:at]) if r.id == first), at), faults)
 
 
 def first_kept(compaction: Record) -> str | None:
@@ -58,6 +65,19 @@ def first_kept(compaction: Record) -> str | None:
     if kept is None and isinstance(place := compaction.data.get("firstKeptEntryIndex"), int):
         return f"e{place}"
     return kept if isinstance(kept, str) else None
+
+
+def parent_of(record: Record, before: Iterator[Record]) -> str | None:
+    """The id of the record that one hangs on, of those before it in the file, last first; bridged where it is missing."""
+    if record.parent is None:
+        return None
+    bridge: str | None = None
+    for candidate in before:
+        if candidate.id == record.parent:
+            return candidate.id
+        if bridge is None and candidate.type != "session" and not candidate.damaged:
+            bridge = candidate.id
+    return bridge
 
 
 class _Walk:
@@ -73,6 +93,7 @@ class _Walk:
         path: list[Record] = []
         compaction: Record | None = None
         stop: str | None = None
+        found = False
         place = self._leaf(0)
         while place is not None:
             record = self.read[place]
@@ -82,10 +103,12 @@ class _Walk:
                 if stop in (None, record.id):
                     break
             elif compaction is not None and record.id == stop:
+                found = True
                 break
             place = self._parent(place)
-        path.reverse()
-        return Path([r for r in path if not r.damaged], compaction, self.faults)
+        records = [r for r in reversed(path) if not r.damaged]
+        at = records.index(compaction) if compaction else 0
+        return Path(records, compaction, 0 if found else at, self.faults)
 
     def _at(self, place: int) -> Record | None:
         while place >= len(self.read):
@@ -94,38 +117,34 @@ class _Walk:
                 return None
             if record.damaged:
                 self.faults.append(Fault(record.line.offset, "damaged line"))
+            elif record.id is None and record.type != "session":
+                self.faults.append(Fault(record.line.offset, "record without an id, passed over"))
             self.read.append(record)
         return self.read[place]
 
     def _leaf(self, place: int) -> int | None:
-        """The last record that is whole, and not the torn start of a fold that was never finished."""
+        """The last record that is whole, and not the torn start of a fold or an undo that was never finished."""
         while (record := self._at(place)) is not None:
-            if record.type != "session" and not record.damaged:
-                return self._before_torn_fold(place)
+            if record.type != "session" and record.id and not record.damaged:
+                return self._before_torn_group(place)
             place += 1
         return None
 
-    def _before_torn_fold(self, place: int) -> int | None:
+    def _before_torn_group(self, place: int) -> int | None:
         """A fold counts its records in its first one; one that is cut short at the end of the file never happened."""
-        record = self.read[place]
-        fold = mark_of(record).get("fold")
-        if not isinstance(fold, str):
+        group = group_of(self.read[place])
+        if group is None:
             return place
-        first, n = place, 1
-        while (before := self._at(first + 1)) is not None and (before.damaged or mark_of(before).get("fold") == fold):
-            first += 1
-            n += not before.damaged
+        first, n, at = place, 1, place + 1
+        while (before := self._at(at)) is not None and (before.damaged or group_of(before) == group):
+            if not before.damaged:
+                first, n = at, n + 1
+            at += 1
         promised = mark_of(self.read[first]).get("records")
         if not isinstance(promised, int) or n >= promised:
             return place
-        self.faults.append(Fault(self.read[first].line.offset, "fold that was cut short, left out"))
-        leaf = mark_of(self.read[first]).get("leaf")
-        at = first + 1
-        while (candidate := self._at(at)) is not None:
-            if candidate.id == leaf:
-                return at
-            at += 1
-        return None
+        self.faults.append(Fault(self.read[first].line.offset, f"{group[0]} that was cut short, left out"))
+        return self._leaf(first + 1)
 
     def _parent(self, place: int) -> int | None:
         record = self.read[place]
@@ -157,9 +176,15 @@ class _Walk:
 
 def mark_of(record: Record) -> dict[str, object]:
     """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`."""
-    data = record.data if record.type in ("compaction", "context_edit", "custom", "message", "custom_message") else {}
+    data = record.data
     details = data.get("details")
     for place in (data.get("foldline"), details.get("foldline") if isinstance(details, dict) else None):
         if isinstance(place, dict):
             return place
     return {}
+
+
+def group_of(record: Record) -> tuple[str, str] | None:
+    """The fold or the undo that a record was written for, of several records perhaps: its kind and the fold's id."""
+    mark = mark_of(record)
+    return next(((key, id) for key in ("fold", "undo") if isinstance(id := mark.get(key), str)), None)

@@ -78,7 +78,9 @@ def read_action(call: ToolCall) -> Action:
 def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
     if (plan := _plan(arguments, words)) is not None:
         return Action(plan=plan)
-    patch = next((v for v in arguments.values() if isinstance(v, str) and is_patch(v)), "")
+    command = arguments.get("command")
+    strings = [*arguments.values(), *(command if isinstance(command, list) else ())]
+    patch = next((v for v in strings if isinstance(v, str) and v.lstrip().startswith("*** ") and is_patch(v)), "")
     if patch and not any(isinstance(arguments.get(k), str) for k in _PATH_KEYS):
         return Action(touches=tuple(patch_actions(patch)))
     if command := _command(arguments):
@@ -103,8 +105,8 @@ def words_of(name: str) -> frozenset[str]:
 
 def _read_text(text: str, words: frozenset[str]) -> Action:
     text = text[:50_000]
-    if is_patch(text):
-        patch = text.replace("\\n", "\n") if text.count("\n") < 3 else text
+    patch = text.replace("\\n", "\n") if "*** " in text else ""
+    if patch and is_patch(patch):
         return Action(touches=tuple(patch_actions(patch)), words=patch)
     commands = [_unescape(found[1][1:-1]) for found in _SCRIPTED.finditer(text)]
     if not commands and words & {"bash", "shell", "sh", "run", "terminal", "execute"}:

@@ -23,9 +23,10 @@ from foldline.summarize.speech import clean
 from foldline.view import Brief
 
 _SHARES = {
-    "User requests": 0.34, "Goal": 0.12, "Constraints": 0.22, "In progress": 0.10, "Next steps": 0.07, "Errors": 0.08,
+    "Goal": 0.12, "Constraints": 0.22, "In progress": 0.10, "Next steps": 0.07, "Errors": 0.08,
     "Files": 0.26, "Decisions": 0.14, "Done": 0.10, "Commands": 0.08, "Critical context": 0.10,
 }  # fmt: skip
+_REQUESTS = 0.45
 _LITERALS = 0.4
 _LINE = 0.3
 """A line is preferred to its bare literals from this share of their chance per character on."""
@@ -48,20 +49,20 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     page = Page(budget, top)
     prose = int(budget * (1 - _LITERALS))
     page.budget = prose
+    for line in request_lines(ledger, int(prose * _REQUESTS), boost):
+        page.add(line)
     lines = [
-        *request_lines(ledger, int(prose * 0.36), boost),
         *rule_lines(ledger, boost),
         *progress_lines(ledger, width, boost),
         *error_lines(ledger, width, boost),
-        *file_lines(ledger, prose * 0.26, boost),
-        *command_lines(ledger, width, boost),
+        *file_lines(ledger, prose * _SHARES["Files"], boost),
+        *command_lines(ledger, min(width, 240), boost),
     ]
     page.fill(lines, _SHARES)
     page.budget = budget
     _add_literals(page, ledger)
     page.fill(lines, _SHARES)
-    text = page.text()
-    return text if text or not budget else _least(ledger, budget)
+    return clean(page.text() or _least(ledger, budget))
 
 
 def _add_literals(page: Page, ledger: Ledger) -> None:
@@ -108,4 +109,5 @@ def _tells(i: Identifier, ledger: Ledger, chance: dict[str, float], taken: set[s
 
 def _least(ledger: Ledger, budget: int) -> str:
     """What is said where nothing fits whole: the head of the newest request."""
-    return shorten(f"> {ledger.requests[-1].text}", budget) if ledger.requests else ""
+    text = f"> {ledger.requests[-1].text}" if ledger.requests else f"({ledger.end} messages without words)"
+    return shorten(text, budget)

@@ -32,11 +32,18 @@ class Page:
         self.used = estimate(top) + 1 if top else 0
         self._open: set[str] = set()
         self._texts: set[str] = set()
+        self._costs: dict[str, int] = {}
 
     def cost(self, line: Line) -> int:
         """Tokens that a line would take, its heading included where it is the first there."""
-        heading = 0 if line.section in self._open else estimate(f"\n## {line.section}\n") + 1
-        return estimate(line.text) + 1 + heading
+        heading = 0 if line.section in self._open else self._cost(f"\n## {line.section}\n")
+        return self._cost(line.text) + heading
+
+    def _cost(self, text: str) -> int:
+        cost = self._costs.get(text)
+        if cost is None:
+            cost = self._costs[text] = estimate(text) + 1
+        return cost
 
     def add(self, line: Line, room: float | None = None) -> int:
         """Takes a line in where it fits; gives the tokens that it took."""
@@ -76,7 +83,7 @@ class Page:
             if excess <= 0:
                 return text
             while lines and excess > 0:
-                excess -= max(estimate(lines.pop().text), 1)
+                excess -= self._cost(lines.pop().text)
         return shorten(self.top, self.budget)
 
     def _render(self, lines: Sequence[Line]) -> str:

@@ -29,19 +29,20 @@ from foldline.summarize.facts import (
 )
 from foldline.summarize.foreign import facts_of_prose
 from foldline.summarize.literals import need
-from foldline.summarize.reading import Reading, settle, with_todo
-from foldline.summarize.speech import is_summary
+from foldline.summarize.reading import Reading, known_as, settle, with_todo
+from foldline.summarize.speech import clean, is_summary
 
 F = TypeVar("F", bound=Value)
 
 CAPS = {
     "files": 600, "commands": 80, "faults": 40, "requests": 400, "constraints": 200, "todos": 80, "identifiers": 1_200,
-    "notes": 160, "labelled": 120, "retired": 80, "passed": 80,
+    "notes": 600, "labelled": 120, "retired": 80, "passed": 80,
 }  # fmt: skip
 _REQUEST_CHARS = 80_000
-_TOLD = 300
-_TOLD_LINE = 120
-"""The facts that are written down hold fewer identifiers than a ledger in memory: a log grows with each fold."""
+_TOLD = 240
+_TOLD_LINES = 80
+_TOLD_NOTES = 140
+"""The facts that are written down hold fewer identifiers and notes than a ledger in memory: a log grows with each fold."""
 
 
 class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
@@ -86,7 +87,8 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
         new = _shift(newer, self.end)
         files = {f.path: f for f in self.files}
         for f in new.files:
-            files[f.path] = _later(files.pop(f.path, None), f)
+            path = known_as(f.path, files)
+            files[path] = _later(files.pop(path, None), replace(f, path=path))
         labelled, retired = list(self.labelled), list(self.retired)
         for value in new.labelled:
             labelled, gone = settle(labelled, value)
@@ -123,13 +125,16 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
     def facts(self) -> dict[str, Any]:
         """The ledger as plain JSON data."""
         told = _best(self.identifiers, _TOLD, lambda i: _need(i, self.end))
-        told = tuple(replace(i, line="") if len(i.line) > _TOLD_LINE else i for i in told)
-        data: dict[str, Any] = msgspec.to_builtins(replace(self, identifiers=told))
+        lines = {i.value for i in _best(told, _TOLD_LINES, lambda i: _need(i, self.end))}
+        told = tuple(i if i.value in lines or not i.line else replace(i, line="") for i in told)
+        notes = _best(self.notes, _TOLD_NOTES, _note_rank)
+        data: dict[str, Any] = msgspec.to_builtins(replace(self, identifiers=told, notes=notes))
         return data
 
     @classmethod
     def from_facts(cls, facts: dict[str, Any]) -> Ledger:
         """The ledger behind plain data; what cannot be read of it is left out."""
+        facts = _plain(facts)
         if not isinstance(facts, dict):
             return cls()
         fields: dict[str, Any] = {}
@@ -251,13 +256,18 @@ def _bounded(ledger: Ledger) -> Ledger:
         "constraints": _best(ledger.constraints, CAPS["constraints"], lambda c: (c.by != "project", c.at)),
         "todos": _best(ledger.todos, CAPS["todos"], lambda t: (t.status in ("pending", "in_progress"), t.at)),
         "identifiers": _best(ledger.identifiers, CAPS["identifiers"], lambda i: _need(i, ledger.end)),
-        "notes": _best(ledger.notes, CAPS["notes"], lambda n: (n.kind == "goal", n.at)),
+        "notes": _best(ledger.notes, CAPS["notes"], _note_rank),
         "labelled": ledger.labelled[-CAPS["labelled"] :],
         "retired": tuple(r for r in ledger.retired if current.get(r.value.lower(), -1) <= r.at)[-CAPS["retired"] :],
         "requests": _room(ledger.requests),
         "passed": dict(sorted(ledger.passed.items(), key=lambda item: item[1])[-CAPS["passed"] :]),
     }
     return replace(ledger, **fields)
+
+
+def _note_rank(note: Note) -> tuple[bool, float]:
+    """Goals first, then by age; what an earlier summary thought worth telling, and decisions, count as younger."""
+    return note.kind == "goal", note.at + (20.0 if note.kind in ("decision", "context") else 0.0)
 
 
 def _need(i: Identifier, end: int) -> float:
@@ -283,6 +293,17 @@ def _room(requests: tuple[Request, ...]) -> tuple[Request, ...]:
         if (room := room - len(request.text)) >= 0:
             kept.append(request)
     return (*first, *reversed(kept))
+
+
+def _plain(data: Any, depth: int = 0) -> Any:
+    """Data as it can be written again: no lone surrogates, nothing nested without end."""
+    if isinstance(data, str):
+        return clean(data)
+    if isinstance(data, dict):
+        return {clean(str(key)): _plain(value, depth + 1) for key, value in data.items()} if depth < 8 else {}
+    if isinstance(data, list | tuple):
+        return [_plain(value, depth + 1) for value in data] if depth < 8 else []
+    return data
 
 
 def _converted(raw: Any, kind: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WORDS = re.compile(r"https?://[^\s\"'<>)\]}|`\\]{4,200}|(?:\.{1,2}/|~/|/)?[\w@][\w@./+-]{2,199}", re.ASCII)
+_WORDS = re.compile(r"https?://[^\s\"'<>)\]}|`\\]{4,200}|(?:\.{1,2}/|~/|(?<!<)/)?[\w@][\w@./+-]{2,199}", re.ASCII)
 _SHAPES = re.compile(
     r"(?P<url>https?://)|(?P<pair>^[A-Za-z]+/[A-Za-z]+$)|(?P<path>^(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
     r"(?P<file>^[\w-][\w.-]*\.[a-zA-Z][a-zA-Z0-9]{0,5}$)|(?P<hash>^(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$)|"
@@ -18,7 +18,7 @@ _WORTH = {
     "mixed": 0.6, "kebab": 0.9,
 }  # fmt: skip
 _NOISE = re.compile(
-    r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+[a-z]|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
+    r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+[a-z]|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
 )
 
 
@@ -51,6 +51,7 @@ def need(value: str, count: float, weight: float, age: float) -> float:
     The exponents were fitted to what agents wrote later in recorded sessions: most telling is that the user or the
     agent itself wrote the literal, which `weight` sums over its uses.
     """
+    weight = min(max(weight, 0.0), 1e6)
     odds: float = worth(value) * weight**2.4 / max(count, 1.0) ** 1.5 / (age + 2.0) ** 0.45 / 6.0
     return odds / (1.0 + odds)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult, replace
 from foldline.summarize.actions import Action, read_action
@@ -31,6 +31,8 @@ REQUEST_CHARS = 12_000
 _SCANNED_RESULTS = 160_000
 _COMMIT = re.compile(r"git\b[^\n|;&]*?\bcommit\b[^\n]*?-m\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})")
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
+_DIGIT = re.compile(r"\d\w")
+_SPAN = re.compile(r":\d+(?:-\d+)?$")
 _NUMBERED = re.compile(r"#(\d+)\b")
 _PREFIX = re.compile(r"^\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)+")
 _CUT = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head|grep|tee|sort|wc|cat|less)\b.*|>\s*/dev/null.*)", re.DOTALL)
@@ -95,7 +97,8 @@ class Reading:
         self.requests[words] = Request(words, at, size if size > REQUEST_CHARS else 0, first)
         self._see(words[:6_000] + words[-2_000:] if size > 8_000 else words, at, 3.0 if size < 4_000 else 1.5)
         for sentence in sentences(words):
-            self._read_corrections(sentence, at, "user")
+            if size < 2_000:
+                self._read_corrections(sentence, at, "user")
             if binds(sentence):
                 self.constraints.pop(sentence, None)
                 self.constraints[sentence] = Constraint(sentence, at)
@@ -108,7 +111,7 @@ class Reading:
             if kind := kind_of(sentence):
                 self.notes.pop(sentence, None)
                 self.notes[sentence] = Note(sentence, kind, at)  # type: ignore[arg-type]
-            if corrects(sentence):
+            if len(sentence) <= 200 and _DIGIT.search(sentence):
                 self._read_corrections(sentence, at, "assistant")
         if last and len(last) >= 8 and last not in self.notes:
             self.notes[last] = Note(last[:600], "state", at)
@@ -174,8 +177,10 @@ class Reading:
 
     def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
         """Books one action on a file."""
-        if not path.strip():
+        path = _SPAN.sub("", path.strip()) if verb == "read" else path.strip()
+        if not path:
             return
+        path = known_as(path, self.files)
         old = self.files.pop(path, None)
         if verb == "written":
             verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
@@ -233,6 +238,18 @@ class Reading:
             )
             for rank, (word, (count, seen, weight, index, _)) in enumerate(best)
         ]
+
+
+def known_as(path: str, files: Mapping[str, File]) -> str:
+    """The path under which a file is known already: of `src/a.py` and `/x/src/a.py` the one that was seen first."""
+    if path in files or "/" not in path:
+        return path
+    if path.startswith("/"):
+        same = [known for known in files if "/" in known and not known.startswith(("/", "~")) and path.endswith(f"/{known}")]
+    else:
+        tail = f"/{path}"
+        same = [known for known in files if known.endswith(tail)]
+    return same[0] if len(same) == 1 else path
 
 
 def settle(labelled: list[Labelled], new: Labelled) -> tuple[list[Labelled], list[Retired]]:

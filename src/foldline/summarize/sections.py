@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from posixpath import dirname
 
-from foldline.summarize.facts import File, Request
+from foldline.summarize.facts import File, Note, Request
 from foldline.summarize.layout import Line, shares_of, shorten
 from foldline.summarize.ledger import Ledger
 from foldline.summarize.literals import literals
@@ -90,7 +90,6 @@ def rule_lines(ledger: Ledger, boost: Boost) -> Iterator[Line]:
 
 def progress_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
     """What is done, what is being done and what comes next, from plans and from the assistant's statements."""
-    asked = ledger.requests[-1].at if ledger.requests else -1
     for i, todo in enumerate(ledger.todos):
         section = {"done": "Done", "in_progress": "In progress", "pending": "Next steps"}.get(todo.status)
         if section:
@@ -98,7 +97,6 @@ def progress_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
             rank = 5e5 + (i if section == "Done" else -i) + (1e6 if section != "Done" else 0)
             yield Line(section, f"- [{mark}] {todo.text}", -1000.0 + i, rank)
     notes = [n for n in ledger.notes if ledger.holds(n.text, n.at)]
-    spoken = [n for n in notes if n.kind in ("state", "next")]
     newest = max((n.at for n in notes), default=0)
     for n in notes:
         text = f"- {cut(n.text, width)}"
@@ -113,9 +111,19 @@ def progress_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
             yield Line("In progress", text, n.at, 1e4 + n.at)
         elif n.kind == "context":
             yield Line("Critical context", text, n.at, 2.0 + boost(n.text))
-    for n in spoken[-6:]:
-        section = "Next steps" if n.kind == "next" and n.at >= asked else "In progress"
-        yield Line(section, f"- {cut(n.text, width)}", n.at, n.at)
+    for n in [n for n in notes if n.kind == "state"][-4:]:
+        yield Line("In progress", f"- {cut(n.text, width)}", n.at, n.at)
+    yield from _next_lines(ledger, notes, width)
+
+
+def _next_lines(ledger: Ledger, notes: Sequence[Note], width: int) -> Iterator[Line]:
+    """What was announced last, unless two requests have come since."""
+    since = ledger.requests[-2].at if len(ledger.requests) > 1 else -1
+    announced = [n for n in notes if n.kind == "next" and n.at >= since]
+    times = sorted({n.at for n in announced})[-2:]
+    for n in announced:
+        if n.at in times:
+            yield Line("Next steps", f"- {cut(n.text, width)}", n.at, n.at)
 
 
 def error_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
@@ -180,7 +188,13 @@ def command_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
         looks = _LOOKS.match(c.text) is not None
         end = "; ".join(filter(None, (c.outcome, cut(c.note, 100))))
         again = f" ({c.count}×)" if c.count > 1 else ""
-        rank = c.seen + min(c.count, 10) * 5 - (1e6 if looks else 0) + boost(c.text) * 1e6
+        rank = (
+            c.seen
+            + min(c.count, 10) * 5
+            + (100 if c.note or c.outcome not in ("", "ok") else 0)
+            - (1e6 if looks else 0)
+            + boost(c.text) * 1e6
+        )
         yield Line("Commands", f"- `{cut(c.text, width)}`{again}" + (f" → {end}" if end else ""), c.seen, rank)
 
 

@@ -71,12 +71,17 @@ def clean(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """The text without the spans that known wrappers enclose; an unclosed wrapper reaches to the end."""
+    """The text without the spans that known wrappers enclose; a tag that is never closed is the user's own."""
     kept: list[str] = []
-    position = 0
+    unclosed: set[str] = set()
+    position = start = 0
     while found := _OPEN_TAG.search(text, position):
         close = f"</{found[1]}>"
-        end = text.find(close, found.end())
-        kept.append(text[position : found.start()])
-        position = end + len(close) if end >= 0 else len(text)
-    return "".join([*kept, text[position:]])
+        position = found.end()
+        end = -1 if close in unclosed else text.find(close, position)
+        if end < 0:
+            unclosed.add(close)
+            continue
+        kept.append(text[start : found.start()])
+        position = start = end + len(close)
+    return "".join([*kept, text[start:]])

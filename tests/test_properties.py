@@ -1,0 +1,454 @@
+"""What holds after any sequence of folds, on generated conversations in both wire formats.
+
+Nothing here knows how a fold is made. The validity of a history is judged by the rules that the providers state, on
+their own dicts: what was wrong before a fold may stay wrong, and nothing else may become so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import pytest
+from conversations import FORMATS, PIN, Conversation, Item, conversations
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline import wire
+from foldline.compactor import Compactor, Folded, SummaryFellBack
+from foldline.errors import CannotFit
+from foldline.fold import Fold
+from foldline.history import History
+from foldline.messages import Message, Summary
+from foldline.models import Model
+from foldline.policy import DEFAULT, OPENCLAW, PI, Layer, Policy, hard_strategies, policy
+from foldline.strategies import prune_tool_outputs, shorten_tool_outputs, summarize_older, truncate
+from foldline.summarize.extract import extract
+from foldline.tokens.meter import Meter
+from foldline.tokens.weigh import weigh
+from foldline.view import Brief
+
+# -- how a history is folded --------------------------------------------------------------------------------------
+
+SMALL = policy(
+    "small",
+    (
+        Layer("prune", 0.50, 0.30, (prune_tool_outputs(protect=300, minimum=100),)),
+        Layer("summarize", 0.60, 0.35, (summarize_older(keep=800, max_tokens=400),)),
+        Layer("full", 0.90, 0.30, hard_strategies(500), hard=True),
+    ),
+)
+PRUNING = policy("pruning", (Layer("prune", 0.5, 0.2, (prune_tool_outputs(protect=0, minimum=0), shorten_tool_outputs())),))
+CUTTING = policy("cutting", (Layer("full", 0.6, 0.3, (truncate(),), hard=True),))
+POLICIES = (DEFAULT, OPENCLAW, PI, SMALL, PRUNING, CUTTING)
+
+
+def tells(brief: Brief, messages: Sequence[Message]) -> Summary:
+    """A model that answers well."""
+    return Summary(f"## Done\n- the parser was fixed in {len(messages)} messages")
+
+
+def raises(brief: Brief, messages: Sequence[Message]) -> str:
+    """A model that is down."""
+    raise ConnectionError("503 Service Unavailable")
+
+
+def says_nothing(brief: Brief, messages: Sequence[Message]) -> str:
+    """A model that answers with blanks."""
+    return " \n"
+
+
+def rambles(brief: Brief, messages: Sequence[Message]) -> str:
+    """A model that does not stop."""
+    return "and then it went on " * 5_000
+
+
+SUMMARIZERS = (extract, tells, raises, says_nothing, rambles)
+MODELS = (Model("free"), Model("bound", binds_thinking=True))
+
+
+def pinned(message: Message) -> bool:
+    """System messages, and what the user marked."""
+    return message.role == "system" or (message.role == "user" and message.text.startswith(PIN))
+
+
+class Setting(NamedTuple):
+    """How the compactor of one example is set up."""
+
+    window: int
+    policy: Policy
+    summarizer: Any
+    model: Model
+
+    def compactor(self, format: str, heard: list[Any] | None = None) -> Compactor:
+        return Compactor(
+            self.model,
+            window=self.window,
+            policy=self.policy,
+            summarizer=self.summarizer,
+            pinned=pinned,
+            format=format,
+            on_event=None if heard is None else heard.append,
+        )
+
+
+settings = st.builds(
+    Setting,
+    st.sampled_from((1_500, 2_500, 4_000, 6_000)),
+    st.sampled_from(POLICIES),
+    st.sampled_from(SUMMARIZERS),
+    st.sampled_from(MODELS),
+)
+cases = pytest.mark.parametrize("format", FORMATS)
+
+
+class Step(NamedTuple):
+    """One model call: the history that there was, what was sent for it, and the folds made for it."""
+
+    history: list[Item]
+    sent: list[Item]
+    folds: list[Fold]
+
+
+def steps(talk: Conversation, compactor: Compactor, heard: list[Any]) -> Iterator[Step]:
+    """The calls of a conversation as it grows; a call that cannot be made to fit is not made."""
+    for stop in talk.stops:
+        del heard[:]
+        try:
+            sent = compactor.fit(talk.items[:stop])
+        except CannotFit:
+            continue
+        yield Step(talk.items[:stop], sent, [event.fold for event in heard if isinstance(event, Folded)])
+
+
+def walk(talk: Conversation, setting: Setting) -> list[Step]:
+    """All calls of a conversation under a setting."""
+    heard: list[Any] = []
+    return list(steps(talk, setting.compactor(talk.format, heard), heard))
+
+
+# -- what a provider refuses --------------------------------------------------------------------------------------
+
+
+def parts_of(item: Item, kind: str) -> list[Item]:
+    """The parts of a kind in an item's content."""
+    content = item.get("content")
+    return [part for part in content if part.get("type") == kind] if isinstance(content, list) else []
+
+
+def calls_of(item: Item) -> list[str]:
+    """The ids of an item's tool calls."""
+    return [call["id"] for call in item.get("tool_calls") or ()] + [part["id"] for part in parts_of(item, "tool_use")]
+
+
+def results_of(item: Item) -> list[str]:
+    """The ids that an item answers."""
+    alone = [item["tool_call_id"]] if item["role"] == "tool" else []
+    return alone + [part["tool_use_id"] for part in parts_of(item, "tool_result")]
+
+
+def pairing_faults(items: Iterable[Item]) -> Counter[tuple[str, str]]:
+    """Results without a call right before them, and calls without a result right behind them."""
+    faults: Counter[tuple[str, str]] = Counter()
+    called: list[str] = []
+    open: set[str] = set()
+    for item in items:
+        answers = results_of(item)
+        faults.update(("orphan", id) for id in answers if id not in called)
+        open -= set(answers)
+        if not answers or item["role"] == "user":
+            faults.update(("unanswered", id) for id in open)
+            called, open = calls_of(item), set(calls_of(item))
+    faults.update(("unanswered", id) for id in open)
+    return faults
+
+
+def empty_faults(items: Iterable[Item]) -> Counter[str]:
+    """Items that say nothing."""
+    return Counter(item["role"] for item in items if is_empty(item))
+
+
+def is_empty(item: Item) -> bool:
+    """Whether an item has neither words nor anything else in it."""
+    if calls_of(item) or item["role"] == "tool":
+        return False
+    content = item.get("content")
+    if isinstance(content, list):
+        return not any(part.get("type") != "text" or part["text"].strip() for part in content)
+    return not (content or "").strip() and not item.get("reasoning_content")
+
+
+def broken_arguments(items: Iterable[Item]) -> set[str]:
+    """The ids of calls whose arguments are no JSON object."""
+    broken = set()
+    for item in items:
+        for call in item.get("tool_calls") or ():
+            try:
+                good = isinstance(json.loads(call["function"]["arguments"]), dict)
+            except ValueError:
+                good = False
+            if not good:
+                broken.add(call["id"])
+        broken |= {part["id"] for part in parts_of(item, "tool_use") if not isinstance(part["input"], dict)}
+    return broken
+
+
+def first_speaker(items: Iterable[Item]) -> str | None:
+    """Who speaks first, the system aside."""
+    return next((item["role"] for item in items if item["role"] != "system"), None)
+
+
+def thinks(item: Item) -> bool:
+    """Whether a model's thinking stands in an item."""
+    return bool(item.get("reasoning_content") or parts_of(item, "thinking") or parts_of(item, "redacted_thinking"))
+
+
+def results_lead(item: Item) -> bool:
+    """Anthropic: tool results come before everything else of their message."""
+    content = item.get("content")
+    kinds = [part.get("type") == "tool_result" for part in content] if isinstance(content, list) else []
+    return kinds == sorted(kinds, reverse=True)
+
+
+def check_valid(history: list[Item], sent: list[Item]) -> None:
+    """Fails where a provider would refuse what was sent for something that it does not refuse in the history."""
+    assert not pairing_faults(sent) - pairing_faults(history)
+    assert not empty_faults(sent) - empty_faults(history)
+    assert broken_arguments(sent) <= broken_arguments(history)
+    assert all(map(results_lead, sent))
+    assert first_speaker(sent) == "user" or first_speaker(history) != "user"
+
+
+def size(items: Iterable[Item], format: str) -> int:
+    """Tokens of a history, counted afresh."""
+    return sum(weigh(wire.decode(item, format)) for item in items)
+
+
+# -- the properties -----------------------------------------------------------------------------------------------
+
+
+@cases
+@given(st.data())
+def test_what_is_sent_is_valid_at_every_point_where_a_model_may_be_called(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    for step in walk(talk, setting):
+        check_valid(step.history, step.sent)
+
+
+@cases
+@given(st.data())
+def test_no_thinking_outlives_its_past_where_the_model_binds_it(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)._replace(model=MODELS[1])
+    before: list[Item] = []
+    length = 0
+    for step in walk(talk, setting):
+        grown = before + step.history[length:]
+        first = next((i for i, (a, b) in enumerate(zip(grown, step.sent)) if a != b), len(step.sent))
+        assert not any(map(thinks, step.sent[first + 1 :]))
+        before, length = step.sent, len(step.history)
+
+
+@cases
+@given(st.data())
+def test_an_untouched_message_is_the_same_object_and_nothing_grows(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    original = deepcopy(talk.items)
+    given = {id(item): i for i, item in enumerate(talk.items)}
+    for step in walk(talk, setting):
+        places = [given[id(item)] for item in step.sent if id(item) in given]
+        assert places == sorted(set(places))
+        made = [item for item in step.sent if id(item) not in given]
+        assert not any(item == other for item in made for other in step.history)
+        assert size(step.sent, format) <= size(step.history, format)
+        for fold in step.folds:
+            assert fold.receipt.tokens_after < fold.receipt.tokens_before
+    assert talk.items == original
+
+
+@cases
+@given(st.data())
+def test_what_is_pinned_stays_byte_for_byte(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    pins = [i for i, item in enumerate(talk.items) if pinned(wire.decode(item, format))]
+    for step in walk(talk, setting):
+        sent = {id(item) for item in step.sent}
+        assert all(id(talk.items[i]) in sent for i in pins if i < len(step.history))
+
+
+@cases
+@given(st.data())
+def test_the_newest_words_of_the_user_are_sent_or_quoted(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    for step in walk(talk, setting):
+        said = [(i, words) for i, words in talk.said.items() if i < len(step.history)]
+        if said:
+            place, words = said[-1]
+            whole = any(item is talk.items[place] for item in step.sent)
+            assert whole or words[:8].strip() in all_words(step.sent)
+
+
+def all_words(items: Iterable[Item]) -> str:
+    """Everything that stands in the user messages of a history."""
+    texts = []
+    for item in items:
+        if item["role"] == "user":
+            content = item.get("content") or ""
+            texts += [content] if isinstance(content, str) else [part["text"] for part in parts_of(item, "text")]
+    return "\n".join(texts)
+
+
+@cases
+@given(st.data())
+def test_a_history_only_extends_between_folds_and_a_second_fit_changes_nothing(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    heard: list[Any] = []
+    compactor = setting.compactor(format, heard)
+    made: list[Step] = []
+    for step in steps(talk, compactor, heard):
+        del heard[:]
+        again = compactor.fit(step.history)
+        assert [id(item) for item in again] == [id(item) for item in step.sent]
+        assert heard == []
+        made.append(step)
+    for before, after in pairwise(made):
+        if not after.folds:
+            assert after.sent == before.sent + after.history[len(before.history) :]
+
+
+@cases
+@given(st.data())
+def test_folds_replayed_on_a_fresh_history_show_the_same(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    made = walk(talk, setting)
+    replayed = History(Meter(setting.model.family), pinned, bound=setting.model.binds_thinking, format=format)
+    for step in made:
+        replayed.folds += [(len(step.history), fold) for fold in step.folds]
+    if made:
+        replayed.take(made[-1].history)
+        replayed.show(replayed.view())
+        assert replayed.seen == made[-1].sent
+
+
+@cases
+@given(st.data())
+def test_everything_folded_can_be_recalled_by_its_id(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    heard: list[Any] = []
+    compactor = setting.compactor(format, heard)
+    decoded = [wire.decode(item, format) for item in talk.items]
+    for step in steps(talk, compactor, heard):
+        recalled = [compactor.recall(id) for fold in step.folds for edit in fold.edits for id in edit.drop]
+        assert None not in recalled
+        assert all(m in decoded or m.summary is not None or m.format for m in recalled if m is not None)
+
+
+@cases
+@given(st.data())
+def test_an_undone_fold_leaves_no_trace(format: str, data: st.DataObject) -> None:
+    talk = data.draw(conversations(format))
+    setting = data.draw(settings)._replace(window=10_000_000)
+    compactor = setting.compactor(format)
+    before: list[tuple[int, list[Item]]] = []
+    for stop in talk.stops:
+        sent = compactor.fit(talk.items[:stop])
+        folds = len(compactor.folds)
+        compactor.fold(talk.items[:stop])
+        if len(compactor.folds) > folds:
+            before.append((stop, sent))
+    for stop, sent in reversed(before):
+        assert compactor.undo() is not None
+        restored = compactor.fit(talk.items)
+        assert restored == sent + talk.items[stop:]
+    assert compactor.undo() is None
+
+
+@cases
+@given(st.data())
+def test_a_hard_budget_is_met_exactly_or_refused_with_what_is_in_the_way(format: str, data: st.DataObject) -> None:
+    talk = data.draw(conversations(format))
+    most = data.draw(st.sampled_from((60, 200, 500, 1_000, 2_000, 4_000)))
+    setting = data.draw(settings)._replace(window=1_000_000)
+    compactor = setting.compactor(format)
+    original = deepcopy(talk.items)
+    compactor.fit(talk.items)
+    bill = data.draw(st.sampled_from((0.7, 1.0, 1.9)))
+    compactor.observe({"usage": {"prompt_tokens": 1 + round(bill * size(talk.items, format)), "completion_tokens": 1}})
+    try:
+        sent = compactor.fold_to(talk.items, most)
+    except CannotFit as refusal:
+        assert refusal.tokens > refusal.limit == most
+        assert refusal.in_the_way
+        assert compactor.folds == []
+        assert [id(item) for item in compactor.fit(talk.items)] == [id(item) for item in talk.items]
+    else:
+        assert compactor.count.tokens <= most
+        check_valid(talk.items, sent)
+    assert talk.items == original
+
+
+@cases
+@given(st.data())
+def test_a_history_that_cannot_fit_leaves_everything_as_it_was(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    heard: list[Any] = []
+    compactor = setting.compactor(format, heard)
+    twin = setting.compactor(format)
+    fitted = None
+    for step in steps(talk, compactor, heard):
+        fitted = step
+    if fitted is None:
+        return
+    folds = list(compactor.folds)
+    huge = {"role": "user", "content": f"{PIN} " + "a pinned page " * 10_000}
+    with pytest.raises(CannotFit):
+        compactor.fit([*fitted.history, huge])
+    assert compactor.folds == folds
+    assert compactor.fit(fitted.history) == fitted.sent
+    assert twin.folds == []
+
+
+@cases
+@given(st.data())
+def test_a_rewritten_or_forked_history_never_yields_orphans(format: str, data: st.DataObject) -> None:
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    other = data.draw(conversations(format))
+    fork = data.draw(st.sampled_from([0, *talk.stops]))
+    compactor = setting.compactor(format)
+    for stop in talk.stops:
+        send(compactor, talk.items[:stop])
+    for stop in other.stops:
+        send(compactor, talk.items[:fork] + [renamed(item, fork) for item in other.items[:stop]])
+    send(compactor, talk.items)
+
+
+def renamed(item: Item, fork: int) -> Item:
+    """An item of another conversation, with call ids of its own."""
+    return json.loads(json.dumps(item).replace('"call_', f'"other_{fork}_'))  # type: ignore[no-any-return]
+
+
+def send(compactor: Compactor, history: list[Item]) -> None:
+    """Sends a history where it fits, and fails where it is not valid."""
+    try:
+        sent = compactor.fit(history)
+    except CannotFit:
+        return
+    check_valid(history, sent)
+
+
+@cases
+@given(st.data())
+def test_a_failing_summarizer_never_stops_the_agent_and_is_told(format: str, data: st.DataObject) -> None:
+    talk = data.draw(conversations(format))
+    failing = data.draw(st.sampled_from((raises, says_nothing, rambles)))
+    setting = data.draw(settings)._replace(summarizer=failing, policy=SMALL)
+    heard: list[Any] = []
+    compactor = setting.compactor(format, heard)
+    for step in steps(talk, compactor, heard):
+        reasons = [event.reason for event in heard if isinstance(event, SummaryFellBack)]
+        assert reasons == [reason for fold in step.folds for reason in fold.receipt.failures]
+        asked = [e for fold in step.folds if fold.layer == "summarize" for e in fold.edits if e.by == "summarize_older"]
+        assert not asked or reasons
