@@ -100,6 +100,10 @@ def test_files_are_known_in_every_vocabulary(
         ("rm -f *.pyc $TMP/x", {}),
         ("cat 'my file.txt' | grep x", {"my file.txt": "read"}),
         ("echo 'a > b'", {}),
+        ("# from a.py -> b.py\nrm c.py  # not d.py", {"c.py": "deleted"}),
+        ("touch /t/out/a.py && rm -r /t/out", {"/t/out/a.py": "deleted", "/t/out": "deleted"}),
+        ("cd /srv/app/src && touch ../setup.py", {"/srv/app/setup.py": "created"}),
+        ("rm b.py && mv a.py b.py", {"a.py": "renamed", "b.py": "created"}),
     ],
 )
 def test_files_are_known_from_command_lines(command: str, expected: dict[str, str]) -> None:
@@ -121,7 +125,10 @@ def test_the_trail_of_a_file_ends_in_its_last_state() -> None:
 def test_a_file_is_one_file_under_its_long_and_its_short_path(first: str) -> None:
     both = ["/srv/app/src/a.py", "src/a.py"]
     other = both[both[0] == first]
-    made, edited = runs("write", {"path": first, "content": ""}), runs("edit", {"path": other, "old_string": "", "new_string": "x"})
+    made, edited = (
+        runs("write", {"path": first, "content": ""}),
+        runs("edit", {"path": other, "old_string": "", "new_string": "x"}),
+    )
     assert states([*made, *edited]) == {first: "modified"}
     assert {f.path: f.state for f in Ledger.of(made).merge(Ledger.of(edited)).files} == {first: "modified"}
 

@@ -24,9 +24,11 @@ from foldline.view import Brief
 
 _SHARES = {
     "Goal": 0.12, "Constraints": 0.22, "In progress": 0.10, "Next steps": 0.07, "Errors": 0.08,
-    "Files": 0.26, "Decisions": 0.14, "Done": 0.10, "Commands": 0.08, "Critical context": 0.10,
+    "Files": 0.32, "Decisions": 0.14, "Done": 0.10, "Commands": 0.08, "Critical context": 0.10,
 }  # fmt: skip
-_REQUESTS = 0.45
+_REQUESTS = 0.42
+_SPOKEN = 0.55
+"""The user's words come first: requests alone, and requests with constraints, may take these shares of the page."""
 _LITERALS = 0.4
 _LINE = 0.3
 """A line is preferred to its bare literals from this share of their chance per character on."""
@@ -47,10 +49,12 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     boost = boost_of(focus)
     width = 160 if budget < 1_000 else 240 if budget < 3_000 else 400
     page = Page(budget, top)
-    prose = int(budget * (1 - _LITERALS))
-    page.budget = prose
-    for line in request_lines(ledger, int(prose * _REQUESTS), boost):
+    for line in request_lines(ledger, int(budget * _REQUESTS), boost):
         page.add(line)
+    for line in sorted(rule_lines(ledger, boost), key=lambda line: -line.rank):
+        page.add(line, budget * _SPOKEN - page.used)
+    prose = int((budget - page.used) * (1 - _LITERALS))
+    page.budget = page.used + prose
     lines = [
         *rule_lines(ledger, boost),
         *progress_lines(ledger, width, boost),

@@ -109,9 +109,9 @@ def shorten(text: str, tokens: int) -> str:
     return text[:low].rstrip() + "…" if low else ""
 
 
-def shares_of(requests: Sequence[str], tokens: int) -> list[int]:
+def shares_of(requests: Sequence[str], tokens: int, most: int) -> list[int]:
     """Tokens for each request, newest first, so that short ones stand whole and long ones share what is left."""
-    sizes = [estimate(text) + 2 for text in requests]
+    sizes = [min(estimate(text) + 2, most) for text in requests]
     for count in range(len(sizes), 0, -1):
         level = _water(sizes[:count], tokens)
         if level >= min(60, max(sizes[:count])) or count == 1:

@@ -29,7 +29,7 @@ from foldline.summarize.facts import (
 )
 from foldline.summarize.foreign import facts_of_prose
 from foldline.summarize.literals import need
-from foldline.summarize.reading import Reading, known_as, settle, with_todo
+from foldline.summarize.reading import Reading, drop_inside, known_as, settle, with_todo
 from foldline.summarize.speech import clean, is_summary
 
 F = TypeVar("F", bound=Value)
@@ -89,6 +89,8 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
         for f in new.files:
             path = known_as(f.path, files)
             files[path] = _later(files.pop(path, None), replace(f, path=path))
+            if f.state == "deleted":
+                drop_inside(path, files, f.seen)
         labelled, retired = list(self.labelled), list(self.retired)
         for value in new.labelled:
             labelled, gone = settle(labelled, value)

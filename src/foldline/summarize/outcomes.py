@@ -16,6 +16,7 @@ _STRONG = re.compile(
     r"|: error(?:\s\w+)?: |: command not found|: No such file or directory|: Permission denied|error TS\d+",
     re.MULTILINE,
 )
+_HINTS = ("rror", "xception", "Traceback", "fatal:", "panic:", "FAIL", "E   ", "not found", "No such file", "denied")
 _WEAK = re.compile(
     r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|"
     r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
@@ -56,15 +57,16 @@ def outcome(result: ToolResult, text: str, runs: bool) -> Outcome:
     codes = _EXIT.findall(rim)
     code = codes[-1] if codes else ""
     tail = text[-1_500:]
-    strong = list(_STRONG.finditer(tail)) if code != "0" else []
+    strong = list(_STRONG.finditer(tail)) if code != "0" and any(hint in tail for hint in _HINTS) else []
     failed = (
         result.error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
     )
     fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
     note = ""
     if runs:
-        for tell in _TELLS.finditer(tail):
-            note = _line(tail, tell.start())
+        end = tail[-700:]
+        for tell in _TELLS.finditer(end):
+            note = _line(end, tell.start())
     return Outcome(failed, code, fault, note[:160])
 
 

@@ -182,7 +182,7 @@ class Reading:
             return
         path = known_as(path, self.files)
         old = self.files.pop(path, None)
-        if verb == "written":
+        if verb in ("written", "created"):
             verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
         state: FileState = verb  # type: ignore[assignment]
         if verb == "read" and old is not None and old.state != "deleted":
@@ -190,6 +190,10 @@ class Reading:
         actions = dict(old.actions) if old else {}
         actions[verb] = actions.get(verb, 0) + 1
         self.files[path] = File(path, state, actions, at, to or (old.to if old and state == "renamed" else ""))
+        if verb == "deleted":
+            drop_inside(path, self.files, at)
+        elif verb == "renamed" and known_as(to, self.files) in self.files:
+            self.touch("written", to, at)
 
     def _read_plan(self, action: Action, at: int, answer: str) -> None:
         assert action.plan is not None
@@ -240,12 +244,25 @@ class Reading:
         ]
 
 
+def drop_inside(folder: str, files: dict[str, File], at: int) -> None:
+    """Books the files of a deleted folder as deleted with it."""
+    inside = folder.rstrip("/") + "/"
+    for path, file in files.items():
+        if path.startswith(inside) and path != folder and file.state != "deleted":
+            actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
+            files[path] = replace(file, state="deleted", actions=actions, seen=at)
+
+
 def known_as(path: str, files: Mapping[str, File]) -> str:
     """The path under which a file is known already: of `src/a.py` and `/x/src/a.py` the one that was seen first."""
-    if path in files or "/" not in path:
+    if path in files:
         return path
+    if "/" not in path or f"{path}/" in files:
+        return f"{path}/" if f"{path}/" in files else path
     if path.startswith("/"):
-        same = [known for known in files if "/" in known and not known.startswith(("/", "~")) and path.endswith(f"/{known}")]
+        same = [
+            known for known in files if "/" in known and not known.startswith(("/", "~")) and path.endswith(f"/{known}")
+        ]
     else:
         tail = f"/{path}"
         same = [known for known in files if known.endswith(tail)]

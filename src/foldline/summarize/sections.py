@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from posixpath import dirname
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from foldline.summarize.facts import File, Note, Request
 from foldline.summarize.layout import Line, shares_of, shorten
@@ -44,7 +44,9 @@ def request_lines(ledger: Ledger, tokens: int, boost: Boost) -> Iterator[Line]:
         shown.remove(task)
         shown.insert(0, task)
     shown[1:] = sorted(shown[1:], key=lambda r: (-boost(r.text), -r.at)) if boost("") or len(shown) > 2 else shown[1:]
-    for i, (request, room) in enumerate(zip(shown, shares_of([r.text for r in shown], tokens))):
+    for i, (request, room) in enumerate(
+        zip(shown, shares_of([r.text for r in shown], tokens, max(tokens * 3 // 5, 150)))
+    ):
         section = "Goal" if request == task else "User requests"
         yield Line(section, quote(ledger, request, room), -request.at, 1000.0 - i)
 
@@ -143,30 +145,43 @@ def error_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
 
 def file_lines(ledger: Ledger, tokens: float, boost: Boost) -> Iterator[Line]:
     """The file trail: each changed file by its full path, then those only read, by directory where they are many."""
-    changed = [f for f in ledger.files if f.changed]
-    for f in changed:
-        rank = 1e6 + f.seen + boost(f.path) * 1e6 - (5e5 if _PASSING.search(f.path) else 0)
-        yield Line("Files", f"- {trail(f)}", -f.seen, rank)
+    changed = sorted((f for f in ledger.files if f.changed), key=lambda f: _file_rank(f, boost), reverse=True)
+    costs = [estimate(f"- {trail(f)}") + 1 for f in changed]
+    room = tokens if sum(costs) <= tokens else tokens * 0.55
+    whole = sum(spent <= room for spent in accumulate(costs))
+    for f in changed[:whole]:
+        yield Line("Files", f"- {trail(f)}", -f.seen, _file_rank(f, boost))
+    yield from _grouped((f"{f.state} in", f.path) for f in changed[whole:])
     read = sorted((f for f in ledger.files if not f.changed), key=lambda f: (-boost(f.path), -f.seen))
-    spent = sum(estimate(trail(f)) + 2 for f in changed)
+    spent = sum(costs)
     full = 0
     for f in read:
         spent += estimate(f.path) + 2
-        if spent > tokens and full >= 6:
+        if spent > tokens:
             break
         full += 1
     for i in range(0, full, 4):
         paths = ", ".join(f.path for f in read[i : i + 4])
         yield Line("Files", f"- read: {paths}", 1e6 + i, 1e5 - i)
-    groups: dict[str, list[str]] = {}
-    for f in read[full:]:
-        groups.setdefault(dirname(f.path), []).append(f.path.rsplit("/", 1)[-1])
-    for i, (folder, names) in enumerate(groups.items()):
+    yield from _grouped(("read in", f.path) for f in read[full:])
+
+
+def _file_rank(file: File, boost: Boost) -> float:
+    return 1e6 + file.seen + boost(file.path) * 1e6 - (5e5 if _PASSING.search(file.path) else 0)
+
+
+def _grouped(files: Iterable[tuple[str, str]]) -> Iterator[Line]:
+    """Files by what was done to them and where, so that each costs little more than its name."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for verb, path in files:
+        folder, _, name = path.rstrip("/").rpartition("/")
+        groups.setdefault((verb, folder), []).append(name + "/" * path.endswith("/"))
+    for i, ((verb, folder), names) in enumerate(groups.items()):
+        rank = 4e4 if verb == "read in" else 3e5
         for j in range(0, len(names), 12):
             joined = ", ".join(names[j : j + 12])
-            yield Line(
-                "Files", f"- read in {folder}/: {joined}" if folder else f"- read: {joined}", 2e6 + i, 5e4 - i - j
-            )
+            text = f"- {verb} {folder}/: {joined}" if folder else f"- {verb.removesuffix(' in')}: {joined}"
+            yield Line("Files", text, 2e6 + i + (1e6 if verb == "read in" else 0), rank - i - j)
 
 
 def trail(file: File) -> str:

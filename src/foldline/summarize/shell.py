@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from posixpath import basename, isabs, join
+from posixpath import basename, isabs, join, normpath
 
 from foldline.summarize.patches import patch_actions
 
@@ -15,7 +15,7 @@ Touch = tuple[str, str, str]
 _LIMIT = 20_000
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 _TOKEN = re.compile(
-    r"(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<out>>>?)|(?P<op>&&|\|\||[;|&\n()<])"
+    r"(?P<remark>#[^\n]*)|(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<out>>>?)|(?P<op>&&|\|\||[;|&\n()<])"
 )
 _WRITES_IN_CODE = re.compile(
     r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
@@ -68,6 +68,8 @@ def _segments(command: str) -> Iterator[tuple[list[str], list[tuple[str, str]]]]
     outputs: list[tuple[str, str]] = []
     arrow = ""
     for found in _TOKEN.finditer(command):
+        if found["remark"]:
+            continue
         if found["word"] is not None:
             word = _unquote(found["word"])
             if arrow:
@@ -144,4 +146,5 @@ def _at(where: str, path: str) -> str:
     """A path as seen from an absolute directory; elsewhere as it was written."""
     if not path or not isabs(where) or isabs(path) or path.startswith("~"):
         return path.removeprefix("./")
-    return join(where, path.removeprefix("./"))
+    joined = join(where, path.removeprefix("./"))
+    return normpath(joined) + "/" * joined.endswith("/") if ".." in path else joined
