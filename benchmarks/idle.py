@@ -16,10 +16,11 @@ PYTHON is an interpreter with `langchain` and `strands-agents`.
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from measuring import Figure, Row, alternative, milliseconds, options, table, tell
+from measuring import Figure, Row, alternative, heading, milliseconds, options, table, tell
 
 MESSAGES = 10_000
 WINDOW = 100_000_000
@@ -108,8 +109,8 @@ def strands(dicts: Dicts, runs: int) -> dict[str, Figure]:
     from strands.event_loop.event_loop import _estimate_input_tokens
 
     manager = SlidingWindowConversationManager(window_size=10 * MESSAGES)
-    agent = Agent(model=_no_model(), conversation_manager=manager)
-    agent.messages = [_strands_message(item) for item in dicts if item["role"] != "system"]
+    agent = Agent(model=no_model(), conversation_manager=manager)
+    agent.messages = [strands_message(item) for item in dicts if item["role"] != "system"]
 
     def estimate() -> int:
         return asyncio.run(_estimate_input_tokens(agent))
@@ -121,7 +122,8 @@ def strands(dicts: Dicts, runs: int) -> dict[str, Figure]:
     return {**figures, "anchored": milliseconds(estimate, runs)}
 
 
-def _no_model() -> Any:
+def no_model() -> Any:
+    """A model for strands that is never called."""
     from strands.models import Model
 
     class Silent(Model):
@@ -130,7 +132,8 @@ def _no_model() -> Any:
     return Silent()
 
 
-def _strands_message(item: dict[str, Any]) -> Any:
+def strands_message(item: dict[str, Any]) -> Any:
+    """An OpenAI chat message as strands has it."""
     if item["role"] == "tool":
         result = {"toolUseId": item["tool_call_id"], "status": "success", "content": [{"text": item["content"]}]}
         return {"role": "user", "content": [{"toolResult": result}]}
@@ -144,17 +147,21 @@ def _strands_message(item: dict[str, Any]) -> Any:
 # -- all of it ---------------------------------------------------------------------------------------------------
 
 
-def rows(python: str, runs: int) -> list[Row]:
+def rows(asked: Namespace) -> list[Row]:
     """The table's rows."""
-    ours = foldline_figures(runs)
+    ours = foldline_figures(asked.runs)
     dicts = history(MESSAGES)
-    theirs = {name: alternative(python, __file__, name, dicts, runs) for name in ("langchain", "strands")}
+    theirs = {
+        name: alternative(asked.alternatives_python, __file__, name, dicts, asked.runs)
+        for name in ("langchain", "strands")
+    }
 
     def row(what: str, key: str, target: float | None, library: str, check: str, words: str) -> Row:
         told = theirs[library]
         return Row(what, ours[key], target, f"{library} {words}", told.get(check, told.get("", "")))
 
     return [
+        heading(f"an idle step over {MESSAGES:,} messages"),
         row("fit, grown by a step", "grown", 0.2, "langchain", "trim", "trim_messages"),
         row("", "grown", None, "langchain", "middleware", "SummarizationMiddleware"),
         row("", "grown", None, "strands", "estimate", "estimate, no usage"),
@@ -174,7 +181,7 @@ def main() -> None:
         dicts = json.loads(Path(asked.given).read_text())
         tell((langchain if asked.alternative == "langchain" else strands)(dicts, asked.runs))
     else:
-        table(f"An idle step over {MESSAGES:,} messages", rows(asked.alternatives_python, asked.runs))
+        table(rows(asked))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the benchmarks share: CPU time and its medians, child processes, alternatives elsewhere, and the printed table.
+"""What the benchmarks share: options, CPU time and its medians, child processes, alternatives elsewhere, and the printed table.
 
 All times are CPU time (user and system), so that other work on the machine disturbs them little. A figure is the
 median of several runs, with the best run behind it.
@@ -10,6 +10,8 @@ import argparse
 import gc
 import json
 import os
+import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -43,11 +45,15 @@ class Row(NamedTuple):
     theirs: Figure | str | None = None
 
 
+def heading(words: str) -> Row:
+    """A row that only says what the next ones are about."""
+    return Row(f"-- {words}", None)
+
+
 class Child(NamedTuple):
-    """A child process that ended: its CPU seconds, its peak memory in MB, its exit code and what it printed."""
+    """A child process that ended: its CPU seconds, its exit code and what it printed."""
 
     seconds: float
-    peak: float
     code: int
     out: str
     err: str
@@ -97,22 +103,29 @@ def child(argv: Sequence[str], *, env: dict[str, str] | None = None, timeout: fl
         out.seek(0)
         err.seek(0)
         texts = out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace")
-    return Child(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode, *texts)
+    return Child(used.ru_utime + used.ru_stime, process.returncode, *texts)
+
+
+def peak_memory() -> float:
+    """The most memory that this process has held, in MB.
+
+    Read from Linux, where it can be: what `getrusage` says there starts from the memory of the parent.
+    """
+    status = Path("/proc/self/status")
+    told = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
+    return int(told[1]) / 1024 if told else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def figures_from(argv: Sequence[str], *, timeout: float = 600) -> dict[str, Figure | str]:
-    """What a program printed as JSON: figures by name, each as `[median, best]` or as words on why there is none.
-
-    `lines_of` prints it. Empty where the program printed none, with the reason under the name "".
-    """
+    """The figures that a program told, by name; the reason under the name "" where it failed."""
     ended = child(argv, timeout=timeout)
     if ended.code:
         return {"": _last_line(ended.err) or f"ended with code {ended.code}"}
     told = json.loads(ended.out.strip().splitlines()[-1])
-    return {name: value if isinstance(value, str) else Figure(*value) for name, value in told.items()}
+    return {name: Figure(*value) for name, value in told.items()}
 
 
-def tell(figures: dict[str, Figure | str]) -> None:
+def tell(figures: dict[str, Figure]) -> None:
     """Prints figures for `figures_from`."""
     print(json.dumps(figures))
 
@@ -125,7 +138,7 @@ def _environment(more: dict[str, str] | None) -> dict[str, str]:
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if "Error" in line]
-    return (told or lines or [""])[-1][:120]
+    return (told or lines or [""])[-1].removeprefix("Error: ")[:80]
 
 
 # -- alternatives ------------------------------------------------------------------------------------------------
@@ -140,6 +153,14 @@ def options(about: str | None) -> argparse.ArgumentParser:
         metavar="PYTHON",
         help="an interpreter that has the alternatives installed (environment: ALTERNATIVES_PYTHON)",
     )
+    parser.add_argument(
+        "--pi",
+        default=os.environ.get("PI_PACKAGES", ""),
+        metavar="FOLDER",
+        help="where pi's npm packages are installed, in pi1 and pi2 (environment: PI_PACKAGES)",
+    )
+    parser.add_argument("--node", default=os.environ.get("NODE", ""), help="the node that runs pi (environment: NODE)")
+    parser.add_argument("--large", type=int, default=2_000, metavar="MB", help="the size of the large session file")
     parser.add_argument("--runs", type=int, default=15, help="how often each thing is measured")
     parser.add_argument("--alternative", help=argparse.SUPPRESS)
     parser.add_argument("--given", help=argparse.SUPPRESS)
@@ -163,11 +184,11 @@ def alternative(python: str, script: str, name: str, given: object, runs: int, t
 HEAD = ("measured", "foldline", "target", "alternative", "its figure", "ratio")
 
 
-def table(title: str, rows: Sequence[Row]) -> None:
-    """Prints rows under a title, with the ratio of the alternative's median to ours."""
+def table(rows: Sequence[Row]) -> None:
+    """Prints rows, each with the ratio of the alternative's median to ours."""
     cells = [HEAD, *(_cells(row) for row in rows)]
-    widths = [max(len(cell[i]) for cell in cells) for i in range(len(HEAD))]
-    print(f"\n{title}\n")
+    told = [cell for cell in cells if any(cell[1:])]
+    widths = [max(len(cell[i]) for cell in told) for i in range(len(HEAD))]
     for n, cell in enumerate(cells):
         print("  ".join(text.ljust(width) for text, width in zip(cell, widths)).rstrip())
         if n == 0:

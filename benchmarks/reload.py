@@ -1,6 +1,6 @@
 """What it costs to open a session and see its live context, whatever the size of its file.
 
-    python benchmarks/reload.py [--alternatives-python PYTHON] [--pi FOLDER] [--node NODE] [--sizes 20 200 2000]
+    python benchmarks/reload.py [--alternatives-python PYTHON] [--pi FOLDER] [--node NODE] [--large MB]
 
 The live context is 200 messages behind the newest fold, in files of 20 MB, 200 MB and 2 GB, which are written to a
 temporary folder and deleted at the end. Beside it, on the same files:
@@ -13,14 +13,14 @@ temporary folder and deleted at the end. Beside it, on the same files:
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from measuring import Figure, Row, alternative, figures_from, milliseconds, options, table, tell
+from measuring import Figure, Row, alternative, figures_from, heading, milliseconds, options, table, tell
 from sessions import large_session, room_for
 
 MB = 1_000_000
@@ -70,7 +70,7 @@ def reloading(path: Path, runs: int) -> Figure:
     return milliseconds(lambda: Session(path).view(), runs)
 
 
-def parsing(path: str, runs: int) -> dict[str, Figure | str]:
+def parsing(path: str, runs: int) -> dict[str, Figure]:
     """What orjson takes for all lines of a file."""
     import orjson
 
@@ -107,49 +107,43 @@ def pi_figure(node: str, package: Path, file: Path, runs: int) -> Figure | str:
 # -- all of it ---------------------------------------------------------------------------------------------------
 
 
-def rows(python: str, pi: str, node: str, sizes: list[int], runs: int) -> list[Row]:
+def rows(asked: Namespace) -> list[Row]:
     """The table's rows."""
-    found: list[Row] = []
+    found = [heading("opening a session and seeing its live context of 200 messages")]
     ours: dict[int, Figure] = {}
-    with sessions(sizes) as files:
+    with sessions([20 * MB, 200 * MB, asked.large * MB]) as files:
         for size, path in files.items():
-            ours[size] = reloading(path, runs)
-            few = 1 if size >= LARGE else max(3, runs // 5)
-            target = 20 if size >= LARGE else None
-            told = alternative(python, __file__, "orjson", str(path), few)
-            found.append(Row(name(size), ours[size], target, "orjson, every line", told.get("parse", told.get("", ""))))
-            for version, package in pi_packages(pi).items():
-                theirs = pi_figure(node, package, path, few) if node else "no node"
-                found.append(Row("", ours[size], None, version, theirs))
-            if not pi_packages(pi):
-                found.append(Row("", ours[size], None, "pi", "not installed (PI_PACKAGES)"))
+            ours[size] = reloading(path, asked.runs)
+            found += rows_for(size, path, ours[size], asked)
     if len(ours) > 1:
-        small, large = min(ours), max(ours)
-        times = ours[large].median / ours[small].median
-        found.append(Row(f"{name(large)} against {name(small)}", Figure(times, times, "x"), 2))
+        small, large = ours[min(ours)], ours[max(ours)]
+        times = Figure(large.median / small.median, large.best / small.best, "x")
+        found.append(Row(f"{name(max(ours))} against {name(min(ours))}", times, 2))
+    with sessions([20 * MB], by_pi=True) as files:
+        found += [Row(f"{name(size)}, last fold by pi", reloading(path, asked.runs)) for size, path in files.items()]
     return found
 
 
-def rows_by_pi(runs: int) -> list[Row]:
-    """The same where pi wrote the last fold, which has no count of the folds before it."""
-    with sessions([20 * MB], by_pi=True) as files:
-        return [Row(f"{name(size)}, last fold by pi", reloading(path, runs)) for size, path in files.items()]
+def rows_for(size: int, path: Path, ours: Figure, asked: Namespace) -> list[Row]:
+    """The table's rows for one file."""
+    target = 20 if size >= LARGE else None
+    few = 1 if size >= LARGE else max(3, asked.runs // 5)
+    told = alternative(asked.alternatives_python, __file__, "orjson", str(path), few)
+    found = [Row(name(size), ours, target, "orjson, every line", told.get("parse", told.get("", "")))]
+    node = asked.node or node_in(asked.pi)
+    for version, package in pi_packages(asked.pi).items():
+        theirs = pi_figure(node, package, path, few) if node else "not run (no node)"
+        found.append(Row("", ours, None, version, theirs))
+    return found if len(found) > 1 else [*found, Row("", ours, None, "pi", "not installed (PI_PACKAGES)")]
 
 
 def main() -> None:
     """Prints the table, or what one alternative measured."""
-    parser = options(__doc__)
-    parser.add_argument("--pi", default=os.environ.get("PI_PACKAGES", ""), metavar="FOLDER")
-    parser.add_argument("--node", default=os.environ.get("NODE", ""))
-    parser.add_argument("--sizes", type=int, nargs="+", default=[20, 200, 2_000], metavar="MB")
-    asked = parser.parse_args()
+    asked = options(__doc__).parse_args()
     if asked.alternative:
         tell(parsing(json.loads(Path(asked.given).read_text()), asked.runs))
-        return
-    node = asked.node or node_in(asked.pi)
-    sizes = [size * MB for size in asked.sizes]
-    found = rows(asked.alternatives_python, asked.pi, node, sizes, asked.runs) + rows_by_pi(asked.runs)
-    table("Opening a session and seeing its live context (200 messages)", found)
+    else:
+        table(rows(asked))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,9 @@ def message(i: int) -> Record:
         case 0:
             return {"role": "user", "content": [{"type": "text", "text": f"Look at invoice {i}, please. " * 6}]}
         case 7:
-            return reply(i, [{"type": "text", "text": f"Invoice {i} rounds per line because the law asks for it. " * 8}])
+            return reply(
+                i, [{"type": "text", "text": f"Invoice {i} rounds per line because the law asks for it. " * 8}]
+            )
         case odd if odd % 2:
             path = f"src/billing/module_{i}.py"
             call = {"type": "toolCall", "id": f"call_{i:04}", "name": "read", "arguments": {"path": path}}
@@ -159,3 +163,100 @@ def _id(prefix: str, number: int) -> str:
 
 def _line(record: Record) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+# -- a session with something in it to keep ------------------------------------------------------------------------
+
+FOLDERS = ("billing", "orders", "ledger", "reports", "imports", "mail")
+NOUNS = ("invoice", "voucher", "refund", "shipment", "tariff", "customer", "receipt", "journal", "currency", "discount")
+VERBS = ("rounds", "loads", "parses", "merges", "exports", "caches", "validates", "retries", "sorts", "splits")
+ASKS = (
+    "Please make {noun} {verb} right in {path}; the total must never be negative.",
+    "No, not like that: use {port} for the {noun} service, and keep {path} as it is.",
+    "Always run the tests before you commit. What does {path} do when the {noun} is empty?",
+    "The nightly job failed with error {port} again, see {path}. Find out why, do not change the schema.",
+)
+
+
+def working_session(path: Path, tokens: int) -> None:
+    """Writes a session of about that many tokens: requests, corrections, reads, edits, commands that fail, decisions."""
+    chance = random.Random(7)
+    stored: list[Record] = []
+    size = 0
+    while size < 3 * tokens:
+        for one in _turn(chance, len(stored), size // 3):
+            stored.append(one)
+            size += sum(len(json.dumps(part)) for part in one["content"])
+    with path.open("wb") as file:
+        file.write(_line(header()))
+        parent = None
+        for i, one in enumerate(stored):
+            record = {"type": "message", "id": _id("00000", i), "parentId": parent, "timestamp": TIME, "message": one}
+            file.write(_line(record))
+            parent = record["id"]
+
+
+def _turn(chance: random.Random, n: int, billed: int) -> list[Record]:
+    """What follows on one request: a few steps, each a call and its result, and words at the end."""
+
+    def say(text: str) -> str:
+        noun, verb = chance.choice(NOUNS), chance.choice(VERBS)
+        folder, port = chance.choice(FOLDERS), chance.randrange(1024, 65_536)
+        return text.format(noun=noun, verb=verb, path=f"src/{folder}/{noun}_{verb}.py", port=port)
+
+    turn = [{"role": "user", "content": [{"type": "text", "text": say(chance.choice(ASKS))}]}]
+    for step in range(chance.randrange(3, 12)):
+        name, given, answer = _step(chance, say)
+        id = f"call_{n + step:06}"
+        thought = {"type": "text", "text": say("I look at {path}, since the {noun} {verb} there.")}
+        call = {"type": "toolCall", "id": id, "name": name, "arguments": given}
+        turn += [reply(n + step, [thought, call], 5_000 + billed), tool_result(id, name, answer)]
+    decision = say("Decision: {path} keeps the {noun} as it is, because it {verb} only once; port {port} stays open.")
+    return [*turn, reply(n, [{"type": "text", "text": f"{decision} {say('Next: {path}.')}"}], 5_000 + billed)]
+
+
+def _step(chance: random.Random, say: Callable[[str], str]) -> tuple[str, Record, str]:
+    """A tool's name, its arguments and its answer."""
+    code = "\n".join(
+        say("    {noun} = {verb}({noun}, limit={port})  # see {path}") for _ in range(chance.randrange(5, 60))
+    )
+    match chance.randrange(5):
+        case 0 | 1:
+            return "read", {"path": say("{path}")}, code
+        case 2:
+            edit = {"oldText": say("{noun} = {port}"), "newText": code[:600]}
+            return "edit", {"path": say("{path}"), "edits": [edit]}, "Successfully replaced 1 block(s)."
+        case 3:
+            failure = say(
+                'Traceback (most recent call last):\n  File "{path}", line {port}, in {verb}\nValueError: {noun}'
+            )
+            return "bash", {"command": say("python -m pytest {path} -q")}, f"{failure}\n\nCommand exited with code 1"
+        case _:
+            log = "\n".join(
+                say("12:00:{port} worker INFO {noun} {verb} {path}") for _ in range(chance.randrange(5, 80))
+            )
+            return "bash", {"command": say("grep -rn {noun} {path} | head -80")}, log
+
+
+def as_chat(path: Path) -> list[Record]:
+    """A session's messages as OpenAI chat dicts, for the alternatives."""
+    with path.open("rb") as file:
+        stored = [r["message"] for r in map(json.loads, file) if r["type"] == "message"]
+    return [_as_chat(one) for one in stored if one["role"] in ("user", "assistant", "toolResult")]
+
+
+def _as_chat(one: Record) -> Record:
+    content = one["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    text = "\n".join(part["text"] for part in parts if part["type"] == "text")
+    if one["role"] == "toolResult":
+        return {"role": "tool", "tool_call_id": one["toolCallId"], "content": text}
+    calls = [part for part in parts if part["type"] == "toolCall"]
+    if not calls:
+        return {"role": one["role"], "content": text or "."}
+    return {"role": one["role"], "content": text, "tool_calls": [_chat_call(call) for call in calls]}
+
+
+def _chat_call(call: Record) -> Record:
+    function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+    return {"id": call["id"], "type": "function", "function": function}
