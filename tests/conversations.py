@@ -102,7 +102,7 @@ acts = st.builds(
     Act,
     st.lists(calls, min_size=1, max_size=4),
     st.sampled_from(("in", "in", "in", "out", "twice", "never")),
-    st.sampled_from((None, None, "", "Let me look.", "我来看看。", "I decided to use a queue because locks are slow.")),
+    st.sampled_from((None, None, "", "Let me look.", "我来看看。", "I decided on a queue because locks are slow.")),
     thinkings,
     st.sampled_from(("", "", "", "And hurry up, please.", " ")),
 )
@@ -115,17 +115,21 @@ replies = st.builds(
 says = st.builds(
     Say, st.sampled_from(WORDS), sizes, st.sampled_from(("", "", "", "list", "image", "pinned", "empty", "odd", "null"))
 )
-rules = st.builds(Rule, st.sampled_from(("You are a careful engineer.", "<reminder>The date changed.</reminder>")), sizes)
-turns = st.tuples(says, st.lists(acts, max_size=4), st.none() | replies, st.none() | st.none() | rules)
-plans = st.tuples(st.lists(rules, max_size=2), st.lists(turns, min_size=1, max_size=6))
+rules = st.builds(
+    Rule, st.sampled_from(("You are a careful engineer.", "<reminder>The date changed.</reminder>")), sizes
+)
+each_turn = st.tuples(says, st.lists(acts, max_size=4), st.none() | replies, st.none() | st.none() | rules)
 
 
-def conversations(format: str) -> st.SearchStrategy[Conversation]:
-    """Conversations in a format."""
+def conversations(format: str, turns: int = 6) -> st.SearchStrategy[Conversation]:
+    """Conversations in a format, of at most so many turns."""
+    plans = st.tuples(st.lists(rules, max_size=2), st.lists(each_turn, min_size=1, max_size=turns))
     return plans.map(lambda plan: written(plan, format))
 
 
-def written(plan: tuple[list[Rule], list[tuple[Say, list[Act], Reply | None, Rule | None]]], format: str) -> Conversation:
+def written(
+    plan: tuple[list[Rule], list[tuple[Say, list[Act], Reply | None, Rule | None]]], format: str
+) -> Conversation:
     """A plan written out in a format."""
     writer = _Writer(format)
     opening, turns = plan
@@ -210,9 +214,7 @@ class _Writer:
         return f"call_{self.calls}"
 
     def _act_anthropic(self, act: Act, made: list[tuple[str, Call]]) -> None:
-        uses = [
-            {"type": "tool_use", "id": id, "name": _name(call), "input": _arguments(call)} for id, call in made
-        ]
+        uses = [{"type": "tool_use", "id": id, "name": _name(call), "input": _arguments(call)} for id, call in made]
         words = [{"type": "text", "text": act.words}] if act.words else []
         self.items.append({"role": "assistant", "content": [*_thinking(act.thinking), *words, *uses]})
         if act.order == "never":

@@ -14,6 +14,7 @@ from foldline.policy import Layer
 from foldline.session import Session
 from foldline.strategies import prune_tool_outputs
 from foldline.summarize.extract import extract
+from foldline.tokens.meter import Meter
 from foldline.view import View
 
 STAMP = "2026-01-01T00:00:00.000Z"
@@ -155,7 +156,13 @@ def _block(part: Any) -> Any:
         case Thinking(text, signature, _, extra):
             return {"type": "thinking", "thinking": text, "thinkingSignature": signature, **extra}
         case ToolCall(id, name, arguments, extra):
-            return {"type": "toolCall", "id": id, "name": name, "arguments": json.loads(arguments), **extra}
+            return {
+                "type": "toolCall",
+                "id": id,
+                "name": name,
+                "arguments": _parsed(arguments.encode("utf-8", "surrogatepass")),
+                **extra,
+            }
         case Media(_, source) | Opaque(source):
             return source
         case ToolResult():
@@ -193,7 +200,7 @@ def pi_context(data: bytes) -> list[Shown]:
 def _parsed(line: bytes) -> Any:
     try:
         return json.loads(line.decode("utf-8", "replace"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -279,8 +286,8 @@ def _ran(message: dict[str, Any]) -> str:
 # -- folds -------------------------------------------------------------------------------------------------------
 
 
-def fold(session: Session, *, layer: str = "summarize") -> tuple[View, View, Fold]:
-    """Folds a session by hand and writes it: to a summary, or (layer "prune") every output to a stub."""
+def folded(session: Session, *, layer: str = "summarize") -> tuple[View, View, Fold, Meter]:
+    """A fold by hand, not yet written: to a summary, or (layer "prune") every output to a stub."""
     meter = session.meter()
     before = session.view(meter)
     if layer == "prune":
@@ -288,6 +295,11 @@ def fold(session: Session, *, layer: str = "summarize") -> tuple[View, View, Fol
     else:
         steps = engine.steps_by_hand(policy.DEFAULT, before, policy.budget(200_000), meter.overhead)
     folding = engine.folding(before, steps, trigger="manual", ratio=meter.ratio, overhead=meter.overhead)
-    after, made = engine.run(folding, extract)
+    return before, *engine.run(folding, extract), meter
+
+
+def fold(session: Session, *, layer: str = "summarize") -> tuple[View, View, Fold]:
+    """Folds a session by hand and writes it."""
+    before, after, made, meter = folded(session, layer=layer)
     session.fold(before, after, made, meter)
     return before, after, made

@@ -7,6 +7,7 @@ their own dicts: what was wrong before a fold may stay wrong, and nothing else m
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
@@ -14,10 +15,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pytest
-from conversations import FORMATS, PIN, Conversation, Item, conversations
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from conversations import FORMATS, PIN, Conversation, Item, conversations
 from foldline import wire
 from foldline.compactor import Compactor, Folded, SummaryFellBack
 from foldline.errors import CannotFit
@@ -42,7 +43,9 @@ SMALL = policy(
         Layer("full", 0.90, 0.30, hard_strategies(500), hard=True),
     ),
 )
-PRUNING = policy("pruning", (Layer("prune", 0.5, 0.2, (prune_tool_outputs(protect=0, minimum=0), shorten_tool_outputs())),))
+PRUNING = policy(
+    "pruning", (Layer("prune", 0.5, 0.2, (prune_tool_outputs(protect=0, minimum=0), shorten_tool_outputs())),)
+)
 CUTTING = policy("cutting", (Layer("full", 0.6, 0.3, (truncate(),), hard=True),))
 POLICIES = (DEFAULT, OPENCLAW, PI, SMALL, PRUNING, CUTTING)
 
@@ -112,6 +115,7 @@ class Step(NamedTuple):
     history: list[Item]
     sent: list[Item]
     folds: list[Fold]
+    failures: list[str]
 
 
 def steps(talk: Conversation, compactor: Compactor, heard: list[Any]) -> Iterator[Step]:
@@ -122,13 +126,9 @@ def steps(talk: Conversation, compactor: Compactor, heard: list[Any]) -> Iterato
             sent = compactor.fit(talk.items[:stop])
         except CannotFit:
             continue
-        yield Step(talk.items[:stop], sent, [event.fold for event in heard if isinstance(event, Folded)])
-
-
-def walk(talk: Conversation, setting: Setting) -> list[Step]:
-    """All calls of a conversation under a setting."""
-    heard: list[Any] = []
-    return list(steps(talk, setting.compactor(talk.format, heard), heard))
+        folds = [event.fold for event in heard if isinstance(event, Folded)]
+        failures = [event.reason for event in heard if isinstance(event, SummaryFellBack)]
+        yield Step(talk.items[:stop], sent, folds, failures)
 
 
 # -- what a provider refuses --------------------------------------------------------------------------------------
@@ -228,70 +228,129 @@ def size(items: Iterable[Item], format: str) -> int:
     return sum(weigh(wire.decode(item, format)) for item in items)
 
 
-# -- the properties -----------------------------------------------------------------------------------------------
+# -- after any sequence of fits -----------------------------------------------------------------------------------
 
 
 @cases
 @given(st.data())
-def test_what_is_sent_is_valid_at_every_point_where_a_model_may_be_called(format: str, data: st.DataObject) -> None:
-    talk, setting = data.draw(conversations(format)), data.draw(settings)
-    for step in walk(talk, setting):
-        check_valid(step.history, step.sent)
-
-
-@cases
-@given(st.data())
-def test_no_thinking_outlives_its_past_where_the_model_binds_it(format: str, data: st.DataObject) -> None:
-    talk, setting = data.draw(conversations(format)), data.draw(settings)._replace(model=MODELS[1])
-    before: list[Item] = []
-    length = 0
-    for step in walk(talk, setting):
-        grown = before + step.history[length:]
-        first = next((i for i, (a, b) in enumerate(zip(grown, step.sent)) if a != b), len(step.sent))
-        assert not any(map(thinks, step.sent[first + 1 :]))
-        before, length = step.sent, len(step.history)
-
-
-@cases
-@given(st.data())
-def test_an_untouched_message_is_the_same_object_and_nothing_grows(format: str, data: st.DataObject) -> None:
+def test_after_any_sequence_of_fits(format: str, data: st.DataObject) -> None:
     talk, setting = data.draw(conversations(format)), data.draw(settings)
     original = deepcopy(talk.items)
-    given = {id(item): i for i, item in enumerate(talk.items)}
-    for step in walk(talk, setting):
-        places = [given[id(item)] for item in step.sent if id(item) in given]
-        assert places == sorted(set(places))
-        made = [item for item in step.sent if id(item) not in given]
-        assert not any(item == other for item in made for other in step.history)
-        assert size(step.sent, format) <= size(step.history, format)
-        for fold in step.folds:
-            assert fold.receipt.tokens_after < fold.receipt.tokens_before
+    heard: list[Any] = []
+    compactor = setting.compactor(format, heard)
+    made: list[Step] = []
+    for step in steps(talk, compactor, heard):
+        a_second_fit_changes_nothing(compactor, step, heard)
+        check_valid(step.history, step.sent)
+        what_is_untouched_is_the_same_object_and_nothing_grows(talk, step)
+        pins_stay_byte_for_byte(talk, step)
+        the_newest_words_of_the_user_are_sent_or_quoted(talk, step)
+        nothing_is_quoted_that_the_user_did_not_say(talk, step)
+        a_failed_summary_is_told(step, setting)
+        made.append(step)
+    a_history_only_extends_between_folds(made)
+    if setting.model.binds_thinking:
+        no_thinking_outlives_its_past(made)
+    if made:
+        a_replay_shows_the_same(talk, setting, made)
+        everything_folded_can_be_recalled(talk, compactor)
     assert talk.items == original
 
 
-@cases
-@given(st.data())
-def test_what_is_pinned_stays_byte_for_byte(format: str, data: st.DataObject) -> None:
-    talk, setting = data.draw(conversations(format)), data.draw(settings)
-    pins = [i for i, item in enumerate(talk.items) if pinned(wire.decode(item, format))]
-    for step in walk(talk, setting):
-        sent = {id(item) for item in step.sent}
-        assert all(id(talk.items[i]) in sent for i in pins if i < len(step.history))
+def a_second_fit_changes_nothing(compactor: Compactor, step: Step, heard: list[Any]) -> None:
+    """The same history again: the same objects, no fold, no event."""
+    events = len(heard)
+    again = compactor.fit(step.history)
+    assert [id(item) for item in again] == [id(item) for item in step.sent]
+    assert len(heard) == events
 
 
-@cases
-@given(st.data())
-def test_the_newest_words_of_the_user_are_sent_or_quoted(format: str, data: st.DataObject) -> None:
-    talk, setting = data.draw(conversations(format)), data.draw(settings)
-    for step in walk(talk, setting):
-        said = [(i, words) for i, words in talk.said.items() if i < len(step.history)]
-        if said:
-            place, words = said[-1]
-            whole = any(item is talk.items[place] for item in step.sent)
-            assert whole or words[:8].strip() in all_words(step.sent)
+def what_is_untouched_is_the_same_object_and_nothing_grows(talk: Conversation, step: Step) -> None:
+    """What was not edited is handed out as it came, once and in order, and a fold makes a history smaller."""
+    places = {id(item): i for i, item in enumerate(talk.items)}
+    kept = [places[id(item)] for item in step.sent if id(item) in places]
+    assert kept == sorted(set(kept))
+    made = [item for item in step.sent if id(item) not in places]
+    assert not any(item == other for item in made for other in step.history)
+    for fold in step.folds:
+        assert fold.receipt.tokens_after < fold.receipt.tokens_before
+        assert size(step.sent, talk.format) < size(step.history, talk.format)
 
 
-def all_words(items: Iterable[Item]) -> str:
+def pins_stay_byte_for_byte(talk: Conversation, step: Step) -> None:
+    """A pinned message is sent every time, as the very object that it was."""
+    sent = {id(item) for item in step.sent}
+    assert all(id(item) in sent for item in step.history if pinned(wire.decode(item, talk.format)))
+
+
+def the_newest_words_of_the_user_are_sent_or_quoted(talk: Conversation, step: Step) -> None:
+    """Whatever goes, the model reads what the user asked last: the message itself, or its first words in a summary."""
+    said = [(i, words) for i, words in talk.said.items() if i < len(step.history)]
+    for place, words in said[-1:]:
+        whole = any(item is talk.items[place] for item in step.sent)
+        assert whole or words[:SHOWN].strip() in users_words(step.sent)
+
+
+def nothing_is_quoted_that_the_user_did_not_say(talk: Conversation, step: Step) -> None:
+    """What a summary quotes as the user's is the user's: no assistant and no tool speaks in that place."""
+    said = "\n".join(talk.said.values())
+    sent_as_is = {id(item) for item in step.history}
+    for item in step.sent:
+        if item["role"] == "user" and id(item) not in sent_as_is:
+            for line in users_words([item]).splitlines():
+                if line.startswith("> "):
+                    assert QUOTE_CUT.split(line[2:])[0][:SHOWN] in said
+
+
+def a_failed_summary_is_told(step: Step, setting: Setting) -> None:
+    """A summarizer that fails never stops the agent, and each failure is an event and stands in the receipt."""
+    assert step.failures == [reason for fold in step.folds for reason in fold.receipt.failures]
+    asked = [e for fold in step.folds if fold.layer == "summarize" for e in fold.edits if e.by == "summarize_older"]
+    assert bool(step.failures) or not asked or setting.summarizer in (extract, tells)
+
+
+def a_history_only_extends_between_folds(made: list[Step]) -> None:
+    """Without a fold, what is sent starts with what was sent before: a provider's cache holds."""
+    for before, after in pairwise(made):
+        if not after.folds:
+            assert after.sent == before.sent + after.history[len(before.history) :]
+
+
+def no_thinking_outlives_its_past(made: list[Step]) -> None:
+    """Where a model binds its thinking to what is before it, none that there was stands behind an edit."""
+    for before, after in pairwise([Step([], [], [], []), *made]):
+        grown = before.sent + after.history[len(before.history) :]
+        first = next((i for i, (a, b) in enumerate(zip(grown, after.sent)) if a != b), len(after.sent))
+        assert not any(map(thinks, after.sent[first + 1 :]))
+
+
+def a_replay_shows_the_same(talk: Conversation, setting: Setting, made: list[Step]) -> None:
+    """The folds, replayed on a history that is read afresh, give what was sent."""
+    replayed = History(Meter(setting.model.family), pinned, bound=setting.model.binds_thinking, format=talk.format)
+    replayed.folds = [(len(step.history), fold) for step in made for fold in step.folds]
+    replayed.take(made[-1].history)
+    replayed.show(replayed.view())
+    assert replayed.seen == made[-1].sent
+
+
+def everything_folded_can_be_recalled(talk: Conversation, compactor: Compactor) -> None:
+    """Each id that any fold dropped still gives the message as it was, or the summary that an earlier fold wrote."""
+    decoded = [wire.decode(item, talk.format) for item in talk.items]
+    for fold in compactor.folds:
+        for edit in fold.edits:
+            for id in edit.drop:
+                recalled = compactor.recall(id)
+                assert recalled is not None
+                assert recalled in decoded or recalled.summary is not None
+
+
+SHOWN = 8
+"""Characters of a user's message that must be read for the message to count as quoted."""
+
+QUOTE_CUT = re.compile(r" ?\[…|…| \(corrected later\)")
+
+
+def users_words(items: Iterable[Item]) -> str:
     """Everything that stands in the user messages of a history."""
     texts = []
     for item in items:
@@ -301,49 +360,7 @@ def all_words(items: Iterable[Item]) -> str:
     return "\n".join(texts)
 
 
-@cases
-@given(st.data())
-def test_a_history_only_extends_between_folds_and_a_second_fit_changes_nothing(format: str, data: st.DataObject) -> None:
-    talk, setting = data.draw(conversations(format)), data.draw(settings)
-    heard: list[Any] = []
-    compactor = setting.compactor(format, heard)
-    made: list[Step] = []
-    for step in steps(talk, compactor, heard):
-        del heard[:]
-        again = compactor.fit(step.history)
-        assert [id(item) for item in again] == [id(item) for item in step.sent]
-        assert heard == []
-        made.append(step)
-    for before, after in pairwise(made):
-        if not after.folds:
-            assert after.sent == before.sent + after.history[len(before.history) :]
-
-
-@cases
-@given(st.data())
-def test_folds_replayed_on_a_fresh_history_show_the_same(format: str, data: st.DataObject) -> None:
-    talk, setting = data.draw(conversations(format)), data.draw(settings)
-    made = walk(talk, setting)
-    replayed = History(Meter(setting.model.family), pinned, bound=setting.model.binds_thinking, format=format)
-    for step in made:
-        replayed.folds += [(len(step.history), fold) for fold in step.folds]
-    if made:
-        replayed.take(made[-1].history)
-        replayed.show(replayed.view())
-        assert replayed.seen == made[-1].sent
-
-
-@cases
-@given(st.data())
-def test_everything_folded_can_be_recalled_by_its_id(format: str, data: st.DataObject) -> None:
-    talk, setting = data.draw(conversations(format)), data.draw(settings)
-    heard: list[Any] = []
-    compactor = setting.compactor(format, heard)
-    decoded = [wire.decode(item, format) for item in talk.items]
-    for step in steps(talk, compactor, heard):
-        recalled = [compactor.recall(id) for fold in step.folds for edit in fold.edits for id in edit.drop]
-        assert None not in recalled
-        assert all(m in decoded or m.summary is not None or m.format for m in recalled if m is not None)
+# -- other ways to fold -------------------------------------------------------------------------------------------
 
 
 @cases
@@ -377,17 +394,24 @@ def test_a_hard_budget_is_met_exactly_or_refused_with_what_is_in_the_way(format:
     compactor.fit(talk.items)
     bill = data.draw(st.sampled_from((0.7, 1.0, 1.9)))
     compactor.observe({"usage": {"prompt_tokens": 1 + round(bill * size(talk.items, format)), "completion_tokens": 1}})
-    try:
-        sent = compactor.fold_to(talk.items, most)
-    except CannotFit as refusal:
-        assert refusal.tokens > refusal.limit == most
-        assert refusal.in_the_way
+    result = folded_or_refused(compactor, talk.items, most)
+    if isinstance(result, CannotFit):
+        assert result.tokens > result.limit == most
+        assert result.in_the_way
         assert compactor.folds == []
         assert [id(item) for item in compactor.fit(talk.items)] == [id(item) for item in talk.items]
     else:
         assert compactor.count.tokens <= most
-        check_valid(talk.items, sent)
+        check_valid(talk.items, result)
     assert talk.items == original
+
+
+def folded_or_refused(compactor: Compactor, history: list[Item], most: int) -> list[Item] | CannotFit:
+    """What is sent within a hard budget, or the refusal."""
+    try:
+        return compactor.fold_to(history, most)
+    except CannotFit as refusal:
+        return refusal
 
 
 @cases
@@ -396,26 +420,21 @@ def test_a_history_that_cannot_fit_leaves_everything_as_it_was(format: str, data
     talk, setting = data.draw(conversations(format)), data.draw(settings)
     heard: list[Any] = []
     compactor = setting.compactor(format, heard)
-    twin = setting.compactor(format)
-    fitted = None
-    for step in steps(talk, compactor, heard):
-        fitted = step
-    if fitted is None:
-        return
+    fitted = [*steps(talk, compactor, heard)][-1:]
+    assume(fitted)
     folds = list(compactor.folds)
     huge = {"role": "user", "content": f"{PIN} " + "a pinned page " * 10_000}
     with pytest.raises(CannotFit):
-        compactor.fit([*fitted.history, huge])
+        compactor.fit([*fitted[0].history, huge])
     assert compactor.folds == folds
-    assert compactor.fit(fitted.history) == fitted.sent
-    assert twin.folds == []
+    assert compactor.fit(fitted[0].history) == fitted[0].sent
 
 
 @cases
 @given(st.data())
 def test_a_rewritten_or_forked_history_never_yields_orphans(format: str, data: st.DataObject) -> None:
     talk, setting = data.draw(conversations(format)), data.draw(settings)
-    other = data.draw(conversations(format))
+    other = data.draw(conversations(format, turns=2))
     fork = data.draw(st.sampled_from([0, *talk.stops]))
     compactor = setting.compactor(format)
     for stop in talk.stops:
@@ -437,18 +456,3 @@ def send(compactor: Compactor, history: list[Item]) -> None:
     except CannotFit:
         return
     check_valid(history, sent)
-
-
-@cases
-@given(st.data())
-def test_a_failing_summarizer_never_stops_the_agent_and_is_told(format: str, data: st.DataObject) -> None:
-    talk = data.draw(conversations(format))
-    failing = data.draw(st.sampled_from((raises, says_nothing, rambles)))
-    setting = data.draw(settings)._replace(summarizer=failing, policy=SMALL)
-    heard: list[Any] = []
-    compactor = setting.compactor(format, heard)
-    for step in steps(talk, compactor, heard):
-        reasons = [event.reason for event in heard if isinstance(event, SummaryFellBack)]
-        assert reasons == [reason for fold in step.folds for reason in fold.receipt.failures]
-        asked = [e for fold in step.folds if fold.layer == "summarize" for e in fold.edits if e.by == "summarize_older"]
-        assert not asked or reasons

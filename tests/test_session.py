@@ -5,34 +5,32 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sessions import (
-    BRANCH,
-    HEADER,
-    STAMP,
-    SUMMARY,
-    SYSTEM,
-    Log,
-    Shown,
-    context,
-    fold,
-    ids,
-    long_log,
-    pi_context,
-    shown,
-    shown_all,
-    words,
-)
 
 from foldline.errors import CompactionError, SessionError, UnsafeEdit
 from foldline.fold import Fold, Receipt
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, Usage, replace, text_of
 from foldline.session import Session
 from foldline.view import Edit, View
+from sessions import (
+    BRANCH,
+    HEADER,
+    SUMMARY,
+    SYSTEM,
+    Log,
+    Shown,
+    context,
+    fold,
+    folded,
+    ids,
+    long_log,
+    pi_context,
+    shown_all,
+    words,
+)
 
 OLD = {key: value for key, value in HEADER.items() if key != "version"}
 
@@ -492,7 +490,6 @@ def tree(steps: list[tuple[str, int, int]]) -> Log:
     return log
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=25))
 def test_any_tree_reads_as_pi_reads_it(steps):
     with tempfile.TemporaryDirectory() as folder:
@@ -711,12 +708,14 @@ def test_a_second_fold_keeps_the_facts_of_the_first(path):
     session = opened(long_log(), path)
     fold(session)
     first = session.view().messages[0].summary
-    assert first and first.facts["round"] == 1
+    assert first
+    assert first.facts["round"] == 1
     for n in range(40):
         session.append(Message("user", (Text(f"turn {n}: " + "and more of it " * 60),)))
     fold(session)
     second = session.view().messages[0].summary
-    assert second and second.facts["round"] == 2
+    assert second
+    assert second.facts["round"] == 2
     session.undo()
     assert session.view().messages[0].summary == first
 
@@ -754,6 +753,16 @@ def test_an_empty_fold_writes_nothing(path):
     was = path.read_bytes()
     view = session.view()
     session.fold(view, view, Fold(), session.meter())
+    assert path.read_bytes() == was
+
+
+def test_a_fold_of_an_older_view_is_refused(path):
+    session = opened(long_log(), path)
+    made = folded(session, layer="prune")
+    session.append(Message("user", (Text("in between"),)))
+    was = path.read_bytes()
+    with pytest.raises(SessionError, match="not of the context as it stands"):
+        session.fold(*made)
     assert path.read_bytes() == was
 
 
@@ -845,7 +854,6 @@ def any_edits(view: View, proposals: list[tuple[str, int, int]]) -> tuple[View, 
     return view, made
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=20), st.lists(PROPOSALS, min_size=1, max_size=3), st.booleans())
 def test_any_fold_of_any_tree_is_read_back_and_can_be_undone(steps, folds, grows):
     with tempfile.TemporaryDirectory() as folder:

@@ -168,7 +168,7 @@ class Compactor:
         return self._hand_out()
 
     def recall(self, id: str) -> Message | None:
-        """The message of that id as it was before any fold, or None."""
+        """The message of that id as it was before any fold, or the summary of that id, or None."""
         return self._history.find(id)
 
     def undo(self) -> Fold | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from foldline.errors import CannotFit, ConfigError, SummaryFailed
 from foldline.fold import Fold, Receipt, Trigger
@@ -15,7 +15,9 @@ from foldline.policy import Budget, Layer, Policy, hard_strategies
 from foldline.strategies import Strategy
 from foldline.summarize.extract import extract
 from foldline.summarize.ledger import Ledger
+from foldline.summarize.sections import quote
 from foldline.summarize.verify import audit
+from foldline.tokens.estimate import estimate
 from foldline.view import Brief, Edit, View
 
 MIN_PROGRESS = 0.02
@@ -26,6 +28,12 @@ MANUAL_SHARE = 0.4
 
 NOTE_TOKENS = 48
 """What the line takes that ends each summary and says which messages can be recalled."""
+
+SHOWN = 12
+"""Characters of a user's message that must stand in a summary for the message to be shown there."""
+
+LEAST_QUOTE = 24
+"""Tokens that the user's newest words get, however small the budget."""
 
 RECOVERY_SHARE = 0.7
 """What a fold after an overflow brings a request down to: the count was wrong once, so it leaves room."""
@@ -87,12 +95,13 @@ def folding(
     ratio: float = 1.0,
     overhead: int = 0,
     error: float = 0.0,
+    rounds: int = 0,
 ) -> Folding:
     """Runs the steps over a view, and returns the view and the fold that were reached.
 
     Yields an `Ask` for each summary that a layer wants written; a failure sent back is answered by extraction. The
     fold is empty where nothing was to be done, or nothing worth it could be. Raises `CannotFit` where the view is
-    still over `limit`. `ratio` is tokens per estimated token.
+    still over `limit`. `ratio` is tokens per estimated token, `rounds` how many folds the history has seen at least.
     """
     began = time.perf_counter()
     before = view
@@ -106,7 +115,9 @@ def folding(
             if view.tokens <= step.target:
                 break
             for edit in strategy(view, view.tokens - step.target):
-                written = yield from _write(edit, view, step.layer, focus, ratio, failures)
+                if not (edit := _standing(edit, view)).drop:
+                    continue
+                written = yield from _write(edit, view, step.layer, focus, ratio, failures, rounds)
                 after = view.apply(written)
                 if after.tokens < view.tokens:
                     view = after
@@ -125,21 +136,28 @@ def folding(
         failures=tuple(failures),
         seconds=time.perf_counter() - began,
     )
-    return view, Fold(secrets.token_hex(4), trigger, layers[-1], tuple(edits), _first_kept(before, view), receipt)
+    return view, Fold(secrets.token_hex(4), trigger, layers[-1], tuple(edits), _first_kept(before, view, edits), receipt)
+
+
+def _standing(edit: Edit, view: View) -> Edit:
+    """An edit without the messages of nothing but thinking that an earlier edit of the same strategy orphaned."""
+    if not view.bound or all(id in view.index for id in edit.drop):
+        return edit
+    return replace(edit, drop=tuple(id for id in edit.drop if id in view.index))
 
 
 def _write(
-    edit: Edit, view: View, layer: Layer, focus: str, ratio: float, failures: list[str]
+    edit: Edit, view: View, layer: Layer, focus: str, ratio: float, failures: list[str], rounds: int
 ) -> Generator[Ask, Answer, Edit]:
     """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
-    if not isinstance(edit.into, Brief):
+    if (start := view.find(edit.drop)) is None:
         return edit
-    start = view.find(edit.drop)
-    assert start is not None, "a strategy proposes spans of the view that it was given"
     span = view.entries[start : start + len(edit.drop)]
     messages = tuple(entry.message for entry in span)
+    if not isinstance(edit.into, Brief):
+        return _with_ledger(edit, edit.into, messages)
     size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)) - NOTE_TOKENS)
-    brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=_round(messages) + 1)
+    brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=max(rounds, _round(messages)) + 1)
     answer: Answer | None = None
     if not layer.hard:
         answer = yield Ask(brief, messages)
@@ -149,9 +167,39 @@ def _write(
             failures.append(fault)
         answer = extract(brief, messages)
     assert isinstance(answer, Summary)
+    answer = _with_words(answer, messages, size // 4)
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
     summary = Summary(f"{answer.text.rstrip()}\n\n{note}", {**answer.facts, "round": brief.round})
     return replace(edit, into=(Message("user", (summary,)),))
+
+
+def _with_ledger(edit: Edit, into: Sequence[Message], messages: Sequence[Message]) -> Edit:
+    """An edit whose summaries, which a strategy wrote, carry on the ledger of what they stand for."""
+    if not any(message.summary for message in into):
+        return edit
+    facts = {**Ledger.of(messages).facts(), "round": max(1, _round(messages))}
+    told = (replace(m, parts=(replace(s, facts=facts),)) if (s := m.summary) else m for m in into)
+    return replace(edit, into=tuple(told))
+
+
+def _with_words(summary: Summary, messages: Sequence[Message], room: int) -> Summary:
+    """The summary with the ledger behind it, and with the user's newest words where it shows none of them.
+
+    A model may forget what the user said, and a small budget may not hold it; then it is quoted here, newest first.
+    """
+    ledger = Ledger.from_facts(summary.facts) if summary.facts else Ledger.of(messages)
+    facts = summary.facts or ledger.facts()
+    said = [request for request in reversed(ledger.requests) if request.text.strip()]
+    missing = [request for request in said if request.text.split("\n")[0][:SHOWN].strip() not in summary.text]
+    if not missing or (summary.facts and missing[0] is not said[0]):
+        return replace(summary, facts=facts)
+    quotes: list[str] = []
+    for request in missing:
+        if quotes and room < LEAST_QUOTE:
+            break
+        quotes.insert(0, quote(ledger, request, max(room, LEAST_QUOTE)))
+        room -= estimate(quotes[0])
+    return Summary("\n".join(["## User requests", *quotes, "", summary.text]), facts)
 
 
 def _fault(answer: Answer, most: int, view: View) -> str:
@@ -180,9 +228,10 @@ def _outputs(view: View) -> int:
     return sum(entry.tokens for entry in view.entries if any(True for _ in entry.message.results))
 
 
-def _first_kept(before: View, after: View) -> str | None:
+def _first_kept(before: View, after: View, edits: Sequence[Edit]) -> str | None:
     """The first entry that stands behind everything that was summarized away."""
-    gone = [i for i, entry in enumerate(before.entries) if entry.id not in after.index]
+    dropped = {id for edit in edits for id in edit.drop}
+    gone = [i for i, entry in enumerate(before.entries) if entry.id in dropped and entry.id not in after.index]
     return before.entries[gone[-1] + 1].id if gone and gone[-1] + 1 < len(before.entries) else None
 
 
@@ -241,7 +290,8 @@ def run(folding: Folding, summarizer: Summarizer) -> tuple[View, Fold]:
         if isinstance(asked, Summary | SummaryFailed):
             answer = asked
         else:
-            asked.close()
+            if inspect.iscoroutine(asked):
+                asked.close()
             raise ConfigError("this summarizer is awaited: call the async method", path="summarizer")
 
 
@@ -254,16 +304,16 @@ async def arun(folding: Folding, summarizer: Summarizer) -> tuple[View, Fold]:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         asked = _asked(summarizer, ask)
-        answer = asked if isinstance(asked, Summary | SummaryFailed) else await asked
+        answer = asked if isinstance(asked, Summary | SummaryFailed) else await _awaited(asked)
 
 
-def _asked(summarizer: Summarizer, ask: Ask) -> Answer | Coroutine[Any, Any, Answer]:
+def _asked(summarizer: Summarizer, ask: Ask) -> Answer | Awaitable[Summary | str]:
     """A summarizer's answer; whatever it raises is a failed summary, which never stops the agent."""
     try:
         answer = summarizer(ask.brief, ask.messages)
     except Exception as cause:  # noqa: BLE001
         return SummaryFailed(f"{type(cause).__name__}: {cause}", cause=cause)
-    return _awaited(answer) if inspect.isawaitable(answer) else _as_summary(answer)
+    return answer if inspect.isawaitable(answer) else _as_summary(answer)
 
 
 async def _awaited(answer: Awaitable[Summary | str]) -> Answer:

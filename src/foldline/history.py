@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from math import ceil
 from typing import Any
 
 from foldline import wire
@@ -61,12 +62,20 @@ class History:
 
     def view(self) -> View:
         """What the model sees, with every fold that stands on this history replayed."""
+        *_, view = self._views()
+        return view
+
+    def _views(self) -> Iterator[View]:
+        """What the model saw from the first edit to the last, and what it sees now."""
         entries = list(self._entries())
-        view, done = View((), self.meter.count, self.bound), 0
+        view, done = View((), self._count, self.bound), 0
         for at, fold in self.folds:
-            view = View(view.entries + tuple(entries[done:at]), view.count, view.bound).replay(fold.edits)
+            view = View(view.entries + tuple(entries[done:at]), view.count, view.bound)
             done = max(done, at)
-        return View(view.entries + tuple(entries[done:]), view.count, view.bound)
+            for edit in fold.edits:
+                view = view.replay((edit,))
+                yield view
+        yield View(view.entries + tuple(entries[done:]), view.count, view.bound)
 
     def show(self, view: View) -> None:
         """Makes a view what the model sees from now on."""
@@ -78,9 +87,11 @@ class History:
         )
 
     def find(self, id: str) -> Message | None:
-        """The message of that id as it was before any fold, or None."""
-        ids = list(self._chain())
-        return self.messages[ids.index(id)] if id in ids else None
+        """The message of that id as it was before any fold, or the summary that a fold made, or None."""
+        ids = self._chain()
+        if id in ids:
+            return self.messages[ids.index(id)]
+        return next((view.entries[view.index[id]].message for view in self._views() if id in view.index), None)
 
     def _continues(self, items: Sequence[Item]) -> bool:
         """Whether the items start with all that were taken before.
@@ -125,7 +136,11 @@ class History:
     def _entries(self) -> Iterator[Entry]:
         ratio = self.meter.ratio
         for id, message, weight in zip(self._chain(), self.messages, self.weights):
-            yield Entry(id, message, round(weight * ratio), self.pinned(message))
+            yield Entry(id, message, ceil(weight * ratio), self.pinned(message))
+
+    def _count(self, message: Message) -> int:
+        """Rounded up, so that the sum over a view is never less than what `Meter.total` counts for it."""
+        return ceil(self.meter.weigh(message) * self.meter.ratio)
 
     def _chain(self) -> list[str]:
         known = len(self._ids)

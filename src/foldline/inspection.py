@@ -11,6 +11,7 @@ from foldline.policy import Budget, Layer, Policy, budget
 from foldline.session import Session
 from foldline.tokens.meter import Meter
 from foldline.tokens.weigh import weigh_part
+from foldline.transcripts.transcript import Transcript
 from foldline.view import View
 
 SOFT_COUNT = 3
@@ -86,8 +87,8 @@ class Inspection(Value, frozen=True, omit_defaults=False):
 class Opened:
     """A session with its meter, its view and its budget: what every command starts from."""
 
-    def __init__(self, session: Session, *, model: str = "", window: int | None = None) -> None:
-        self.session = session
+    def __init__(self, session: Session | Transcript, *, model: str = "", window: int | None = None) -> None:
+        self.session: Session | Transcript = session
         self.model: Model = model_named(model or session.model)
         self.budget: Budget = budget(window or self.model.window)
         self.meter: Meter = session.meter(self.model.family)
@@ -114,6 +115,7 @@ class Opened:
                 ratio=self.meter.ratio,
                 overhead=self.meter.overhead,
                 error=error,
+                rounds=self.session.compactions,
             ),
             extract,
         )

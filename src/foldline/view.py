@@ -12,11 +12,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from hashlib import blake2b
+from itertools import pairwise
 
 import msgspec
 
 from foldline.errors import UnsafeEdit
-from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, Value, replace
+from foldline.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Value,
+    replace,
+)
 
 
 class Entry(Value, frozen=True, omit_defaults=True):
@@ -79,6 +92,15 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         """The indices where the history may be parted, from 0 to the number of entries: what every rule allows."""
         return reduce(set.intersection, (rule(self.entries) for rule in CUT_RULES))
 
+    def unpinned(self, stop: int) -> Iterator[tuple[int, int]]:
+        """The runs of entries before the index `stop` that hold no pin, drawn in to cut points."""
+        legal = self.cut_points()
+        pins = [-1, *(i for i, entry in enumerate(self.entries[:stop]) if entry.pinned), stop]
+        for before, after in pairwise(pins):
+            points = [i for i in range(before + 1, after + 1) if i in legal]
+            if len(points) > 1:
+                yield points[0], points[-1]
+
     def find(self, drop: Sequence[str]) -> int | None:
         """Where the span of the ids `drop` starts, or None where it does not stand whole."""
         start = self.index.get(drop[0]) if drop else None
@@ -127,8 +149,7 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
             parts = tuple(p for p in entry.message.parts if type(p) is not Thinking)
             if len(parts) == len(entry.message.parts):
                 yield entry
-            elif parts:
-                message = replace(entry.message, parts=parts)
+            elif not is_empty(message := replace(entry.message, parts=parts)):
                 yield replace(entry, message=message, tokens=self.count(message))
 
 
@@ -280,7 +301,16 @@ def _check_pairs(
 
 def is_empty(message: Message) -> bool:
     """Whether a provider would refuse the message as empty."""
-    return all(type(p) in (Text, Summary, Thinking) and not p.text.strip() for p in message.parts)  # type: ignore[union-attr]
+    return not any(_says(part) for part in message.parts)
+
+
+def _says(part: Part) -> bool:
+    match part:
+        case Thinking(text, _, data):
+            return bool(text.strip() or data)
+        case Text(text) | Summary(text):
+            return bool(text.strip())
+    return True
 
 
 def _first_speaker(entries: Iterable[Entry]) -> str | None:

@@ -12,8 +12,8 @@ import msgspec
 from foldline.config import Settings, read_settings
 from foldline.inspection import Opened
 from foldline.policy import PRESETS, Policy, preset
-from foldline.session import Session
-from foldline.session.finding import find
+from foldline.transcripts import open_session
+from foldline.transcripts.finding import find
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,7 +40,7 @@ def opened(session: str | None, *, strict: bool, window: int | None = None) -> O
     path = find(session, cwd=os.getcwd())
     if session is None:
         click.echo(f"session: {path}", err=True)
-    found = Session(path, strict=strict)
+    found = open_session(path, strict=strict)
     for fault in found.faults:
         click.echo(f"warning: {path}: {fault}", err=True)
     return Opened(found, window=window)

@@ -14,8 +14,8 @@ from foldline.cli.options import opened, print_json, session_options
 from foldline.errors import FoldlineError
 from foldline.inspection import Opened, what
 from foldline.messages import Value
-from foldline.session import Session
-from foldline.session.finding import Found, found_sessions
+from foldline.transcripts import open_session
+from foldline.transcripts.finding import Found, found_sessions
 
 
 class Listed(Value, frozen=True, omit_defaults=False):
@@ -94,7 +94,7 @@ def undo(session: str | None, as_json: bool, strict: bool, window: int | None) -
 def _listed(found: Found) -> Listed:
     base = (found.agent, found.id, found.path, found.cwd, found.changed)
     try:
-        whole = Opened(Session(found.path))
+        whole = Opened(open_session(found.path))
         return Listed(*base, whole.session.model, whole.tokens, whole.budget.window, whole.session.compactions)
     except FoldlineError as error:
         return Listed(*base, error=str(error))

@@ -15,7 +15,7 @@ import msgspec
 
 from foldline.errors import SessionError
 from foldline.fold import Fold, Receipt
-from foldline.messages import Message, Value, replace
+from foldline.messages import Message, Value
 from foldline.session import composing, dialect, tree, writing
 from foldline.session.context import Context
 from foldline.session.lines import Record, first_line, line_number, lines_from_end
@@ -145,7 +145,9 @@ class Session:
     @property
     def compactions(self) -> int:
         """How many folds with a summary the context has seen: as foldline noted, or counted in the file."""
-        return max((m.summary.facts.get("round", 1) for _, m in self.context.entries if m.summary), default=0)
+        summary = next((s for _, message in self.context.entries if (s := message.summary)), None)
+        noted = summary.facts.get("round", 0 if self._size <= COUNTED_SIZE else 1) if summary else 0
+        return noted or sum(1 for fold in self.folds() if fold.summary and not fold.undone)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -161,6 +163,8 @@ class Session:
         if not fold:
             return
         self._check_writable()
+        if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
+            raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
         learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
         self._write(composing.fold_records(self._place(), before, after, fold, learned))
 
@@ -179,8 +183,9 @@ class Session:
             earlier = self._standing()[:-1]
             self._write([composing.reasserted(earlier[-1] if earlier else None, note)])
         else:
-            leaf = mark["leaf"] if "leaf" in mark else self._before(group[0])
-            self._write(composing.undo_records(self._place(), group, leaf if isinstance(leaf, str) else None, note))
+            noted = mark.get("leaf")
+            leaf = noted if isinstance(noted, str) and self._search(noted) else self._before(group[0])
+            self._write(composing.undo_records(self._place(), group, leaf, note))
         return fold
 
     # -- inside ----------------------------------------------------------------------------------------------
@@ -197,7 +202,10 @@ class Session:
             self._linear = self.version == 1
             records = (Record(line) for line in lines_from_end(fd, self._size))
             self._path = (tree.linear_path if self._linear else tree.live_path)(records)
-            faults = sorted({*self._path.faults})
+            self._sources: dict[str, Record] = {}
+            entries = list(self._contributions())
+            late = (tree.Fault(r.line.offset, "damaged line") for r in self._path.records if r.damaged)
+            faults = sorted({*self._path.faults, *late})
             self.faults = [Fault(line_number(fd, fault.offset), fault.what) for fault in faults]
         if not self.header and not any(r.type in _OURS for r in self._path.records):
             raise SessionError("not a session of pi or OpenClaw", path=self.path, line=1)
@@ -207,8 +215,6 @@ class Session:
             self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {KNOWN_VERSION}"))
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
-        self._sources: dict[str, Record] = {}
-        entries = list(self._contributions())
         marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
         learned = next((mark for mark in marks if isinstance(mark, dict)), None)
         self.context = Context(entries, since=self._since([id for id, _ in entries]), learned=learned)
@@ -232,14 +238,6 @@ class Session:
             if record.type != "compaction":
                 yield from self._contribution(record, edits)
 
-    def _counted(self, message: Message) -> Message:
-        """A summary that another program wrote, with the number of folds that it has seen."""
-        summary = message.summary
-        if summary is None or "round" in summary.facts or self._size > COUNTED_SIZE:
-            return message
-        rounds = sum(1 for fold in self.folds() if fold.summary and not fold.undone)
-        return replace(message, parts=(replace(summary, facts={**summary.facts, "round": rounds}),))
-
     def _contribution(self, record: Record, edits: Mapping[str, Record]) -> Iterator[tuple[str, Message]]:
         if self.version >= 3 and dialect.role_of(record) == "hookMessage":
             return
@@ -247,7 +245,7 @@ class Session:
         message = dialect.edited(record, edit) if edit else dialect.message_of(record)
         if message is not None and record.id:
             self._sources[record.id] = record
-            yield record.id, self._counted(message)
+            yield record.id, message
 
     def _since(self, ids: Sequence[str]) -> int:
         """The first message whose bill was made for the context as it stands: behind the newest fold or edit."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 from foldline.view import Brief, Edit, View, opens_turn
 
@@ -35,7 +34,7 @@ def summarize_older(
         aim = max(0, view.tokens - max(0, excess))
         tail = min(keep, int(aim * TAIL_SHARE))
         cut = _cut(view, tail)
-        spans = [s for s in _spans(view, cut) if _worth(view, *s)]
+        spans = [s for s in view.unpinned(cut) if _worth(view, *s)]
         folded = sum(_tokens(view, *s) for s in spans)
         room = max(0, aim - (view.tokens - folded))
         for start, stop in spans:
@@ -61,16 +60,6 @@ def _cut(view: View, tail: int) -> int:
     first = fitting[0]
     turns = [i for i in view.turns if i in set(fitting) and behind[i] >= behind[first] * TURN_SLACK]
     return turns[0] if turns else first
-
-
-def _spans(view: View, cut: int) -> Iterator[tuple[int, int]]:
-    """The runs of entries before the cut that hold no pin, drawn in to legal cut points."""
-    legal = view.cut_points()
-    pins = [-1, *(i for i, entry in enumerate(view.entries[:cut]) if entry.pinned), cut]
-    for before, after in pairwise(pins):
-        points = [i for i in range(before + 1, after + 1) if i in legal]
-        if len(points) > 1:
-            yield points[0], points[-1]
 
 
 def _worth(view: View, start: int, stop: int) -> bool:

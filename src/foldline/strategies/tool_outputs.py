@@ -165,7 +165,10 @@ def _shortened(call: ToolCall, id: str) -> ToolCall:
     arguments = _arguments(call)
     if not arguments:
         return call
-    short = _cut_strings(arguments, id)
+    try:
+        short = _cut_strings(arguments, id)
+    except RecursionError:
+        return call
     return call if short == arguments else replace(call, arguments=json.dumps(short, ensure_ascii=False))
 
 

@@ -3,53 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from foldline.messages import Message, Summary
 from foldline.view import Edit, Entry, View, opens_turn
 
-QUOTE = 400
-"""Characters of each user message that the notice quotes, newest first."""
+QUOTES = ((8, 400), (2, 120), (1, 24))
+"""How many of the newest user messages the notice quotes and how many characters of each, tried in this order."""
 
 
-def truncate(*, keep: int = 0, quotes: int = 8) -> Callable[[View, int], Iterator[Edit]]:
+def truncate(*, keep: int = 0) -> Callable[[View, int], Iterator[Edit]]:
     """Drops the oldest messages that are not pinned, as few as free what is asked, into a notice.
 
-    The notice says how much went, quotes the newest `quotes` user messages of it and carries on the summary that
-    stood there. At least `keep` tokens of the newest history stay.
+    The notice says how much went, quotes the newest user messages of it and carries on the summary that stood there.
+    Each run between pins gets a notice of its own. At least `keep` tokens of the newest history stay.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
-        first = next((i for i, entry in enumerate(view.entries) if not entry.pinned), None)
-        if excess <= 0 or first is None:
-            return
-        stop_at = next((i for i in range(first, len(view.entries)) if view.entries[i].pinned), len(view.entries))
-        ends = [i for i in sorted(view.cut_points()) if first < i <= stop_at and i < len(view.entries)]
-        sizes = {end: sum(entry.tokens for entry in view.entries[first:end]) for end in ends}
-        ends = [end for end in ends if view.tokens - sizes[end] >= keep]
-        for end in ends:
-            notice = _notice(view.entries[first:end], quotes)
-            if sizes[end] - view.count(notice) >= excess:
-                break
-        else:
-            if not ends:
+        legal = view.cut_points()
+        for start, stop in view.unpinned(len(view.entries)):
+            if excess <= 0:
                 return
-            end, notice = ends[-1], _notice(view.entries[first : ends[-1]], 0)
-        yield Edit(tuple(entry.id for entry in view.entries[first:end]), (notice,), by="truncate")
+            ends = [i for i in range(start + 1, stop + 1) if i in legal and i < len(view.entries)]
+            sizes = dict(enumerate(accumulate(entry.tokens for entry in view.entries[start:stop]), start + 1))
+            ends = [end for end in ends if view.tokens - sizes[end] >= keep]
+            if not ends:
+                continue
+            end, notice = _enough(view, start, ends, sizes, excess)
+            excess -= sizes[end] - view.count(notice)
+            yield Edit(tuple(entry.id for entry in view.entries[start:end]), (notice,), by="truncate")
 
     return strategy
 
 
-def _notice(gone: Sequence[Entry], quotes: int) -> Message:
+def _enough(view: View, start: int, ends: Sequence[int], sizes: dict[int, int], excess: int) -> tuple[int, Message]:
+    """The nearest end that frees enough, and its notice: as much said as possible, less where nothing else helps."""
+    for quotes, length in QUOTES:
+        for end in (end for end in ends if sizes[end] >= excess):
+            notice = _notice(view.entries[start:end], quotes, length)
+            if sizes[end] - view.count(notice) >= excess:
+                return end, notice
+    return ends[-1], _notice(view.entries[start : ends[-1]], *QUOTES[-1])
+
+
+def _notice(gone: Sequence[Entry], quotes: int, length: int) -> Message:
     summaries = [s for entry in gone if (s := entry.message.summary)]
     fresh = [entry for entry in gone if entry.message.summary is None]
     tokens = sum(entry.tokens for entry in fresh)
     lines = [f"[truncated: {len(fresh)} earlier messages, {tokens:,} tokens; recall {fresh[0].id}]"] if fresh else []
-    said = [entry.message.text.strip() for entry in fresh if opens_turn(entry.message)]
-    newest = [text for text in said if text][-quotes:] if quotes else []
+    carried = summaries[-1:] if (quotes, length) == QUOTES[0] else []
+    said = [text.strip() for entry in gone for text in _said(entry.message, carried)]
+    newest = [text for text in said if text][-quotes:]
     if newest:
         lines.append("The user said there:")
-        lines += [f"> {text if len(text) <= QUOTE else text[:QUOTE] + '…'}" for text in newest]
-    if summaries and quotes:
-        lines.append(summaries[-1].text)
+        lines += [f"> {text if len(text) <= length else text[:length] + '…'}" for text in newest]
+    lines += [summary.text for summary in carried]
     facts = summaries[-1].facts if summaries else {}
     return Message("user", (Summary("\n".join(lines) or "[truncated]", facts),))
+
+
+def _said(message: Message, carried: Sequence[Summary]) -> Iterator[str]:
+    """The user's words in a message, and those that a summary had kept where it is not carried on itself."""
+    if message.summary is None:
+        if opens_turn(message):
+            yield message.text
+    elif message.summary not in carried:
+        requests = message.summary.facts.get("requests")
+        for request in requests if isinstance(requests, list | tuple) else ():
+            if isinstance(request, dict) and isinstance(text := request.get("text"), str):
+                yield text

@@ -1,0 +1,1 @@
+"""What stands in for folded messages: the ledger of facts, and the summary made of it."""

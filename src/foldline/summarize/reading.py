@@ -244,6 +244,10 @@ class Reading:
         ]
 
 
+MOST_LABELLED = 120
+"""Labelled values that are watched for corrections at a time, newest first: each new one is held against all of them."""
+
+
 def drop_inside(folder: str, files: dict[str, File], at: int) -> None:
     """Books the files of a deleted folder as deleted with it."""
     inside = folder.rstrip("/") + "/"
@@ -281,7 +285,7 @@ def settle(labelled: list[Labelled], new: Labelled) -> tuple[list[Labelled], lis
                 gone.append(Retired(old.value, new.value, new.at, new.by))
             elif not new.corrects:
                 kept.append(old)
-    return [*kept, new], gone
+    return [*kept[-MOST_LABELLED:], new], gone
 
 
 def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:

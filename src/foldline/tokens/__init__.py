@@ -1,0 +1,1 @@
+"""Counting: what a text, a message and a request take, in tokens."""

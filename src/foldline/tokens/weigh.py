@@ -8,6 +8,7 @@ import msgspec
 
 from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.tokens.estimate import estimate
+from foldline.tokens.media import media_tokens
 
 MESSAGE_FRAME = 4
 """Tokens that a provider adds around each message (OpenAI's cookbook counts 3, and 1 for a name)."""
@@ -17,9 +18,6 @@ CALL_FRAME = 12
 
 SUMMARY_FRAME = 24
 """Tokens of the words that a summary is wrapped in."""
-
-MEDIA_TOKENS = {"image": 1_600, "document": 2_000, "audio": 1_000}
-"""What a picture, document or sound is taken to cost: Claude's cap for a picture is 1,568, OpenAI's tiles are 85 to 1,700."""
 
 
 def weigh(message: Message, family: str = "o200k") -> int:
@@ -49,8 +47,8 @@ def weigh_part(part: Part, family: str = "o200k") -> int:
             return _weigh_all((part,), family)
         case Thinking(text, _, data):
             return estimate(text, family) if data is None else len(data) // 6
-        case Media(kind):
-            return MEDIA_TOKENS[kind]
+        case Media(kind, source):
+            return media_tokens(kind, source, family)
         case Summary(text):
             return SUMMARY_FRAME + estimate(text, family)
         case Opaque(source):

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from foldline.errors import SessionError
-from foldline.session.lines import Record, first_line
+from foldline.transcripts.stores import stores
+
+HEAD = 64 * 1024
+"""Bytes at the start of a session file in which its id and its working directory are looked for."""
+
+_STRING = rb'"\s*:\s*("(?:[^"\\]|\\.){1,2000}")'
+_CWD = re.compile(rb'"cwd' + _STRING)
+_ID = re.compile(rb'"(?:sessionId|session_id|id)' + _STRING)
 
 
 class Found(NamedTuple):
@@ -21,16 +30,8 @@ class Found(NamedTuple):
     changed: float
 
 
-def stores(environment: Mapping[str, str] = os.environ) -> list[tuple[str, Path, str]]:
-    """Where agents keep their sessions: the agent's name, a folder, and the pattern of the files below it."""
-    home = Path(environment.get("HOME") or Path.home())
-    pi = Path(environment.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent")
-    openclaw = Path(environment.get("OPENCLAW_STATE_DIR") or home / ".openclaw")
-    return [("pi", pi / "sessions", "*/*.jsonl"), ("openclaw", openclaw / "agents", "*/sessions/*.jsonl")]
-
-
 def found_sessions(environment: Mapping[str, str] = os.environ) -> list[Found]:
-    """Every session file with a readable header, newest first."""
+    """Every session file in the agents' stores, newest first."""
     found = [f for agent, folder, pattern in stores(environment) for f in _in_store(agent, folder, pattern)]
     return sorted(found, key=lambda f: -f.changed)
 
@@ -56,14 +57,18 @@ def find(session: str | None, *, cwd: str, environment: Mapping[str, str] = os.e
 def _in_store(agent: str, folder: Path, pattern: str) -> Iterator[Found]:
     for path in folder.glob(pattern):
         try:
-            fd = os.open(path, os.O_RDONLY)
+            with open(path, "rb") as file:
+                head = file.read(HEAD)
+                changed = os.fstat(file.fileno()).st_mtime
         except OSError:
             continue
-        try:
-            line = first_line(fd)
-            changed = os.fstat(fd).st_mtime
-        finally:
-            os.close(fd)
-        header = Record(line) if line else None
-        if header is not None and header.type == "session":
-            yield Found(agent, str(path), str(header.data.get("id") or path.stem), str(header.data.get("cwd") or ""), changed)
+        if head:
+            yield Found(agent, str(path), _said(_ID, head) or path.stem, _said(_CWD, head), changed)
+
+
+def _said(pattern: re.Pattern[bytes], head: bytes) -> str:
+    match = pattern.search(head)
+    try:
+        return str(json.loads(match[1])) if match else ""
+    except ValueError:
+        return ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from foldline import wire
 from foldline.errors import WireError
-from foldline.messages import Media, Message, Opaque, Part, Summary, Text, ToolResult, Usage, replace
+from foldline.messages import Media, Message, Opaque, Summary, Text, ToolResult, Usage
 
 LARGEST_COUNT = 10**9
 """No request has more tokens: a number beyond it is a fault of its writer."""
@@ -46,6 +47,13 @@ def usage(prompt: object, output: object, cached: object = 0, written: object = 
         read = write = 0
     billed = Usage(total - read - write, count(output), read, write)
     return billed if billed.prompt else None
+
+
+def iso(milliseconds: object) -> str:
+    """A time as text, or an empty one where the value is no time."""
+    if not isinstance(milliseconds, int | float) or not 0 < milliseconds < 4e12:
+        return ""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def as_json(value: object) -> str:
@@ -102,11 +110,16 @@ def summary(text: str, round: int) -> Message:
     return Message("user", (Summary(text, {"round": round} if round else {}),))
 
 
-def with_parts(message: Message, *more: Part) -> Message:
-    """The message with more parts behind its own."""
-    return replace(message, parts=(*message.parts, *more))
-
-
-def without(entries: Sequence[tuple[str, Message]], gone: set[str]) -> tuple[tuple[str, Message], ...]:
-    """The entries whose ids are not among the gone ones."""
-    return tuple(entry for entry in entries if entry[0] not in gone)
+def unique(entries: Iterable[tuple[str, Message]]) -> tuple[tuple[str, Message], ...]:
+    """The entries, each with an id of its own: what repeats, or is missing, is numbered."""
+    used: dict[str, int] = {}
+    made: list[tuple[str, Message]] = []
+    for id, message in entries:
+        number = used[id] = used.get(id, 0) + 1
+        name = f"{id}~{number}" if number > 1 else id or "~"
+        while number > 1 and name in used:
+            number += 1
+            name = f"{id}~{number}"
+        used.setdefault(name, 1)
+        made.append((name, message))
+    return tuple(made)

@@ -12,6 +12,9 @@ from foldline.session.lines import decode
 
 BOM = b"\xef\xbb\xbf"
 
+SQLITE = b"SQLite format 3\0"
+"""How every SQLite database starts."""
+
 LARGEST = 1 << 30
 """Bytes of the largest document that is read whole; rows have no such limit."""
 
@@ -39,13 +42,13 @@ class Source:
             raise self.refused(what, line)
         self.faults.append(Fault(line, what))
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that are not blank, with their numbers."""
+    def lines(self, *, blank: bool = False) -> Iterator[tuple[int, bytes]]:
+        """The lines with their numbers, the blank ones too where they count."""
         try:
             with open(self.path, "rb") as file:
                 for number, line in enumerate(file, 1):
                     data = line.removeprefix(BOM) if number == 1 else line
-                    if data.strip():
+                    if blank or data.strip():
                         yield number, data
         except (OSError, ValueError) as error:
             raise self.refused(f"cannot be read: {reason(error)}") from error
@@ -80,6 +83,13 @@ class Source:
             return decode(self.data())
         except ValueError as error:
             raise self.refused("not valid JSON", getattr(error, "lineno", None)) from error
+
+    def optional(self) -> Any:
+        """The JSON value that the file is, or None where there is none."""
+        try:
+            return self.document()
+        except SessionError:
+            return None
 
 
 def reason(error: Exception) -> str:

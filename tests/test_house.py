@@ -1,0 +1,89 @@
+"""The house rules: what each module says of itself, how large it may be, and what importing it costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import foldline
+
+HOUSE = Path(foldline.__file__).parent
+MODULES = sorted(HOUSE.rglob("*.py"))
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+
+PUBLIC = {
+    "": {
+        "Brief", "CannotFit", "Compactor", "ContextOverflow", "Edit", "Entry", "Event", "Fold", "Folded", "FoldlineError",
+        "Layer", "Message", "Policy", "Receipt", "Rewound", "Session", "Summary", "SummaryFellBack", "Usage", "View",
+    },
+    "compactor": {"Compactor", "Event", "Folded", "Rewound", "SummaryFellBack"},
+    "session": {"Context", "Fault", "PastFold", "Session"},
+    "strategies": {"Strategy", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},
+    "wire": {"FORMATS", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Wire", "decode", "detect", "encode", "read_usage"},
+}  # fmt: skip
+"""What the packages that users import offer, by name."""
+
+every_module = pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(HOUSE)))
+
+
+def tree(module: Path) -> ast.Module:
+    return ast.parse(module.read_text("utf-8"))
+
+
+def test_the_house_is_found() -> None:
+    assert {"view.py", "engine.py", "compactor.py"} <= {path.name for path in MODULES}
+
+
+@every_module
+def test_every_module_says_what_it_is(module: Path) -> None:
+    assert ast.get_docstring(tree(module))
+
+
+@every_module
+def test_no_file_is_long(module: Path) -> None:
+    assert len(module.read_text("utf-8").splitlines()) <= LONGEST_FILE
+
+
+@every_module
+def test_no_function_is_long(module: Path) -> None:
+    functions = [node for node in ast.walk(tree(module)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno + 1 > LONGEST_FUNCTION] == []
+
+
+@every_module
+def test_what_a_module_offers_is_there_and_listed_once_in_order(module: Path) -> None:
+    offered = names_offered(tree(module))
+    assert offered == sorted(set(offered))
+    name = ".".join(["foldline", *module.relative_to(HOUSE).with_suffix("").parts]).removesuffix(".__init__")
+    if offered:
+        loaded = import_module(name)
+        assert [name for name in offered if not hasattr(loaded, name)] == []
+
+
+def names_offered(module: ast.Module) -> list[str]:
+    """What a module lists in `__all__`."""
+    for node in module.body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            return [str(name) for name in ast.literal_eval(node.value)]
+    return []
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_a_public_package_offers_exactly_what_it_promises(package: str) -> None:
+    path = HOUSE / package / "__init__.py" if (HOUSE / package).is_dir() else HOUSE / f"{package}.py"
+    assert set(names_offered(tree(path))) == PUBLIC[package]
+
+
+@pytest.mark.parametrize("module", ["foldline", "foldline.compactor"])
+def test_importing_the_library_loads_no_extra(module: str) -> None:
+    code = f"import {module}, sys; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)
+    roots = set(loaded.stdout.split())
+    assert "foldline" in roots
+    assert roots.isdisjoint({"numpy", "click", "rich", "httpx", "pydantic", "tiktoken", "asyncio"})
