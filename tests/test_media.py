@@ -34,7 +34,13 @@ def b64(data: bytes) -> str:
 
 @pytest.mark.parametrize(
     "data",
-    [png(640, 480), jpeg(640, 480), webp(640, 480), b"GIF89a" + struct.pack("<HH", 640, 480), b"BM" + bytes(16) + struct.pack("<ii", 640, -480)],
+    [
+        png(640, 480),
+        jpeg(640, 480),
+        webp(640, 480),
+        b"GIF89a" + struct.pack("<HH", 640, 480),
+        b"BM" + bytes(16) + struct.pack("<ii", 640, -480),
+    ],
     ids=["png", "jpeg", "webp", "gif", "bmp"],
 )
 def test_size_from_the_header(data):
@@ -68,7 +74,9 @@ def test_the_same_picture_in_every_wire():
 
 
 def test_what_cannot_be_seen_is_reckoned():
-    assert media_tokens("image", {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}) == UNKNOWN_IMAGE
+    assert (
+        media_tokens("image", {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}) == UNKNOWN_IMAGE
+    )
 
 
 def test_pages_of_a_document():

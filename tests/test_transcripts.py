@@ -526,6 +526,14 @@ def test_content_tells_the_format_and_not_the_name(name: str, tmp_path: Path) ->
     assert read_all(tmp_path / "marked")[0].entries == read_all(SAMPLES / name)[0].entries
 
 
+def test_results_that_hold_another_format_do_not_mislead(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (SAMPLES / "claude-code-kept.jsonl").read_text().splitlines()]
+    rows[5]["toolUseResult"] = {"parts": [{"$set": {}}], "kind": "x", "cells": (SAMPLES / "qwen.jsonl").read_text()}
+    path = tmp_path / "session"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert recognize(path) == "claude-code"
+
+
 def test_every_sample_has_its_format() -> None:
     assert {path.name for path in SAMPLES.iterdir()} == OF.keys()
     assert {*OF.values(), "openclaw"} == READERS.keys()
@@ -637,7 +645,7 @@ def test_values_of_every_wrong_type(name: str, tmp_path: Path) -> None:
     )
     dice = random.Random(name)
     odd = tmp_path / "odd"
-    for _ in range(300):
+    for _ in range(150):
         changed = json.loads(json.dumps(documents))
         for _ in range(dice.choice((1, 1, 1, 4))):
             disturb(changed if lined else changed[0], dice)

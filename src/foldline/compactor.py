@@ -86,9 +86,7 @@ class Compactor:
         self.policy = policy
         self.summarizer = summarizer
         self.meter = Meter(self.model.family, overhead=overhead)
-        self._history = History(
-            self.meter, pinned or policy.pinned, bound=self.model.binds_thinking, format=format
-        )
+        self._history = History(self.meter, pinned or policy.pinned, bound=self.model.binds_thinking, format=format)
         self._emit = on_event or (lambda event: None)
         self._sent = 0
         self._folded_at: int | None = None
@@ -204,7 +202,9 @@ class Compactor:
         steps = steps_by_hand(self.policy, view, self.budget, self.meter.overhead)
         return self._folding(steps, "manual", focus=focus)
 
-    def _folding(self, steps: Sequence[Step], trigger: Trigger, *, limit: int | None = None, focus: str = "") -> Folding:
+    def _folding(
+        self, steps: Sequence[Step], trigger: Trigger, *, limit: int | None = None, focus: str = ""
+    ) -> Folding:
         self._history.refresh()
         return folding(
             self._history.view(),

@@ -136,7 +136,9 @@ def folding(
         failures=tuple(failures),
         seconds=time.perf_counter() - began,
     )
-    return view, Fold(secrets.token_hex(4), trigger, layers[-1], tuple(edits), _first_kept(before, view, edits), receipt)
+    return view, Fold(
+        secrets.token_hex(4), trigger, layers[-1], tuple(edits), _first_kept(before, view, edits), receipt
+    )
 
 
 def _standing(edit: Edit, view: View) -> Edit:
@@ -269,7 +271,10 @@ def _visible(view: View) -> Iterator[str]:
 
 def in_the_way(view: View, overhead: int = 0) -> list[tuple[str, int]]:
     """What takes the room of a view, largest first, as `(what, tokens)`."""
-    named = [(f"{entry.message.role} message {entry.id}" + (", pinned" if entry.pinned else ""), entry.tokens) for entry in view.entries]
+    named = [
+        (f"{entry.message.role} message {entry.id}" + (", pinned" if entry.pinned else ""), entry.tokens)
+        for entry in view.entries
+    ]
     if overhead:
         named.append(("system prompt and tool schemas", overhead))
     return sorted(named, key=lambda item: -item[1])[:10]

@@ -79,7 +79,9 @@ class CannotFit(CompactionError):
 
     def __init__(self, tokens: int, limit: int, in_the_way: Sequence[tuple[str, int]] = ()) -> None:
         named = "; ".join(f"{what} ({n:,} tokens)" for what, n in in_the_way[:5])
-        super().__init__(f"cannot fit: {tokens:,} tokens remain, {limit:,} allowed" + (f"; in the way: {named}" if named else ""))
+        super().__init__(
+            f"cannot fit: {tokens:,} tokens remain, {limit:,} allowed" + (f"; in the way: {named}" if named else "")
+        )
         self.tokens = tokens
         self.limit = limit
         self.in_the_way = tuple(in_the_way)

@@ -168,7 +168,9 @@ def _recommendations(fill: float, at: float, risk: Risk) -> list[str]:
     else:
         advice.append("✓ Context healthy")
     if risk.level == "Medium":
-        advice.append("⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break")
+        advice.append(
+            "⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break"
+        )
     elif risk.level == "High":
         advice.append("⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers")
     return advice
@@ -248,5 +250,3 @@ def _result_text(result: ToolResult) -> str:
 
 def _only_results(message: Message) -> bool:
     return bool(message.parts) and all(type(p) is ToolResult for p in message.parts)
-
-

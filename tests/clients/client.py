@@ -73,8 +73,16 @@ class Home:
     def _run(self, command: list[str], own: dict[str, str]) -> str:
         environment = {"HOME": str(self.home), "PATH": os.environ["PATH"], **QUIET, **own}
         done = subprocess.run(
-            command, cwd=self.project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180
+            command,
+            cwd=self.project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=180,
         )
         if done.returncode:
-            raise AssertionError(f"{command[0]} ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise AssertionError(
+                f"{command[0]} ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+            )
         return done.stdout

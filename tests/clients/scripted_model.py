@@ -106,11 +106,20 @@ def _calls(body: dict[str, Any], reply: Reply) -> list[tuple[str, dict[str, Any]
 def _anthropic(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
     usage = {"input_tokens": _tokens(body), "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     message = {"id": model.new_id("msg"), "type": "message", "role": "assistant", "model": body.get("model")}
-    base = {**message, "content": [], "stop_reason": None, "stop_sequence": None, "usage": {**usage, "output_tokens": 1}}
+    base = {
+        **message,
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {**usage, "output_tokens": 1},
+    }
     yield {"type": "message_start", "message": base}
     blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
     if reply.thinking:
-        deltas = [{"type": "thinking_delta", "thinking": reply.thinking}, {"type": "signature_delta", "signature": "c2lnbg=="}]
+        deltas = [
+            {"type": "thinking_delta", "thinking": reply.thinking},
+            {"type": "signature_delta", "signature": "c2lnbg=="},
+        ]
         blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, deltas))
     if reply.text:
         blocks.append(({"type": "text", "text": ""}, [{"type": "text_delta", "text": reply.text}]))
@@ -131,7 +140,9 @@ def _responses(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iter
     items: list[dict[str, Any]] = []
     if reply.thinking:
         summary = [{"type": "summary_text", "text": reply.thinking}]
-        items.append({"type": "reasoning", "id": model.new_id("rs"), "summary": summary, "encrypted_content": "Z0FBQUE="})
+        items.append(
+            {"type": "reasoning", "id": model.new_id("rs"), "summary": summary, "encrypted_content": "Z0FBQUE="}
+        )
     if reply.text:
         content = [{"type": "output_text", "text": reply.text, "annotations": []}]
         items.append({"type": "message", "id": model.new_id("msg"), "role": "assistant", "content": content})
@@ -139,11 +150,19 @@ def _responses(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iter
         call = {"call_id": model.new_id("call"), "name": name, "arguments": json.dumps(arguments)}
         items.append({"type": "function_call", "id": model.new_id("fc"), **call})
     n = _tokens(body)
-    usage = {"input_tokens": n, "output_tokens": 50, "total_tokens": n + 50, "input_tokens_details": {"cached_tokens": 0}}
+    usage = {
+        "input_tokens": n,
+        "output_tokens": 50,
+        "total_tokens": n + 50,
+        "input_tokens_details": {"cached_tokens": 0},
+    }
     base = {"id": model.new_id("resp"), "object": "response", "model": body.get("model")}
     yield {"type": "response.created", "response": {**base, "status": "in_progress", "output": []}}
     for index, item in enumerate(items):
         yield {"type": "response.output_item.added", "output_index": index, "item": item}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
     done = {**base, "status": "completed", "output": items}
-    yield {"type": "response.completed", "response": {**done, "usage": {**usage, "output_tokens_details": {"reasoning_tokens": 0}}}}
+    yield {
+        "type": "response.completed",
+        "response": {**done, "usage": {**usage, "output_tokens_details": {"reasoning_tokens": 0}}},
+    }

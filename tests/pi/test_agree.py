@@ -47,7 +47,9 @@ def fold(session: Session, *layers: Layer) -> None:
     steps = [engine.Step(layer, -1, 0) for layer in layers] or engine.steps_by_hand(
         policy.DEFAULT, before, policy.budget(200_000), meter.overhead
     )
-    made = engine.run(engine.folding(before, steps, trigger="manual", ratio=meter.ratio, overhead=meter.overhead), extract)
+    made = engine.run(
+        engine.folding(before, steps, trigger="manual", ratio=meter.ratio, overhead=meter.overhead), extract
+    )
     session.fold(before, *made, meter)
 
 

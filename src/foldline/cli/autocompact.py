@@ -25,7 +25,9 @@ def autocompact(switch: str | None, as_json: bool) -> None:
         replace_file(str(path), _switched(path, switch == "on").encode())
     compaction = read_settings(path).compaction
     if as_json:
-        print_json({"auto_enabled": compaction.auto_enabled, "at": compaction.auto_threshold_percent, "settings": str(path)})
+        print_json(
+            {"auto_enabled": compaction.auto_enabled, "at": compaction.auto_threshold_percent, "settings": str(path)}
+        )
         return
     state = f"on, from {compaction.auto_threshold_percent:g} % of the window" if compaction.auto_enabled else "off"
     click.echo(f"Auto-compaction is {state} ({path})")

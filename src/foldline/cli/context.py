@@ -90,10 +90,15 @@ def draw_inspection(i: Inspection) -> str:
         part = share.tokens / i.tokens if i.tokens else 0
         counted = f" ({share.count} {share.unit})" if share.count else ""
         lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{counted}"))
-    lines += ["", row("Protected", f"{tokens(i.protected)} (recent messages)"), row("Compactable", tokens(i.compactable))]
+    lines += [
+        "",
+        row("Protected", f"{tokens(i.protected)} (recent messages)"),
+        row("Compactable", tokens(i.compactable)),
+    ]
     lines += ["", "Potential Savings:"]
     lines += [
-        row(f"  Layer {LAYER_NUMBERS.get(s.layer, '?')} ({s.layer})", f"~{tokens(s.tokens)}", width=23) for s in i.savings
+        row(f"  Layer {LAYER_NUMBERS.get(s.layer, '?')} ({s.layer})", f"~{tokens(s.tokens)}", width=23)
+        for s in i.savings
     ]
     if i.largest:
         lines += ["", "Largest messages:", *(f"  {s.tokens:>8,}  {s.name:<10} {s.unit}" for s in i.largest)]
@@ -115,7 +120,9 @@ def draw_history(folds: list[PastFold], depth: int | None) -> str:
 
 def _drawn(fold: PastFold) -> list[str]:
     r = fold.receipt
-    by = {"manual": "MANUAL", "threshold": "AUTO", "overflow": "OVERFLOW", "handoff": "HANDOFF"}.get(fold.trigger, "AGENT")
+    by = {"manual": "MANUAL", "threshold": "AUTO", "overflow": "OVERFLOW", "handoff": "HANDOFF"}.get(
+        fold.trigger, "AGENT"
+    )
     after = f"{r.tokens_after:,}" if r.tokens_after else "?"
     undone = " (undone)" if fold.undone else ""
     lines = [

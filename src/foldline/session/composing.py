@@ -243,5 +243,3 @@ def new_id() -> str:
 def now() -> str:
     """The time as pi writes it: ISO 8601 in UTC with milliseconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
-
-

@@ -249,7 +249,9 @@ class Session:
 
     def _since(self, ids: Sequence[str]) -> int:
         """The first message whose bill was made for the context as it stands: behind the newest fold or edit."""
-        marks = [i for i, r in enumerate(self._path.records) if r.type in ("compaction", "context_edit") or tree.mark_of(r)]
+        marks = [
+            i for i, r in enumerate(self._path.records) if r.type in ("compaction", "context_edit") or tree.mark_of(r)
+        ]
         if not marks:
             return 0
         stale = {r.id for r in self._path.records[: marks[-1] + 1]}

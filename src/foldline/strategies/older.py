@@ -84,5 +84,3 @@ def _tokens_behind(view: View) -> list[int]:
     for i in range(len(view.entries) - 1, -1, -1):
         behind[i] = behind[i + 1] + view.entries[i].tokens
     return behind
-
-

@@ -203,5 +203,3 @@ def _middle_cut(part: Part, share: float, id: str) -> Any:
 
 def _with_result(message: Message, old: ToolResult, new: ToolResult) -> Message:
     return replace(message, parts=tuple(new if p is old else p for p in message.parts))
-
-

@@ -97,4 +97,3 @@ def calibrated(
             meter.learn(message.usage.prompt, sent)
         sent += weight
     return meter, weights
-

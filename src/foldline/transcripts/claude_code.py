@@ -31,12 +31,11 @@ _SIGN = re.compile(
     rb'[{,]\s*"(?:parentUuid|leafUuid|isSidechain|logicalParentUuid|snapshotMessageId)"\s*:'
     rb'|[{,]\s*"type"\s*:\s*"(?:file-history-snapshot|queue-operation|permission-mode|last-prompt)"'
 )
-_OTHER = re.compile(rb'[{,]\s*"(?:parts|projectHash|systemPayload|providerID)"\s*:')
 
 
 def recognizes(head: bytes, path: str) -> bool:
     """Whether a file that starts so is one of Claude Code's."""
-    return head.lstrip().startswith(b"{") and bool(_SIGN.search(head)) and not _OTHER.search(head)
+    return head.lstrip().startswith(b"{") and bool(_SIGN.search(head))
 
 
 def read(path: str, *, strict: bool = False) -> Reading:

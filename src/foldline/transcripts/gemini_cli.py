@@ -17,12 +17,13 @@ from foldline.transcripts.transcript import Reading
 
 NAME = "gemini-cli"
 
-_SIGN = re.compile(rb'[{,]\s*"(?:projectHash|\$set|\$rewindTo)"\s*:')
+_SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
+_CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
 
 
 def recognizes(head: bytes, path: str) -> bool:
     """Whether a file that starts so is a chat of Gemini CLI."""
-    return head.lstrip().startswith(b"{") and bool(_SIGN.search(head))
+    return bool(_SIGN.match(head) or _CHANGE.search(head))
 
 
 def read(path: str, *, strict: bool = False) -> Reading:

@@ -18,7 +18,9 @@ from foldline.wire import read_usage
 NAME = "qwen-code"
 
 _TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
-_OWN = re.compile(rb'[{,]\s*"(?:parts|systemPayload|usageMetadata|toolCallResult)"\s*:')
+_OWN = re.compile(
+    rb'"message"\s*:\s*\{\s*"role"\s*:\s*"[a-z]+"\s*,\s*"parts"\s*:|[{,]\s*"(?:systemPayload|usageMetadata)"\s*:'
+)
 _TRIGGERS = {
     "token_limit": "overflow",
     "auto": "threshold",

@@ -67,9 +67,7 @@ class Run:
 
 def recurring(run: Run) -> int:
     """Issue the invoices of every subscription that is due."""
-    rows = run.store.db.execute(
-        "SELECT name FROM sqlite_master WHERE type='table' AND name='subscriptions'"
-    ).fetchone()
+    rows = run.store.db.execute("SELECT name FROM sqlite_master WHERE type='table' AND name='subscriptions'").fetchone()
     if rows is None:
         return 0
     due = run.store.db.execute(
