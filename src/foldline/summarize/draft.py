@@ -1,0 +1,70 @@
+"""A summary on its way: what is asked of a summarizer, what it answers, and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from foldline.errors import SummaryFailed
+from foldline.messages import Message, Summary, Usage, Value
+from foldline.view import Brief
+
+
+class Ask(Value, frozen=True):
+    """What a fold waits for: a summary of the messages, within the brief."""
+
+    brief: Brief
+    messages: tuple[Message, ...]
+
+
+class Draft(Value, frozen=True, omit_defaults=True):
+    """What a summarizer wrote, before anybody has checked it."""
+
+    text: str
+    usage: Usage | None = None
+    """What all calls for it were billed; None where no model was asked."""
+    cost: float | None = None
+    """In US dollars; None where no price is known."""
+    model: str = ""
+    """The model that wrote it."""
+    complete: bool = True
+    """False where the reply was cut off by its length."""
+    sections: tuple[str, ...] = ()
+    """The headings that were asked for; a draft without them is faulty."""
+    calls: int = 0
+    """How many requests were sent for it."""
+
+
+Answer = Draft | Summary | SummaryFailed
+Summarizer = Callable[[Brief, Sequence[Message]], "Draft | Summary | str | Awaitable[Draft | Summary | str]"]
+"""Writes a summary of messages for a brief, at once or awaited."""
+
+
+class Spent(Value, frozen=True, omit_defaults=True):
+    """What drafts cost together: the usage, US dollars where prices are known, and the models asked."""
+
+    usage: Usage | None = None
+    cost: float | None = None
+    models: tuple[str, ...] = ()
+
+
+def spent_on(drafts: Iterable[Draft]) -> Spent:
+    """What drafts cost together, those that were thrown away included."""
+    spent = Spent()
+    for draft in drafts:
+        models = spent.models if draft.model in ("", *spent.models) else (*spent.models, draft.model)
+        spent = Spent(both(spent.usage, draft.usage), total(spent.cost, draft.cost), models)
+    return spent
+
+
+def both(a: Usage | None, b: Usage | None) -> Usage | None:
+    """Two usages together."""
+    if a is None or b is None:
+        return a or b
+    return Usage(
+        a.input + b.input, a.output + b.output, a.cache_read + b.cache_read, a.cache_write + b.cache_write
+    )
+
+
+def total(a: float | None, b: float | None) -> float | None:
+    """Two sums of money together; what is not known counts as nothing beside what is."""
+    return (a or 0.0) + (b or 0.0) if a is not None or b is not None else None
