@@ -14,7 +14,7 @@ from foldline.errors import CannotFit, ConfigError, ProviderError, WireError
 from foldline.messages import Message, Summary
 from foldline.models import Model
 from foldline.policy import Layer, policy
-from foldline.strategies import prune_tool_outputs, summarize_older
+from foldline.strategies import prune_tool_outputs, summarize_older, truncate
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief
 from foldline.wire import decode
@@ -22,6 +22,7 @@ from foldline.wire import decode
 Item = dict[str, Any]
 
 SUMMARIZING = policy("summarizing", [Layer("summarize", 0.8, 0.4, (summarize_older(keep=1_000),))])
+CUTTING = policy("cutting", [Layer("full", 0.6, 0.3, (truncate(),), hard=True)])
 
 
 def user(words: str) -> Item:
@@ -329,11 +330,21 @@ def test_afit_equals_fit_with_a_summarizer_of_either_kind(summarizer: Any) -> No
     assert awaited.folds[0].edits == alone.folds[0].edits
 
 
-def test_fit_refuses_a_summarizer_that_must_be_awaited_and_changes_nothing() -> None:
+def test_fit_runs_a_summarizer_that_must_be_awaited() -> None:
+    history = turns(20)
+    sent = tight(history, summarizer=tells_later).fit(history)
+    assert "The parser is to blame." in sent[0]["content"]
+
+
+def test_inside_an_event_loop_fit_refuses_a_summarizer_that_must_be_awaited_and_changes_nothing() -> None:
     history = turns(20)
     compactor = tight(history, summarizer=tells_later)
-    with pytest.raises(ConfigError, match="call the async method"):
+
+    async def fit() -> None:
         compactor.fit(history)
+
+    with pytest.raises(ConfigError, match="call the async method"):
+        asyncio.run(fit())
     assert compactor.folds == []
     assert "The parser is to blame." in asyncio.run(compactor.afit(history))[0]["content"]
 
@@ -487,6 +498,16 @@ def test_after_a_fold_a_soft_layer_waits_until_the_history_has_grown() -> None:
     for _ in range(3):
         compactor.fit(history)
     assert len(asked) == 1
+
+
+def test_a_rewind_to_behind_the_fold_does_not_end_the_wait() -> None:
+    history = [{"role": "system", "content": "rule " * 6_000}, *turns(6)]
+    heard: list[Any] = []
+    compactor = tight(history, 0.9, policy=CUTTING, on_event=heard.append)
+    sent = compactor.fit(history)
+    compactor.fit([*history, user("never mind")])
+    assert compactor.fit(history) == sent
+    assert [type(event) for event in heard] == [Folded, Rewound]
 
 
 def test_a_message_of_text_parts_is_folded_like_a_string() -> None:

@@ -241,7 +241,7 @@ def test_a_draft_with_its_own_facts_keeps_them_and_another_gets_the_ledger_of_th
 def test_what_the_user_said_is_quoted_where_a_model_left_it_out() -> None:
     view = see(*[user(20_000), assistant(20_000)] * 4, user(10_000), assistant(6_001))
     after, _ = fold(view)
-    assert after.messages[0].text.startswith("## User requests\n> 20000 tokens of words\n\nIt was done.")
+    assert after.messages[0].text.startswith("It was done.\n\n## Goal\n> 20000 tokens of words\n\n[folded:")
 
 
 def test_rounds_are_counted_across_folds() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from foldline import wire
@@ -10,7 +10,6 @@ from foldline.engine import (
     RECOVERY_SHARE,
     Folding,
     Step,
-    Summarizer,
     arun,
     folding,
     run,
@@ -26,6 +25,7 @@ from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
 from foldline.policy import DEFAULT, Policy, budget
+from foldline.summarize.draft import Summarizer
 from foldline.summarize.extract import extract
 from foldline.tokens.meter import Count, Meter
 from foldline.view import View
@@ -82,7 +82,9 @@ class Compactor:
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         self.model = model_named(model) if isinstance(model, str) else model
-        self.budget = budget(window if window is not None else self.model.window, reserve)
+        self.budget = (
+            budget(self.model.window, reserve, self.model.max_input) if window is None else budget(window, reserve)
+        )
         self.policy = policy
         self.summarizer = summarizer
         self.meter = Meter(self.model.family, overhead=overhead)
@@ -169,6 +171,10 @@ class Compactor:
         """The message of that id as it was before any fold, or the summary of that id, or None."""
         return self._history.find(id)
 
+    def messages(self) -> Iterator[tuple[str, Message]]:
+        """Every message of the history with its id, whatever was folded since."""
+        return self._history.said()
+
     def undo(self) -> Fold | None:
         """Takes back the newest fold; `fit` may make another one when the window is still full."""
         if not self._history.folds:
@@ -178,10 +184,12 @@ class Compactor:
         return fold
 
     def _take(self, messages: Sequence[Item]) -> None:
+        folded = self._history.folds[-1][0] if self._history.folds else None
         stands = self._history.take(messages if isinstance(messages, list) else list(messages))
         if stands is not None:
             self.meter.forget()
-            self._folded_at = None
+            if folded is None or stands < folded:
+                self._folded_at = None
             self._emit(Rewound(stands))
 
     def _due(self, messages: Sequence[Item]) -> Folding | None:

@@ -90,7 +90,7 @@ class Opened:
     def __init__(self, session: Session | Transcript, *, model: str = "", window: int | None = None) -> None:
         self.session: Session | Transcript = session
         self.model: Model = model_named(model or session.model)
-        self.budget: Budget = budget(window or self.model.window)
+        self.budget: Budget = budget(window or self.model.window, max_input=0 if window else self.model.max_input)
         self.meter: Meter = session.meter(self.model.family)
         self.view: View = session.view(self.meter)
 

@@ -16,25 +16,29 @@ from foldline.strategies import (
 
 
 class Budget(Value, frozen=True, omit_defaults=True):
-    """How much a request may hold, in tokens: the model's `window`, less the `reserve` that is held back for the reply."""
+    """How much a request may hold, in tokens: the model's `window`, less the `reserve` that is held back for the reply.
+
+    `max_input` is a cap on the request alone, 0 where the model has none.
+    """
 
     window: int
     reserve: int = 0
+    max_input: int = 0
 
     @property
     def limit(self) -> int:
         """The most that a request may take."""
-        return self.window - self.reserve
+        return min(self.max_input or self.window, self.window - self.reserve)
 
 
-def budget(window: int, reserve: int | None = None) -> Budget:
+def budget(window: int, reserve: int | None = None, max_input: int = 0) -> Budget:
     """A budget for a window; a reserve that is not given is pi's 16,384 tokens, at most a fifth of the window."""
     reserve = min(16_384, window // 5) if reserve is None else reserve
     if window <= 0:
         raise ConfigError(f"a window of {window:,} tokens holds nothing", path="budget", key="window")
     if not 0 <= reserve < window:
         raise ConfigError(f"a reserve of {reserve:,} leaves nothing of {window:,} tokens", path="budget", key="reserve")
-    return Budget(window, reserve)
+    return Budget(window, reserve, max_input)
 
 
 class Layer(Value, frozen=True, omit_defaults=True):

@@ -16,6 +16,7 @@ COMMANDS = {
     "context": ("foldline.cli.context:context", "See what fills a session: status, inspect, history."),
     "session": ("foldline.cli.session:session", "List, show and undo: the sessions on this machine."),
     "recall": ("foldline.cli.recall:recall", "Get a message back that was folded away, by its id."),
+    "models": ("foldline.cli.models:models", "What foldline knows of a model: window, prices, cache rules."),
     "autocompact": ("foldline.cli.autocompact:autocompact", "Show or set whether agents fold by themselves."),
 }
 """Each command's place and its line in the help, so that the help loads none of them."""

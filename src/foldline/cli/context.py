@@ -101,7 +101,8 @@ def draw_inspection(i: Inspection) -> str:
         for s in i.savings
     ]
     if i.largest:
-        lines += ["", "Largest messages:", *(f"  {s.tokens:>8,}  {s.name:<10} {s.unit}" for s in i.largest)]
+        wide = max(len(s.name) for s in i.largest)
+        lines += ["", "Largest messages:", *(f"  {s.tokens:>8,}  {s.name:<{wide}} {s.unit}" for s in i.largest)]
     return "\n".join(lines)
 
 

@@ -70,8 +70,9 @@ def show(folded: bool, session: str | None, as_json: bool, strict: bool, window:
         print_json([{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown])
         return
     click.echo(title(f"Session {found.session.id}"))
+    wide = max((len(id) for id, _, _ in shown), default=0)
     for id, tokens, message in shown:
-        click.echo(f"{id:<10} {tokens:>8,}  {what(message)}")
+        click.echo(f"{id:<{wide}} {tokens:>8,}  {what(message)}")
 
 
 @session.command()

@@ -217,7 +217,7 @@ class Session:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
         marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
         learned = next((mark for mark in marks if isinstance(mark, dict)), None)
-        self.context = Context(entries, since=self._since([id for id, _ in entries]), learned=learned)
+        self.context = Context(entries, since=self._since(entries), learned=learned)
 
     def _version(self, first: Record) -> int:
         if self.header:
@@ -247,15 +247,25 @@ class Session:
             self._sources[record.id] = record
             yield record.id, message
 
-    def _since(self, ids: Sequence[str]) -> int:
-        """The first message whose bill was made for the context as it stands: behind the newest fold or edit."""
+    def _since(self, entries: Sequence[tuple[str, Message]]) -> int:
+        """The first message whose bill was made for the context as it stands: behind the newest fold or edit.
+
+        An agent that folds in the middle of its work may send the old context once more; such bills are as high as
+        the one that the fold was made for, and are passed over.
+        """
         marks = [
             i for i, r in enumerate(self._path.records) if r.type in ("compaction", "context_edit") or tree.mark_of(r)
         ]
         if not marks:
             return 0
         stale = {r.id for r in self._path.records[: marks[-1] + 1]}
-        return next((i for i, id in enumerate(ids) if id not in stale and not id.endswith(":system")), len(ids))
+        late = [i for i, (id, _) in enumerate(entries) if id not in stale and not id.endswith(":system")]
+        compaction = self._path.compaction
+        before = compaction.data.get("tokensBefore") if compaction else None
+        if isinstance(before, int) and before > 0:
+            old = [i for i in late if (usage := entries[i][1].usage) and usage.prompt >= before]
+            late = [i for i in late if not old or i > old[-1]]
+        return late[0] if late else len(entries)
 
     def _newest_fold(self) -> tuple[list[Record], dict[str, Any]]:
         """The records of the newest fold on the path that was not undone, and what its first one notes."""

@@ -10,8 +10,14 @@ from foldline.tokens.weigh import weigh
 RATIO_RANGE = (0.5, 2.5)
 """Billed tokens per estimated token; beyond it a figure is taken for a fault of its source, not for calibration."""
 
-MIN_SPREAD = 2_000
-"""Estimated tokens that must lie between two bills before their slope says anything about the ratio."""
+PRIOR = 1_000
+"""Estimated tokens that the ratio 1 is worth before anything was billed."""
+
+SLACK = 1_000
+"""Billed tokens that a step may grow by beyond the range of ratios: hidden reasoning, a reminder. More is a jump."""
+
+MEMORY = 0.95
+"""How much of what was learned of the ratio lasts from one bill to the next."""
 
 ESTIMATE_ERROR = 0.10
 BILLED_ERROR = 0.002
@@ -33,7 +39,9 @@ class Meter:
     """Counts the tokens of a request as `overhead` plus each message's weight times `ratio`.
 
     `learn` takes what a provider billed for a request, and sets the overhead so that the sum is exact for that
-    request; what comes after it is estimated. The overhead is what every request carries whatever is folded:
+    request; what comes after it is estimated. The ratio follows what was billed for what was added from one bill to
+    the next, so that a jump that no message explains (another system prompt, a search that the provider ran) counts as
+    overhead and not as a ratio. The overhead is what every request carries whatever is folded:
     system prompt and tool schemas.
     """
 
@@ -43,7 +51,8 @@ class Meter:
         self.overhead = overhead
         self.billed: tuple[int, int] | None = None
         """The last bill: tokens of the request, and the weight that was sent for them."""
-        self._first: tuple[int, int] | None = None
+        self._grown = (0.0, 0.0)
+        """What was billed for what was added from one bill to the next, and its weight; the newest count most."""
 
     def weigh(self, message: Message) -> int:
         """The uncalibrated estimate for one message, in tokens."""
@@ -56,12 +65,11 @@ class Meter:
     def learn(self, prompt: int, weight: int) -> None:
         """Takes a bill of `prompt` tokens for messages of the estimated `weight`."""
         low, high = RATIO_RANGE
-        if self._first and weight - self._first[1] >= MIN_SPREAD:
-            slope = (prompt - self._first[0]) / (weight - self._first[1])
-            if low <= slope <= high:
-                self.ratio = slope
-        elif self._first is None:
-            self._first = (prompt, weight)
+        if self.billed is not None:
+            billed, weighed = prompt - self.billed[0], weight - self.billed[1]
+            if weighed > 0 and 0 < billed <= high * weighed + SLACK:
+                self._grown = self._grown[0] * MEMORY + billed, self._grown[1] * MEMORY + weighed
+                self.ratio = min(high, max(low, (self._grown[0] + PRIOR) / (self._grown[1] + PRIOR)))
         if prompt < self.ratio * weight:
             self.ratio = max(low, prompt / weight)
         self.overhead = max(0, round(prompt - self.ratio * weight))
@@ -69,7 +77,7 @@ class Meter:
 
     def forget(self) -> None:
         """Voids the anchor, after a fold or on another branch; what was learned of ratio and overhead stays."""
-        self._first = self.billed = None
+        self.billed = None
 
     def total(self, weight: int) -> Count:
         """How many tokens a request of messages of the estimated `weight` takes."""

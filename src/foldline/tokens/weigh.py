@@ -20,6 +20,12 @@ SUMMARY_FRAME = 24
 """Tokens of the words that a summary is wrapped in."""
 
 
+HIDDEN_SIGNATURE = 5
+HIDDEN_DATA = 6
+"""Characters of a signature, or of redacted data, for each token of thinking that the file does not show: Claude Code
+2.1.23x stores thinking with an empty text, and bills it at 0.19 tokens a character of its signature."""
+
+
 def weigh(message: Message, family: str = "o200k") -> int:
     """Estimates what a message adds to a request, in tokens of the tokenizer `family`; never raises."""
     return MESSAGE_FRAME + _weigh_all(message.parts, family)
@@ -45,8 +51,9 @@ def weigh_part(part: Part, family: str = "o200k") -> int:
     match part:
         case Text() | ToolCall() | ToolResult():
             return _weigh_all((part,), family)
-        case Thinking(text, _, data):
-            return estimate(text, family) if data is None else len(data) // 6
+        case Thinking(text, signature, data):
+            hidden = len(data) // HIDDEN_DATA if data else len(signature or "") // HIDDEN_SIGNATURE if not text else 0
+            return hidden or estimate(text, family)
         case Media(kind, source):
             return media_tokens(kind, source, family)
         case Summary(text):
