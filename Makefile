@@ -19,7 +19,7 @@ demo: $(READY) ## fold the sample session: status, dry run, fold, history, recal
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh samples/demo.sh
 
 test: $(READY) ## run the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .

@@ -82,13 +82,12 @@ def read_settings(path: Path | None = None, environment: Mapping[str, str] = os.
     """
     path = path or settings_path(environment)
     data = decoded(path) if path.exists() else {}
-    settings = _converted(data, str(path), strict=True)
+    settings = _checked(_converted(data, str(path), strict=True), str(path))
     for name, value in environment.items():
         keys = name.removeprefix(PREFIX).lower().split("__")
         if name.startswith(PREFIX) and name != PREFIX + "CONFIG" and keys[0] in Settings.__struct_fields__:
             data = _set(data, keys, SWITCHES.get(value.lower(), value))
-            settings = _converted(data, name, strict=False)
-    _check(settings, str(path))
+            settings = _checked(_converted(data, name, strict=False), name)
     return settings
 
 
@@ -131,7 +130,8 @@ def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]
     return {**data, keys[0]: _set(inner if isinstance(inner, dict) else {}, keys[1:], value)}
 
 
-def _check(settings: Settings, place: str) -> None:
+def _checked(settings: Settings, place: str) -> Settings:
+    """The settings, unless a value in them is impossible; then `ConfigError` names it and its place."""
     c = settings.compaction
     if not 0 < c.auto_threshold_percent <= 100:
         raise ConfigError("must lie between 0 and 100", path=place, key="compaction.auto_threshold_percent")
@@ -149,3 +149,4 @@ def _check(settings: Settings, place: str) -> None:
         settings.to_policy()
     except ConfigError as error:
         raise ConfigError(str(error), path=place, key="policy") from None
+    return settings

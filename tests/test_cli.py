@@ -1,0 +1,181 @@
+"""The command line, run as a user runs it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
+
+
+@pytest.fixture
+def foldline(tmp_path):
+    """Runs the command in a folder and a home of its own."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        home = {
+            "HOME": str(tmp_path),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        }
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
+        command = [sys.executable, "-m", "foldline", *arguments]
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**kept, **home, **environment},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+@pytest.fixture
+def session(tmp_path) -> Path:
+    path = tmp_path / "session.jsonl"
+    shutil.copyfile(SAMPLE, path)
+    return path
+
+
+def test_help_names_every_command_and_the_exit_codes(foldline):
+    told = foldline("--help").stdout
+    for command in ("compact", "context", "session", "recall", "autocompact", "models"):
+        assert f"  {command} " in told
+    assert "3 nothing to do" in told
+
+
+def test_every_command_has_help(foldline):
+    for command in ("compact", "context status", "context inspect", "context history", "session list", "session show"):
+        assert foldline(*command.split(), "--help").returncode == 0
+    for command in ("session undo", "recall", "autocompact", "models show"):
+        assert "Usage:" in foldline(*command.split(), "--help").stdout
+
+
+def test_status_in_the_layout_of_the_requirements(foldline, session):
+    told = foldline("context", "status", "--session", str(session)).stdout
+    assert told.startswith("Context Status\n━━━")
+    assert "Total Tokens:        118," in told
+    assert "(92%)" in told
+    assert "Compaction Count:    0" in told
+    assert "Degradation Risk:    Low" in told
+
+
+def test_a_dry_run_changes_nothing(foldline, session):
+    before = session.read_bytes()
+    done = foldline("compact", "--dry-run", "--session", str(session))
+    assert done.returncode == 0
+    assert "the service port must stay 8443" in done.stdout
+    assert session.read_bytes() == before
+
+
+def test_compact_history_undo(foldline, session):
+    before = session.read_bytes()
+    full = json.loads(foldline("context", "status", "--session", str(session), "--json").stdout)
+    done = foldline("compact", "--yes", "--focus", "retention", "--session", str(session))
+    assert done.returncode == 0, done.stderr
+    assert session.read_bytes().startswith(before)
+    folded = json.loads(foldline("context", "status", "--session", str(session), "--json").stdout)
+    assert folded["tokens"] < full["tokens"] / 3
+    assert folded["compactions"] == 1
+    told = foldline("context", "history", "--session", str(session)).stdout
+    assert "MANUAL - Layer 2 (summarize)" in told
+    assert 'Focus:     "retention"' in told
+    assert foldline("session", "undo", "--session", str(session)).returncode == 0
+    again = json.loads(foldline("context", "status", "--session", str(session), "--json").stdout)
+    assert again["tokens"] == pytest.approx(full["tokens"], rel=0.001)
+    assert again["compactions"] == 0
+
+
+def test_what_was_folded_can_be_recalled(foldline, session):
+    foldline("compact", "--yes", "--session", str(session))
+    shown = json.loads(foldline("session", "show", "--folded", "--json", "--session", str(session)).stdout)
+    output = next(entry for entry in shown if entry["message"]["role"] == "tool")
+    done = foldline("recall", output["id"], "--session", str(session))
+    assert output["message"]["parts"][0]["parts"][0]["text"].strip() in done.stdout
+
+
+def test_nothing_to_do_is_exit_code_3(foldline, session):
+    assert foldline("session", "undo", "--session", str(session)).returncode == 3
+    assert foldline("recall", "no-such-id", "--session", str(session)).returncode == 3
+    foldline("compact", "--yes", "--session", str(session))
+    short = session.with_name("short.jsonl")
+    short.write_bytes(b"\n".join(session.read_bytes().splitlines()[:5]) + b"\n")
+    assert foldline("compact", "--yes", "--session", str(short)).returncode == 3
+
+
+@pytest.mark.parametrize("content", [None, b"", b"hello\n", b"[1, 2]\n", b'{"type":"thing"}\n'], ids=repr)
+def test_what_is_no_session_is_one_line_and_exit_code_1(foldline, tmp_path, content):
+    path = tmp_path / "thing.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    for command in (["context", "status"], ["context", "inspect"], ["compact", "--yes"], ["session", "undo"]):
+        done = foldline(*command, "--session", str(path))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("foldline: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_damaged_line_is_told_and_strict_refuses(foldline, session):
+    lines = session.read_bytes().splitlines(keepends=True)
+    lines[40] = lines[40][:200] + b"\n"
+    session.write_bytes(b"".join(lines))
+    done = foldline("context", "status", "--session", str(session))
+    assert done.returncode == 0
+    assert f"warning: {session}: line 41: damaged line" in done.stderr
+    strict = foldline("compact", "--yes", "--strict", "--session", str(session))
+    assert strict.returncode == 1
+    assert f"{session}:41: damaged line" in strict.stderr
+    assert session.read_bytes() == b"".join(lines)
+
+
+def test_without_a_session_the_newest_of_this_directory_is_taken(foldline, session, tmp_path):
+    store = tmp_path / ".pi/agent/sessions/--x--"
+    store.mkdir(parents=True)
+    text = session.read_text().replace("/tmp/demo/invoices", str(tmp_path))
+    (store / "one.jsonl").write_text(text)
+    done = foldline("context", "status")
+    assert done.returncode == 0
+    assert "one.jsonl" in done.stderr
+    (listed,) = json.loads(foldline("session", "list", "--json").stdout)
+    assert (listed["agent"], listed["cwd"]) == ("pi", str(tmp_path))
+    assert foldline("context", "status", "--session", listed["id"][:8]).returncode == 0
+
+
+def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
+    path = tmp_path / "config/foldline/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text('# mine\npolicy = "pi"\n\n[compaction]\nwarn_at_compaction = 4  # late\n')
+    assert "is off" in foldline("autocompact", "off").stdout
+    assert path.read_text().startswith('# mine\npolicy = "pi"\n\n[compaction]\nwarn_at_compaction = 4  # late\n')
+    assert json.loads(foldline("autocompact", "--json").stdout)["auto_enabled"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("bogus = 1", "bogus"),
+        ("[compaction]\nauto_threshold_percent = 200", "auto_threshold_percent"),
+        ("x = = 1", "line 1"),
+    ],
+)
+def test_a_wrong_setting_is_named(foldline, tmp_path, session, text, named):
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    done = foldline("context", "status", "--session", str(session), FOLDLINE_CONFIG=str(path))
+    assert done.returncode == 1
+    assert str(path) in done.stderr
+    assert named in done.stderr
+
+
+def test_the_environment_overrides_and_is_named(foldline, session):
+    name = "FOLDLINE_COMPACTION__AUTO_THRESHOLD_PERCENT"
+    told = foldline("context", "status", "--session", str(session), **{name: "70"}).stdout
+    assert "triggers at 70%" in told
+    done = foldline("context", "status", "--session", str(session), **{name: "700"})
+    assert (done.returncode, name in done.stderr) == (1, True)
