@@ -102,7 +102,7 @@ def test_what_was_folded_can_be_recalled(foldline, session):
 
 def test_nothing_to_do_is_exit_code_3(foldline, session):
     assert foldline("session", "undo", "--session", str(session)).returncode == 3
-    assert foldline("recall", "no-such-id", "--session", str(session)).returncode == 3
+    assert foldline("recall", "zqxjkvw", "--session", str(session)).returncode == 3
     foldline("compact", "--yes", "--session", str(session))
     short = session.with_name("short.jsonl")
     short.write_bytes(b"\n".join(session.read_bytes().splitlines()[:5]) + b"\n")

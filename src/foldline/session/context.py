@@ -14,15 +14,22 @@ class Context:
     """The messages that the model sees, by the ids of the file.
 
     Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
-    behind the newest fold or edit; `learned` is the overhead and the ratio that a fold noted when it was made.
+    behind the newest fold or edit; `learned` is the overhead and the ratio that a fold noted when it was made, and
+    `overhead` what the agent usually sends beside its messages, in tokens, where nothing else is known.
     """
 
     def __init__(
-        self, entries: Sequence[tuple[str, Message]], *, since: int = 0, learned: Mapping[str, Any] | None = None
+        self,
+        entries: Sequence[tuple[str, Message]],
+        *,
+        since: int = 0,
+        learned: Mapping[str, Any] | None = None,
+        overhead: int = 0,
     ) -> None:
         self.entries = list(entries)
         self.since = since
         self.learned = dict(learned or {})
+        self.overhead = overhead
         self._weights: tuple[str, list[int]] = ("", [])
 
     def meter(self, family: str = "o200k") -> Meter:
@@ -30,7 +37,7 @@ class Context:
         meter, weights = calibrated([m for _, m in self.entries], family=family, since=self.since)
         self._weights = family, weights
         if meter.billed is None:
-            meter.overhead = round(_number(self.learned.get("overhead"), meter.overhead))
+            meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
             meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
         return meter
 

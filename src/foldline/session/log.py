@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import msgspec
-
 from foldline.errors import SessionError
-from foldline.fold import Fold, Receipt
-from foldline.messages import Message, Value
+from foldline.fold import Fold
+from foldline.messages import Message
 from foldline.session import composing, dialect, tree, writing
 from foldline.session.context import Context
 from foldline.session.lines import Record, first_line, line_number, lines_from_end
+from foldline.session.past import Fault, PastFold, fold_id, may_be_marked, past_fold, starts_fold, undoes
 from foldline.tokens.meter import Meter
+from foldline.tokens.overhead import usual_overhead
 from foldline.view import View
 
 KNOWN_VERSION = 3
@@ -28,31 +27,6 @@ KNOWN_VERSION = 3
 _OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
 COUNTED_SIZE = 64 * 1024 * 1024
 """Bytes of a file up to which another program's folds are counted; beyond, the newest one counts as the first."""
-
-_FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
-
-
-class PastFold(Value, frozen=True):
-    """A fold as the file records it, its receipt filled in as far as its writer left one."""
-
-    id: str
-    timestamp: str
-    trigger: str
-    layer: str
-    receipt: Receipt
-    summary: str = ""
-    undone: bool = False
-    ours: bool = True
-
-
-class Fault(Value, frozen=True):
-    """Something wrong in the file that was read around; `line` counts from 1."""
-
-    line: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.what}"
 
 
 class Session:
@@ -129,18 +103,18 @@ class Session:
             records = self._path.records
         else:
             with self._opened() as fd:
-                records = [Record(line) for line in lines_from_end(fd, self._size) if _may_be_marked(line.data)][::-1]
+                records = [Record(line) for line in lines_from_end(fd, self._size) if may_be_marked(line.data)][::-1]
             sizes = Counter(tree.group_of(r) for r in records)
             live = {r.line.offset for r in self._path.records}
             records = [r for r in records if r.line.offset in live or sizes[tree.group_of(r)] >= _promised(r)]
-        undone = {_undone(r) for r in records}
-        return [_past_fold(r, undone) for r in records if not r.damaged and _starts_fold(r)]
+        undone = {undoes(r) for r in records}
+        return [past_fold(r, undone) for r in records if not r.damaged and starts_fold(r)]
 
     @property
     def newest_fold(self) -> PastFold | None:
         """The newest fold that stands on the path, or None."""
         group, _ = self._newest_fold()
-        return _past_fold(group[0], set()) if group else None
+        return past_fold(group[0], set()) if group else None
 
     @property
     def compactions(self) -> int:
@@ -177,7 +151,7 @@ class Session:
         group, mark = self._newest_fold()
         if not group:
             return None
-        fold = _fold_id(group[0])
+        fold = fold_id(group[0])
         note = {"undo": fold, "meter": mark.get("meter")}
         if self._linear:
             earlier = self._standing()[:-1]
@@ -217,7 +191,8 @@ class Session:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
         marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
         learned = next((mark for mark in marks if isinstance(mark, dict)), None)
-        self.context = Context(entries, since=self._since(entries), learned=learned)
+        overhead = 0 if any(message.role == "system" for _, message in entries) else usual_overhead("pi")
+        self.context = Context(entries, since=self._since(entries), learned=learned, overhead=overhead)
 
     def _version(self, first: Record) -> int:
         if self.header:
@@ -287,8 +262,8 @@ class Session:
     def _standing(self) -> list[Record]:
         """The folds of a version 1 session that were not undone; there an undo is a compaction, too."""
         compactions = [r for r in self._path.records if r.type == "compaction"]
-        undone = {_undone(r) for r in compactions}
-        return [r for r in compactions if _undone(r) is None and _fold_id(r) not in undone]
+        undone = {undoes(r) for r in compactions}
+        return [r for r in compactions if undoes(r) is None and fold_id(r) not in undone]
 
     def _before(self, record: Record) -> str | None:
         """The id of the record that one on the path hangs on."""
@@ -348,52 +323,10 @@ def _folds_nothing(compaction: Record) -> bool:
     return tree.mark_of(compaction).get("nothing") is True
 
 
-def _starts_fold(record: Record) -> bool:
-    mark = tree.mark_of(record)
-    return "undo" not in mark and ((record.type == "compaction" and "fold" not in mark) or "receipt" in mark)
-
-
-def _may_be_marked(line: bytes) -> bool:
-    """Whether a fold, an undo or a record of one may stand in a line: its kind at the start, foldline's note at the end."""
-    return bool(_FOLD_LINE.search(line[:4096]) or _FOLD_LINE.search(line[-256:]))
-
-
 def _promised(record: Record) -> int:
     """How many records the fold that starts here was written as."""
     n = tree.mark_of(record).get("records")
     return n if isinstance(n, int) else 0
-
-
-def _undone(record: Record) -> str | None:
-    undone = tree.mark_of(record).get("undo")
-    return undone if isinstance(undone, str) else None
-
-
-def _fold_id(record: Record) -> str:
-    return str(tree.mark_of(record).get("fold") or record.id or record.line.offset)
-
-
-def _past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
-    data, mark = record.data, tree.mark_of(record)
-    id = _fold_id(record)
-    receipt = Receipt(_number(data.get("tokensBefore"), 0), 0)
-    if isinstance(noted := mark.get("receipt"), dict):
-        with suppress(msgspec.ValidationError):
-            receipt = msgspec.convert(noted, Receipt)
-    return PastFold(
-        id,
-        str(data.get("timestamp") or ""),
-        str(mark.get("trigger") or ""),
-        str(mark.get("layer") or "summarize"),
-        receipt,
-        str(data.get("summary") or ""),
-        id in undone,
-        "fold" in mark,
-    )
-
-
-def _number(value: object, otherwise: float) -> Any:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
 
 
 def _milliseconds() -> int:

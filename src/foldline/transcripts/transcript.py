@@ -9,6 +9,7 @@ from foldline.fold import Fold
 from foldline.messages import Message, Value
 from foldline.session import Context, Fault, PastFold
 from foldline.tokens.meter import Meter
+from foldline.tokens.overhead import usual_overhead
 from foldline.view import View
 
 
@@ -41,7 +42,7 @@ class Transcript:
         self.reading = reading
         self.agent, self.id, self.path = reading.agent, reading.id, reading.path
         self.cwd, self.model, self.faults = reading.cwd, reading.model, list(reading.faults)
-        self.context = Context(reading.entries, since=reading.since)
+        self.context = Context(reading.entries, since=reading.since, overhead=usual_overhead(reading.agent))
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold."""
@@ -76,8 +77,14 @@ class Transcript:
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Refused: this agent's sessions are read only."""
-        raise SessionError(f"sessions of {self.agent} are read, not written; nothing was changed", path=self.path)
+        raise self._read_only()
 
     def undo(self) -> str | None:
         """Refused: this agent's sessions are read only."""
-        raise SessionError(f"sessions of {self.agent} are read, not written; nothing was changed", path=self.path)
+        raise self._read_only()
+
+    def _read_only(self) -> SessionError:
+        way_out = "fold it with its agent's own command, or go on from it in an agent whose sessions are written"
+        return SessionError(
+            f"sessions of {self.agent} are read, not written; nothing was changed: {way_out}", path=self.path
+        )

@@ -1,0 +1,178 @@
+"""Context size at each step of real sessions, against what the provider billed.
+
+    python benchmarks/counting.py [FOLDER]
+
+FOLDER holds session files of any agent (default: ../shared/corpus beside the repository). A step is a reply that was
+billed more than 5,000 tokens behind the newest fold. Three ways to know the size of a step's request:
+
+- *anchored*: every bill before the step is known;
+- *second half*: only the bills of the first half of the session's steps are known;
+- *no usage*: no bill is known; the agent's usual overhead stands in for the hidden part.
+
+Beside it, in the same run: characters / 4 of what the file shows, and with `tiktoken` or `langchain-core` installed their
+counts of the same messages. Errors are (counted - billed) / billed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from foldline.errors import FoldlineError
+from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult
+from foldline.models import model
+from foldline.tokens.meter import Meter
+from foldline.tokens.overhead import usual_overhead
+from foldline.transcripts import open_session
+
+LEAST = 5_000
+"""Billed tokens from which a step counts: below, the hidden overhead is nearly all there is."""
+
+
+class Step(NamedTuple):
+    """What was billed for a request, and what was sent for it in our weight and in characters."""
+
+    billed: int
+    weight: int
+    characters: int
+    words: int
+
+
+class Case(NamedTuple):
+    """A session's steps."""
+
+    name: str
+    agent: str
+    family: str
+    steps: list[Step]
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """Every session below the folder that has four steps or more; scripted ones (`made`) are no bills."""
+    for path in sorted(p for p in folder.rglob("*") if p.is_file() and "made" not in p.parts):
+        try:
+            session = open_session(path)
+        except FoldlineError:
+            continue
+        family = model(session.model).family
+        entries, since = session.context.entries, session.context.since
+        meter = Meter(family)
+        steps, weight, size, words = [], 0, 0, 0
+        for i, (_, message) in enumerate(entries):
+            if i >= since and message.usage and message.usage.prompt > LEAST:
+                steps.append(Step(message.usage.prompt, weight, size, words))
+            shown = text_of(message)
+            weight, size, words = weight + meter.weigh(message), size + len(shown), words + bpe(shown)
+        if len(steps) >= 4:
+            yield Case(f"{path.parent.name}/{path.stem[:22]}", getattr(session, "agent", "pi"), family, steps)
+
+
+def text_of(message: Message) -> str:
+    """Everything that the file shows of a message."""
+    return "\n".join(_shown(message.parts))
+
+
+def _shown(parts: Sequence[object]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Text | Thinking):
+            yield part.text
+        elif isinstance(part, ToolCall):
+            yield part.name + part.arguments
+        elif isinstance(part, ToolResult):
+            yield from _shown(part.parts)
+
+
+def _no_bpe(text: str) -> int:
+    return 0
+
+
+def _tiktoken() -> Callable[[str], int]:
+    if importlib.util.find_spec("tiktoken") is None:
+        return _no_bpe
+    from foldline.tokens.exact import exact
+
+    return lambda text: exact(text) or 0
+
+
+bpe = _tiktoken()
+
+
+def anchored(case: Case) -> Iterator[float]:
+    """The error at each step but the first, all bills before it known."""
+    meter = Meter(case.family)
+    for step in case.steps:
+        if meter.billed:
+            yield meter.total(step.weight).tokens / step.billed - 1
+        meter.learn(step.billed, step.weight)
+
+
+def second_half(case: Case) -> Iterator[float]:
+    """The error at each step of the second half, with the bills of the first."""
+    meter, half = Meter(case.family), len(case.steps) // 2
+    for step in case.steps[:half]:
+        meter.learn(step.billed, step.weight)
+    for step in case.steps[half:]:
+        yield (meter.overhead + meter.ratio * step.weight) / step.billed - 1
+
+
+def no_usage(case: Case) -> Iterator[float]:
+    """The error at each step with no bill known."""
+    overhead = usual_overhead(case.agent)
+    return ((overhead + step.weight) / step.billed - 1 for step in case.steps)
+
+
+def quarter(case: Case) -> Iterator[float]:
+    """The error of characters / 4."""
+    return (step.characters / 4 / step.billed - 1 for step in case.steps)
+
+
+def o200k(case: Case) -> Iterator[float]:
+    """The error of tiktoken's o200k over what the file shows."""
+    return (step.words / step.billed - 1 for step in case.steps)
+
+
+class Row(NamedTuple):
+    """The errors of one way to count, over all steps."""
+
+    name: str
+    errors: list[float]
+    target: str
+
+    def __str__(self) -> str:
+        sizes = sorted(abs(e) for e in self.errors)
+        at = [sizes[min(len(sizes) - 1, int(len(sizes) * share))] for share in (0.5, 0.9, 0.95)]
+        within = sum(e <= 0.05 for e in sizes) / len(sizes)
+        mean, bias = statistics.mean(sizes), statistics.median(self.errors)
+        figures = "  ".join(f"{value:7.2%}" for value in (mean, *at))
+        return f"{self.name:<24} {figures}  {within:7.1%}  {bias:+7.2%}   {self.target}"
+
+
+def main() -> None:
+    """Prints a line for each session, and the errors over all steps."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "corpus"
+    found = list(cases(folder)) if folder.is_dir() else []
+    if not found:
+        sys.exit(f"no sessions with usage below {folder}")
+    print(f"{'session':<42} {'family':<9} {'steps':>5}  {'anchored':>8}  {'2nd half':>8}  {'no usage':>8}  {'chars/4':>8}")
+    for case in found:
+        errors = [list(way(case)) for way in (anchored, second_half, no_usage, quarter)]
+        medians = "  ".join(f"{statistics.median(e):+8.2%}" for e in errors)
+        print(f"{case.name:<42} {case.family:<9} {len(case.steps):>5}  {medians}")
+    ways = [
+        ("anchored", anchored, "mean ≤ 0.4 %, p95 ≤ 1.5 %"),
+        ("second half", second_half, "median ≤ 1 %, p90 ≤ 5 %, within 5 % ≥ 90 %"),
+        ("no usage", no_usage, "median ≤ 10 %"),
+        ("characters / 4", quarter, ""),
+        *([("tiktoken o200k", o200k, "")] if bpe is not _no_bpe else []),
+    ]
+    print(f"\n{'':<24} {'mean':>7}  {'median':>7}  {'p90':>7}  {'p95':>7}  {'in 5 %':>7}  {'bias':>7}   target")
+    for name, way, target in ways:
+        print(Row(name, [e for case in found for e in way(case)], target))
+
+
+if __name__ == "__main__":
+    main()

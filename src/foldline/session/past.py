@@ -1,0 +1,82 @@
+"""The folds and the faults that a session file records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from contextlib import suppress
+
+import msgspec
+
+from foldline.fold import Receipt
+from foldline.messages import Value
+from foldline.session import tree
+from foldline.session.lines import Record
+
+_FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
+
+
+class PastFold(Value, frozen=True):
+    """A fold as the file records it, its receipt filled in as far as its writer left one."""
+
+    id: str
+    timestamp: str
+    trigger: str
+    layer: str
+    receipt: Receipt
+    summary: str = ""
+    undone: bool = False
+    ours: bool = True
+
+
+class Fault(Value, frozen=True):
+    """Something wrong in the file that was read around; `line` counts from 1."""
+
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}"
+
+
+def starts_fold(record: Record) -> bool:
+    """Whether a record is the first one of a fold."""
+    mark = tree.mark_of(record)
+    return "undo" not in mark and ((record.type == "compaction" and "fold" not in mark) or "receipt" in mark)
+
+
+def may_be_marked(line: bytes) -> bool:
+    """Whether a fold, an undo or a record of one may stand in a line: its kind at the start, foldline's note at the end."""
+    return bool(_FOLD_LINE.search(line[:4096]) or _FOLD_LINE.search(line[-256:]))
+
+
+def undoes(record: Record) -> str | None:
+    """The fold that a record undoes, or None."""
+    fold = tree.mark_of(record).get("undo")
+    return fold if isinstance(fold, str) else None
+
+
+def fold_id(record: Record) -> str:
+    """The id of the fold that a record belongs to, or its own."""
+    return str(tree.mark_of(record).get("fold") or record.id or record.line.offset)
+
+
+def past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
+    """What the first record of a fold tells of it; `undone` are the ids of folds that were taken back."""
+    data, mark = record.data, tree.mark_of(record)
+    id = fold_id(record)
+    before = data.get("tokensBefore")
+    receipt = Receipt(before if isinstance(before, int) else 0, 0)
+    if isinstance(noted := mark.get("receipt"), dict):
+        with suppress(msgspec.ValidationError):
+            receipt = msgspec.convert(noted, Receipt)
+    return PastFold(
+        id,
+        str(data.get("timestamp") or ""),
+        str(mark.get("trigger") or ""),
+        str(mark.get("layer") or "summarize"),
+        receipt,
+        str(data.get("summary") or ""),
+        id in undone,
+        "fold" in mark,
+    )
