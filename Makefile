@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types layers check bench lock pi clean
+.PHONY: help demo test lint types layers check bench lock pi clients clean
 
 help: ## what the targets do
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,8 +40,12 @@ pi: $(READY) ## compare with pi's own session managers (installs their npm packa
 	sh tests/pi/install.sh .pi
 	PI_PACKAGES=$(CURDIR)/.pi $(BIN)/python -m pytest tests/pi
 
+clients: $(READY) ## fold sessions of the real Claude Code and Codex and resume them (installs their npm packages into .clients)
+	sh tests/clients/install.sh .clients
+	CLIENT_PACKAGES=$(CURDIR)/.clients $(BIN)/python -m pytest tests/clients
+
 lock: $(READY) ## pin the dependencies by hash
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
 
 clean: ## remove the environment
-	rm -rf $(VENV) .pi
+	rm -rf $(VENV) .pi .clients

@@ -13,7 +13,9 @@ import sys
 import cli
 import fold
 import idle
+import recall
 import reload
+import summaries
 from measuring import Row, options, table
 
 
@@ -21,7 +23,7 @@ def main() -> None:
     """Prints the table."""
     asked = options(__doc__).parse_args()
     found: list[Row] = []
-    for part in (idle, reload, fold, cli):
+    for part in (idle, reload, fold, summaries, cli, recall):
         print(f"measuring: {part.__name__} …", file=sys.stderr)
         found += part.rows(asked)
     table(found)

@@ -246,7 +246,7 @@ def test_after_any_sequence_of_fits(format: str, data: st.DataObject) -> None:
         pins_stay_byte_for_byte(talk, step)
         the_newest_words_of_the_user_are_sent_or_quoted(talk, step)
         nothing_is_quoted_that_the_user_did_not_say(talk, step)
-        a_failed_summary_is_told(step, setting)
+        a_failed_summary_is_told(step, setting, compactor)
         made.append(step)
     a_history_only_extends_between_folds(made)
     if setting.model.binds_thinking:
@@ -271,7 +271,8 @@ def what_is_untouched_is_the_same_object_and_nothing_grows(talk: Conversation, s
     kept = [places[id(item)] for item in step.sent if id(item) in places]
     assert kept == sorted(set(kept))
     made = [item for item in step.sent if id(item) not in places]
-    assert not any(item == other for item in made for other in step.history)
+    stripped = [item for item in step.history if thinks(item)]
+    assert stripped or not any(item == other for item in made for other in step.history)
     for fold in step.folds:
         assert fold.receipt.tokens_after < fold.receipt.tokens_before
         assert size(step.sent, talk.format) < size(step.history, talk.format)
@@ -302,11 +303,11 @@ def nothing_is_quoted_that_the_user_did_not_say(talk: Conversation, step: Step) 
                     assert QUOTE_CUT.split(line[2:])[0][:SHOWN] in said
 
 
-def a_failed_summary_is_told(step: Step, setting: Setting) -> None:
-    """A summarizer that fails never stops the agent, and each failure is an event and stands in the receipt."""
+def a_failed_summary_is_told(step: Step, setting: Setting, compactor: Compactor) -> None:
+    """A summarizer that fails never stops the agent; each failure is an event and in the receipt, until it is given up."""
     assert step.failures == [reason for fold in step.folds for reason in fold.receipt.failures]
     asked = [e for fold in step.folds if fold.layer == "summarize" for e in fold.edits if e.by == "summarize_older"]
-    assert bool(step.failures) or not asked or setting.summarizer in (extract, tells)
+    assert step.failures or compactor.state or not asked or setting.summarizer in (extract, tells)
 
 
 def a_history_only_extends_between_folds(made: list[Step]) -> None:

@@ -580,7 +580,7 @@ def test_stores_follow_the_environment() -> None:
 
 
 def test_a_transcript_is_not_written() -> None:
-    session = open_session(SAMPLES / "codex.jsonl")
+    session = open_session(SAMPLES / "gemini.json")
     with pytest.raises(SessionError, match="read, not written"):
         session.undo()
 

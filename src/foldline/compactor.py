@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from foldline import wire
+from foldline.background import Prepared, in_task, in_thread
 from foldline.engine import (
     RECOVERY_SHARE,
     Folding,
@@ -13,12 +15,14 @@ from foldline.engine import (
     arun,
     folding,
     run,
+    steps_ahead,
     steps_by_hand,
     steps_for,
     steps_within,
 )
 from foldline.errors import ProviderError
 from foldline.fold import Fold, Trigger
+from foldline.guards import Breaker, Looping, looping_in
 from foldline.history import History, Item
 from foldline.messages import Message, Value
 from foldline.models import Model
@@ -53,7 +57,7 @@ class Rewound(Value, frozen=True):
     """How many messages of the earlier history still stand."""
 
 
-Event = Folded | SummaryFellBack | Rewound
+Event = Folded | SummaryFellBack | Rewound | Looping
 
 
 class Compactor:
@@ -65,7 +69,9 @@ class Compactor:
 
     `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
     prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `pinned` says
-    which messages no fold may touch. `on_event` hears `Folded`, `SummaryFellBack` and `Rewound`.
+    which messages no fold may touch. `ahead` is a share of the window: where it is given, the next summary is written
+    while the agent works, from that much below its mark on. `clock` gives seconds since 1970. `on_event` hears
+    `Folded`, `SummaryFellBack`, `Rewound` and `Looping`.
     """
 
     def __init__(
@@ -79,6 +85,8 @@ class Compactor:
         summarizer: Summarizer = extract,
         pinned: Callable[[Message], bool] | None = None,
         format: str = "",
+        ahead: float = 0.0,
+        clock: Callable[[], float] = time.time,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         self.model = model_named(model) if isinstance(model, str) else model
@@ -92,6 +100,21 @@ class Compactor:
         self._emit = on_event or (lambda event: None)
         self._sent = 0
         self._folded_at: int | None = None
+        self._ahead = ahead
+        self._prepared: Prepared | None = None
+        self._clock = clock
+        self._breaker = Breaker()
+        self._looping: Looping | None = None
+
+    @property
+    def state(self) -> str:
+        """What is wrong with the summarizer, and since when; empty where nothing is."""
+        return self._breaker.state
+
+    @property
+    def preparing(self) -> bool:
+        """Whether a summary is being written in the background, or waits to be swapped in."""
+        return self._prepared is not None
 
     @property
     def folds(self) -> list[Fold]:
@@ -109,14 +132,31 @@ class Compactor:
         Raises `CannotFit` where what may not be folded is over the limit by itself, and `WireError` for a message
         that cannot be read; either leaves everything as it was.
         """
-        if fold := self._due(messages):
-            self._install(*run(fold, self.summarizer))
+        self._take(messages)
+        if self._full() and (prepared := self._prepared) is not None:
+            if prepared.wait():
+                self._swap(prepared)
+            else:
+                self._drop_prepared()
+        if fold := self._due():
+            writer = self._writer
+            self._finish(run(fold, writer), writer)
+        elif fold := self._coming():
+            writer = self._writer
+            self._prepared = in_thread(lambda: run(fold, writer))
         return self._hand_out()
 
     async def afit(self, messages: Sequence[Item]) -> list[Item]:
         """The same as `fit`, with a summarizer that may be awaited."""
-        if fold := self._due(messages):
-            self._install(*await arun(fold, self.summarizer))
+        self._take(messages)
+        if self._full() and (prepared := self._prepared) is not None:
+            await prepared.await_it()
+            self._swap(prepared)
+        if fold := self._due():
+            writer = self._writer
+            self._finish(await arun(fold, writer), writer)
+        elif fold := self._coming():
+            self._prepared = in_task(arun(fold, self._writer))
         return self._hand_out()
 
     def observe(self, reply: Any) -> None:
@@ -157,7 +197,8 @@ class Compactor:
     def fold(self, messages: Sequence[Item], *, focus: str = "") -> list[Item]:
         """Folds now, whatever the fill, keeping what `focus` asks for."""
         self._take(messages)
-        self._install(*run(self._by_hand(focus), self.summarizer))
+        writer = self._writer
+        self._finish(run(self._by_hand(focus), writer), writer)
         return self._hand_out()
 
     def fold_to(self, messages: Sequence[Item], max_tokens: int) -> list[Item]:
@@ -180,6 +221,7 @@ class Compactor:
         if not self._history.folds:
             return None
         _, fold = self._history.folds.pop()
+        self._drop_prepared()
         self._show(self._history.view())
         return fold
 
@@ -191,18 +233,60 @@ class Compactor:
             if folded is None or stands < folded:
                 self._folded_at = None
             self._emit(Rewound(stands))
+        self._watch()
 
-    def _due(self, messages: Sequence[Item]) -> Folding | None:
-        """The fold that the fill asks for, or None."""
-        self._take(messages)
+    def _watch(self) -> None:
+        """Tells once when the agent goes in circles since the last fold."""
+        if not self._history.folds:
+            return
+        looping = looping_in(self._history.messages[self._history.folds[-1][0] :])
+        if looping is not None and looping != self._looping:
+            self._emit(looping)
+        self._looping = looping or self._looping
+
+    @property
+    def _writer(self) -> Summarizer:
+        """Who writes the next summary: extraction for as long as the breaker is open."""
+        return extract if self._breaker.open(self._clock()) else self.summarizer
+
+    def _full(self) -> bool:
+        """Whether the fill asks for a fold."""
         tokens = self.count.tokens - self.meter.overhead
-        steps = steps_for(self.policy, self.budget, self.meter.overhead)
         limit = self.budget.limit - self.meter.overhead
+        steps = steps_for(self.policy, self.budget, self.meter.overhead)
         if all(tokens <= step.mark for step in steps) and tokens <= limit:
+            return False
+        return tokens > limit or self._regrown(tokens)
+
+    def _regrown(self, tokens: int) -> bool:
+        """Whether enough has come since the last fold for another one to be worth it."""
+        return self._folded_at is None or tokens - self._folded_at >= REGROWTH * self.budget.window
+
+    def _due(self) -> Folding | None:
+        """The fold that the fill asks for, or None."""
+        if not self._full():
             return None
-        if self._folded_at is not None and tokens <= limit and tokens - self._folded_at < REGROWTH * self.budget.window:
+        steps = steps_for(self.policy, self.budget, self.meter.overhead)
+        return self._folding(steps, "threshold", limit=self.budget.limit - self.meter.overhead)
+
+    def _coming(self) -> Folding | None:
+        """The fold to prepare while the agent works, or None where it is too early, or where one is being prepared."""
+        if not self._ahead or self._prepared is not None or self._writer is extract:
             return None
-        return self._folding(steps, "threshold", limit=limit)
+        tokens = self.count.tokens - self.meter.overhead
+        steps = steps_ahead(self.policy, self.budget, self.meter.overhead, tokens, self._ahead)
+        return self._folding(steps, "threshold") if steps and self._regrown(tokens) else None
+
+    def _swap(self, prepared: Prepared) -> None:
+        """Puts a prepared fold in place, where what it folds still stands."""
+        self._prepared = None
+        if made := prepared.swapped(self._history.view(), self.meter.overhead):
+            self._finish(made, self.summarizer)
+
+    def _drop_prepared(self) -> None:
+        if self._prepared is not None:
+            self._prepared.drop()
+        self._prepared = None
 
     def _by_hand(self, focus: str) -> Folding:
         self._history.refresh()
@@ -225,6 +309,15 @@ class Compactor:
             error=self.count.error,
         )
 
+    def _finish(self, made: tuple[View, Fold], writer: Summarizer) -> None:
+        """Installs what was made, and takes down how its writer fared, where that was asked."""
+        view, fold = made
+        if fold.receipt.failures:
+            self._breaker = self._breaker.failed("; ".join(fold.receipt.failures), self._clock())
+        elif writer is not extract and fold.receipt.asked:
+            self._breaker = Breaker()
+        self._install(view, fold)
+
     def _install(self, view: View, fold: Fold) -> None:
         for reason in fold.receipt.failures:
             self._emit(SummaryFellBack(reason))
@@ -243,4 +336,4 @@ class Compactor:
         return list(self._history.seen)
 
 
-__all__ = ["Compactor", "Event", "Folded", "Rewound", "SummaryFellBack"]
+__all__ = ["Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from foldline.errors import CannotFit, ConfigError, SummaryFailed
+from foldline.errors import CannotFit
 from foldline.fold import Fold, Receipt, Trigger
-from foldline.messages import Message, Summary, ToolResult, Value, replace
+from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Budget, Layer, Policy, hard_strategies
 from foldline.strategies import Strategy
-from foldline.summarize.extract import extract
+from foldline.summarize.accept import Written, extracted, write
+from foldline.summarize.asking import answer_to, await_answer
+from foldline.summarize.draft import Answer, Ask, Summarizer, spent_on
 from foldline.summarize.ledger import Ledger
-from foldline.summarize.sections import quote
-from foldline.summarize.verify import audit
-from foldline.tokens.estimate import estimate
+from foldline.summarize.verify import audit, origins
 from foldline.view import Brief, Edit, View
 
 MIN_PROGRESS = 0.02
@@ -29,28 +28,21 @@ MANUAL_SHARE = 0.4
 NOTE_TOKENS = 48
 """What the line takes that ends each summary and says which messages can be recalled."""
 
-SHOWN = 12
-"""Characters of a user's message that must stand in a summary for the message to be shown there."""
-
-LEAST_QUOTE = 24
-"""Tokens that the user's newest words get, however small the budget."""
+NAMED = 12
+"""How many facts a receipt names of those lost, and of those repaired."""
 
 RECOVERY_SHARE = 0.7
 """What a fold after an overflow brings a request down to: the count was wrong once, so it leaves room."""
 
-Summarizer = Callable[[Brief, Sequence[Message]], "Summary | str | Awaitable[Summary | str]"]
-"""Writes a summary of messages for a brief, at once or awaited."""
-
-
-class Ask(Value, frozen=True):
-    """What a fold waits for: a summary of the messages, within the brief."""
-
-    brief: Brief
-    messages: tuple[Message, ...]
-
-
-Answer = Summary | SummaryFailed
 Folding = Generator[Ask, Answer, tuple[View, Fold]]
+
+
+class Told(NamedTuple):
+    """A summary that was written for the entries `drop`, and the ledger that was read from them."""
+
+    drop: tuple[str, ...]
+    ledger: Ledger
+    written: Written
 
 
 class Step(NamedTuple):
@@ -66,6 +58,13 @@ def steps_for(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
     limit = budget.limit - overhead
     marks = ((layer, min(round(layer.at * budget.window) - overhead, limit)) for layer in policy.layers)
     return [Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks]
+
+
+def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
+    """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
+    marks = zip(policy.layers, steps_for(policy, budget, overhead))
+    summing = [step for layer, step in marks if not layer.hard and layer.name != "prune"]
+    return [step._replace(mark=-1) for step in summing if tokens > step.mark - ahead * budget.window][:1]
 
 
 def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int) -> list[Step]:
@@ -107,7 +106,7 @@ def folding(
     before = view
     edits: list[Edit] = []
     layers: list[str] = []
-    failures: list[str] = []
+    told: list[Told] = []
     for step in steps:
         if view.tokens <= step.mark or _outputs(view) < step.layer.outputs_over:
             continue
@@ -117,7 +116,7 @@ def folding(
             for edit in strategy(view, view.tokens - step.target):
                 if not (edit := _standing(edit, view)).drop:
                     continue
-                written = yield from _write(edit, view, step.layer, focus, ratio, failures, rounds)
+                written = yield from _write(edit, view, step.layer, focus, ratio, rounds, told)
                 after = view.apply(written)
                 if after.tokens < view.tokens:
                     view = after
@@ -127,15 +126,12 @@ def folding(
                     break
     if limit is not None and view.tokens > limit:
         raise CannotFit(view.tokens + overhead, limit + overhead, in_the_way(view, overhead))
+    seconds = time.perf_counter() - began
     if not edits or _idle(before, view, trigger, limit):
-        return before, Fold(trigger=trigger, receipt=Receipt(before.tokens + overhead, before.tokens + overhead))
-    receipt = replace(
-        _receipt(before, view, edits, overhead),
-        error=error,
-        instruction=focus,
-        failures=tuple(failures),
-        seconds=time.perf_counter() - began,
-    )
+        nothing = Receipt(before.tokens + overhead, before.tokens + overhead)
+        return before, Fold(trigger=trigger, receipt=_with_cost(replace(nothing, seconds=seconds), told))
+    receipt = replace(_receipt(before, view, edits, overhead, told), error=error, instruction=focus, seconds=seconds)
+    receipt = _with_cost(receipt, told)
     return view, Fold(
         secrets.token_hex(4), trigger, layers[-1], tuple(edits), _first_kept(before, view, edits), receipt
     )
@@ -149,7 +145,7 @@ def _standing(edit: Edit, view: View) -> Edit:
 
 
 def _write(
-    edit: Edit, view: View, layer: Layer, focus: str, ratio: float, failures: list[str], rounds: int
+    edit: Edit, view: View, layer: Layer, focus: str, ratio: float, rounds: int, told: list[Told]
 ) -> Generator[Ask, Answer, Edit]:
     """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
     if (start := view.find(edit.drop)) is None:
@@ -160,19 +156,21 @@ def _write(
         return _with_ledger(edit, edit.into, messages)
     size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)) - NOTE_TOKENS)
     brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=max(rounds, _round(messages)) + 1)
-    answer: Answer | None = None
-    if not layer.hard:
-        answer = yield Ask(brief, messages)
-    most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
-    if answer is None or (fault := _fault(answer, most, view)):
-        if answer is not None:
-            failures.append(fault)
-        answer = extract(brief, messages)
-    assert isinstance(answer, Summary)
-    answer = _with_words(answer, messages, size // 4)
+    ledger = Ledger.of(messages)
+    if layer.hard:
+        written = Written(extracted(brief, ledger))
+    else:
+        most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
+        written = yield from write(brief, messages, ledger, most, lambda text: _size(text, view))
+    told.append(Told(edit.drop, ledger, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
-    summary = Summary(f"{answer.text.rstrip()}\n\n{note}", {**answer.facts, "round": brief.round})
-    return replace(edit, into=(Message("user", (summary,)),))
+    text, facts = written.summary.text.rstrip(), {**written.summary.facts, "round": brief.round}
+    return replace(edit, into=(Message("user", (Summary(f"{text}\n\n{note}", facts),)),))
+
+
+def _size(text: str, view: View) -> int:
+    """What a summary of that text takes in a view."""
+    return view.count(Message("user", (Summary(text),)))
 
 
 def _with_ledger(edit: Edit, into: Sequence[Message], messages: Sequence[Message]) -> Edit:
@@ -182,36 +180,6 @@ def _with_ledger(edit: Edit, into: Sequence[Message], messages: Sequence[Message
     facts = {**Ledger.of(messages).facts(), "round": max(1, _round(messages))}
     told = (replace(m, parts=(replace(s, facts=facts),)) if (s := m.summary) else m for m in into)
     return replace(edit, into=tuple(told))
-
-
-def _with_words(summary: Summary, messages: Sequence[Message], room: int) -> Summary:
-    """The summary with the ledger behind it, and with the user's newest words where it shows none of them.
-
-    A model may forget what the user said, and a small budget may not hold it; then it is quoted here, newest first.
-    """
-    ledger = Ledger.from_facts(summary.facts) if summary.facts else Ledger.of(messages)
-    facts = summary.facts or ledger.facts()
-    said = [request for request in reversed(ledger.requests) if request.text.strip()]
-    missing = [request for request in said if request.text.split("\n")[0][:SHOWN].strip() not in summary.text]
-    if not missing or (summary.facts and missing[0] is not said[0]):
-        return replace(summary, facts=facts)
-    quotes: list[str] = []
-    for request in missing:
-        if quotes and room < LEAST_QUOTE:
-            break
-        quotes.insert(0, quote(ledger, request, max(room, LEAST_QUOTE)))
-        room -= estimate(quotes[0])
-    return Summary("\n".join(["## User requests", *quotes, "", summary.text]), facts)
-
-
-def _fault(answer: Answer, most: int, view: View) -> str:
-    """What keeps a draft from being installed; empty where nothing does."""
-    if isinstance(answer, SummaryFailed):
-        return str(answer)
-    if not answer.text.strip():
-        return "the summary was empty"
-    size = view.count(Message("user", (answer,)))
-    return f"the summary took {size:,} tokens where {most:,} were allowed" if size > most else ""
 
 
 def _round(messages: Iterable[Message]) -> int:
@@ -237,13 +205,17 @@ def _first_kept(before: View, after: View, edits: Sequence[Edit]) -> str | None:
     return before.entries[gone[-1] + 1].id if gone and gone[-1] + 1 < len(before.entries) else None
 
 
-def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int) -> Receipt:
+def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, told: Sequence[Told]) -> Receipt:
     touched = {id for edit in edits for id in edit.drop}
     folded = [entry for entry in before.entries if entry.id in touched]
     first = before.index[folded[0].id]
     stubs = sum(1 for entry in folded if entry.id in after.index)
-    ledger = Ledger.of(entry.message for entry in folded)
+    known = next((each.ledger for each in told if touched == set(each.drop)), None)
+    ledger = known or Ledger.of(entry.message for entry in folded)
     kept = audit(ledger, _visible(after))
+    lost = set(kept.lost)
+    repaired = tuple(name for each in told for name in each.written.repaired if name not in lost)
+    named = (*kept.lost[:NAMED], *repaired[:NAMED])
     return Receipt(
         tokens_before=before.tokens + overhead,
         tokens_after=after.tokens + overhead,
@@ -251,9 +223,28 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int) ->
         messages_pruned=stubs,
         facts_kept=kept.kept,
         facts_lost=len(kept.lost),
-        lost=kept.lost[:12],
+        lost=kept.lost[:NAMED],
+        facts_repaired=len(repaired),
+        repaired=repaired[:NAMED],
+        found_in=origins(ledger, [(entry.id, entry.message) for entry in folded], named),
         cache_discarded=sum(entry.tokens for entry in before.entries[first:]),
         round=_round(after.messages),
+    )
+
+
+def _with_cost(receipt: Receipt, told: Sequence[Told]) -> Receipt:
+    """The receipt with what the summaries cost, and what became of their drafts."""
+    written = [each.written for each in told]
+    spent = spent_on(draft for each in written for draft in each.drafts)
+    return replace(
+        receipt,
+        usage=spent.usage,
+        cost=spent.cost,
+        models=spent.models,
+        failures=tuple(reason for each in written for reason in each.failures),
+        rewritten=tuple(reason for each in written for reason in each.rewritten),
+        waited=sum(each.waited for each in written),
+        asked=sum(each.asked for each in written),
     )
 
 
@@ -284,20 +275,14 @@ def in_the_way(view: View, overhead: int = 0) -> list[tuple[str, int]]:
 
 
 def run(folding: Folding, summarizer: Summarizer) -> tuple[View, Fold]:
-    """Drives a fold with a summarizer that answers at once; refuses one that must be awaited."""
+    """Drives a fold with a summarizer; one that must be awaited runs in an event loop of its own."""
     answer: Answer | None = None
     while True:
         try:
             ask = next(folding) if answer is None else folding.send(answer)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-        asked = _asked(summarizer, ask)
-        if isinstance(asked, Summary | SummaryFailed):
-            answer = asked
-        else:
-            if inspect.iscoroutine(asked):
-                asked.close()
-            raise ConfigError("this summarizer is awaited: call the async method", path="summarizer")
+        answer = answer_to(ask, summarizer)
 
 
 async def arun(folding: Folding, summarizer: Summarizer) -> tuple[View, Fold]:
@@ -308,31 +293,4 @@ async def arun(folding: Folding, summarizer: Summarizer) -> tuple[View, Fold]:
             ask = next(folding) if answer is None else folding.send(answer)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-        asked = _asked(summarizer, ask)
-        answer = asked if isinstance(asked, Summary | SummaryFailed) else await _awaited(asked)
-
-
-def _asked(summarizer: Summarizer, ask: Ask) -> Answer | Awaitable[Summary | str]:
-    """A summarizer's answer; whatever it raises is a failed summary, which never stops the agent."""
-    try:
-        answer = summarizer(ask.brief, ask.messages)
-    except Exception as cause:  # noqa: BLE001
-        return SummaryFailed(f"{type(cause).__name__}: {cause}", cause=cause)
-    return answer if inspect.isawaitable(answer) else _as_summary(answer)
-
-
-async def _awaited(answer: Awaitable[Summary | str]) -> Answer:
-    try:
-        return _as_summary(await answer)
-    except Exception as cause:  # noqa: BLE001
-        return SummaryFailed(f"{type(cause).__name__}: {cause}", cause=cause)
-
-
-def _as_summary(answer: object) -> Answer:
-    match answer:
-        case Summary():
-            return answer
-        case str():
-            return Summary(answer)
-        case _:
-            return SummaryFailed(f"the summarizer gave a {type(answer).__name__}, not a text")
+        answer = await await_answer(ask, summarizer)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from foldline.messages import Usage, Value
 from foldline.view import Edit
 
@@ -37,6 +39,20 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     instruction: str = ""
     failures: tuple[str, ...] = ()
     """Why a summarizer's drafts were not installed; extraction took their place."""
+    rewritten: tuple[str, ...] = ()
+    """What was wrong with a first draft, where a second one was installed."""
+    facts_repaired: int = 0
+    """Of the facts kept, those that a model's draft had left out and code added."""
+    repaired: tuple[str, ...] = ()
+    """The repaired facts by name, cut to a few."""
+    found_in: dict[str, str] = msgspec.field(default_factory=dict)
+    """For each fact named in `lost` or `repaired`, the id of the message to recall, where it is known."""
+    waited: float = 0.0
+    """Seconds that the agent stood still for a summarizer; about 0 where the summary had been prepared."""
+    asked: int = 0
+    """How often a summarizer was asked for a draft, extraction included."""
+    models: tuple[str, ...] = ()
+    """The models that were asked for the summary."""
 
     @property
     def freed(self) -> int:

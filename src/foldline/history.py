@@ -93,6 +93,10 @@ class History:
             return self.messages[ids.index(id)]
         return next((view.entries[view.index[id]].message for view in self._views() if id in view.index), None)
 
+    def said(self) -> Iterator[tuple[str, Message]]:
+        """Every message with its id, as it was before any fold."""
+        return zip(self._chain(), self.messages)
+
     def _continues(self, items: Sequence[Item]) -> bool:
         """Whether the items start with all that were taken before.
 

@@ -47,6 +47,10 @@ class Brief(Value, frozen=True, omit_defaults=True):
     max_tokens: int
     focus: str = ""
     round: int = 1
+    reserved: int = 0
+    """Of `max_tokens`, those that code needs for what it adds to a model's draft: the user's words and constraints."""
+    faults: tuple[str, ...] = ()
+    """What was wrong with a first draft, where this asks for a second one."""
 
 
 class Edit(Value, frozen=True, omit_defaults=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -13,9 +15,13 @@ from foldline.errors import FoldlineError
 
 COMMANDS = {
     "compact": ("foldline.cli.compact:compact", "Fold a session: shrink its context and lose nothing."),
-    "context": ("foldline.cli.context:context", "See what fills a session: status, inspect, history."),
-    "session": ("foldline.cli.session:session", "List, show and undo: the sessions on this machine."),
-    "recall": ("foldline.cli.recall:recall", "Get a message back that was folded away, by its id."),
+    "context": (
+        "foldline.cli.context:context",
+        "See what fills a session: status, inspect, history; export and import its state.",
+    ),
+    "session": ("foldline.cli.session:session", "The sessions on this machine: list, show, branch, handoff, undo."),
+    "recall": ("foldline.cli.recall:recall", "Get back what was folded away: a message by its id, or by words."),
+    "mcp": ("foldline.cli.mcp:mcp", "Serve recall, status and folding to agents that speak MCP."),
     "models": ("foldline.cli.models:models", "What foldline knows of a model: window, prices, cache rules."),
     "autocompact": ("foldline.cli.autocompact:autocompact", "Show or set whether agents fold by themselves."),
 }
@@ -26,25 +32,32 @@ FAILED, NOTHING_TO_DO = 1, 3
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to do."
 
 
-class Commands(click.Group):
-    """A group whose commands are imported when they are run."""
+class LazyGroup(click.Group):
+    """A group whose commands in `places` are imported when they are run; their help lines stand beside their places."""
+
+    def __init__(self, *arguments: Any, places: Mapping[str, tuple[str, str]], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.places = places
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*super().list_commands(ctx), *self.places]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[name][0].partition(":")
+        if name not in self.places:
+            return super().get_command(ctx, name)
+        module, _, attribute = self.places[name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [(name, command.get_short_help_str(90)) for name, command in self.commands.items()]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([*own, *((name, line) for name, (_, line) in self.places.items())])
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
+@click.group(
+    cls=LazyGroup, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES
+)
 @click.version_option(__version__, prog_name="foldline")
 def foldline() -> None:
     """Keep an agent's session inside its context window, and lose nothing on the way."""

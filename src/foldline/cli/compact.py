@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
 
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import RULE, bar, row, title, tokens
-from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
+from foldline.cli.options import (
+    chosen_policy,
+    force_option,
+    opened,
+    policy_option,
+    print_json,
+    refuse_busy,
+    session_options,
+)
 from foldline.fold import Fold
 from foldline.inspection import Opened, risk_of
+from foldline.view import View
+
+NEW_FORMATS = ("pi", "openai-chat", "anthropic")
+"""What a folded session can be written as, `handoff.new_session.FORMATS`."""
 
 
 @click.command()
 @click.option("--focus", default="", metavar="TEXT", help="What the summary must keep.")
 @click.option("--dry-run", is_flag=True, help="Show what would be folded, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before writing.")
+@click.option("--to", "format", type=click.Choice(NEW_FORMATS), help="Write a new session in this format instead.")
+@click.option("--out", metavar="FILE", help="The new session's file; with --to.")
+@force_option
 @policy_option
 @session_options
 def compact(
     focus: str,
     dry_run: bool,
     yes: bool,
+    format: str | None,
+    out: str | None,
+    force: bool,
     policy: str | None,
     session: str | None,
     as_json: bool,
@@ -31,9 +50,14 @@ def compact(
 ) -> None:
     """Fold a session: old history becomes a summary, the newest part stays word for word.
 
-    The file is only appended to; `session undo` takes the fold back and `recall` brings back any message of it.
+    The file is only appended to; `session undo` takes the fold back and `recall` brings back any message of it. Sessions
+    of agents that cannot be folded in place are written as new ones with --to.
     """
+    if out and not format:
+        raise click.UsageError("--out goes with --to")
     found = opened(session, strict=strict, window=window)
+    if not (dry_run or format):
+        refuse_busy(found.session.path, force=force)
     chosen, _ = chosen_policy(policy)
     after, fold = found.plan(chosen, focus)
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
@@ -46,12 +70,33 @@ def compact(
         sys.exit(NOTHING_TO_DO)
     if asks:
         click.confirm("Fold this session?", abort=True)
-    if not dry_run:
-        found.session.fold(found.view, after, fold, found.meter)
+    done = "" if dry_run else _written(found, after, fold, format, out)
     if as_json:
         print_json({"session": found.session.path, "written": not dry_run, "fold": fold})
-    elif not dry_run:
-        click.echo(f"Folded. Undo with: foldline session undo --session {found.session.path}")
+    elif done:
+        click.echo(done)
+
+
+def _written(found: Opened, after: View, fold: Fold, format: str | None, out: str | None) -> str:
+    """Writes the fold, in place or as a new session, and says what was done."""
+    session = found.session
+    if format is None:
+        session.fold(found.view, after, fold, found.meter)
+        return f"Folded. Undo with: foldline session undo --session {session.path}"
+    from foldline.cli.export import draw_written
+    from foldline.handoff.new_session import write_new
+
+    written = write_new(
+        after,
+        format,
+        out,
+        cwd=os.getcwd(),
+        model=session.model,
+        agent=getattr(session, "agent", "pi"),
+        parent=session.path,
+        tokens_before=fold.receipt.tokens_before,
+    )
+    return draw_written("Folded into", written)
 
 
 def preview(found: Opened, fold: Fold, summary: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from foldline.cli import LazyGroup
 from foldline.cli.drawing import age, bar, row, title, tokens
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
 from foldline.inspection import HARD_COUNT, SOFT_COUNT, Inspection, Status, risk_of
@@ -14,9 +15,15 @@ from foldline.session import PastFold
 LAYER_NUMBERS = {"prune": 1, "summarize": 2, "full": 3}
 
 
-@click.group()
+EXCHANGE = {
+    "export": ("foldline.cli.export:export", "Write what a session came to know to a file."),
+    "import": ("foldline.cli.export:import_", "Begin a new session with what another came to know."),
+}
+
+
+@click.group(cls=LazyGroup, places=EXCHANGE)
 def context() -> None:
-    """See what fills a session."""
+    """See what fills a session, export its state and import it."""
 
 
 @context.command()

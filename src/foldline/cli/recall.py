@@ -1,49 +1,80 @@
-"""`foldline recall`: get back what was folded away."""
+"""`foldline recall`: get back what was folded away, by its id or by words."""
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from foldline.cli import NOTHING_TO_DO
-from foldline.cli.options import opened, print_json, session_options
-from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult
+from foldline.cli.options import print_json
+
+if TYPE_CHECKING:
+    from foldline.recall.index import Index
+    from foldline.recall.scope import Scope
+    from foldline.recall.search import Hit
 
 
 @click.command()
-@click.argument("id")
-@session_options
-def recall(id: str, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
-    """Print the message with this ID as it was written, whatever was folded since.
+@click.argument("query", metavar="QUERY-OR-ID")
+@click.option("--session", metavar="PATH-OR-ID", help="The session; without it, this directory's newest one.")
+@click.option("--all", "everywhere", is_flag=True, help="Every session on this machine.")
+@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="The most messages to list.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def recall(query: str, session: str | None, everywhere: bool, limit: int, as_json: bool) -> None:
+    """Print a message as it was written, or list the messages that fit some words best.
 
-    Stubs, notices and `session show` name the ids.
+    An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since. All
+    else is looked for in what users, assistants and tools said and in what tools were called with, folded or not.
     """
-    found = opened(session, strict=strict, window=window)
-    message = found.session.recall(id)
-    if message is None:
-        click.echo(f"no message {id} in {found.session.path}", err=True)
-        sys.exit(NOTHING_TO_DO)
+    from foldline.recall.index import Index
+    from foldline.recall.scope import looks_like_id, scope
+
+    if session and everywhere:
+        raise click.UsageError("--session and --all exclude each other")
+    where = scope(session, cwd=os.getcwd(), whole=everywhere)
+    if where.session is not None and session is None:
+        click.echo(f"session: {where.within[0].path}", err=True)
+    with Index(on_file=_progress if everywhere else None) as index:
+        if looks_like_id(query) and _printed(index, where, query, as_json):
+            return
+        hits = where.search(index, query, limit)
     if as_json:
-        print_json({"id": id, "message": message})
+        print_json({"query": query, "hits": hits})
     else:
-        click.echo(drawn(message))
+        click.echo("\n".join(map(_line, hits)), nl=bool(hits))
+    if not hits:
+        place = "any session" if everywhere else where.within[0].path
+        click.echo(f"nothing found for {query[:200]!r} in {place}", err=True)
+        sys.exit(NOTHING_TO_DO)
 
 
-def drawn(message: Message) -> str:
-    """A message as text, every part of it."""
-    return "\n".join(_part(part) for part in message.parts)
+def _printed(index: Index, where: Scope, id: str, as_json: bool) -> bool:
+    """Prints the message of that id, where there is one."""
+    from foldline.recall.answer import drawn
+
+    found = where.message(index, id)
+    if found is None:
+        return False
+    message, session = found
+    if as_json:
+        print_json({"id": id, "session": session.path, "message": message})
+        return True
+    if where.session is None:
+        click.echo(f"session: {session.path}", err=True)
+    click.echo(drawn(message))
+    return True
 
 
-def _part(part: object) -> str:
-    match part:
-        case ToolCall(_, name, arguments):
-            return f"[calls {name} {arguments}]"
-        case ToolResult(_, parts):
-            return "\n".join(_part(p) for p in parts)
-        case Text(text) | Thinking(text):
-            return text
-        case _ if hasattr(part, "text"):
-            return str(part.text)
-        case _:
-            return f"[{getattr(part, 'kind', 'data')}]"
+def _line(hit: Hit) -> str:
+    from foldline.recall.answer import described
+
+    return f"{hit.id:<10}  {described(hit)}\n    {hit.snippet}"
+
+
+def _progress(path: str, left: int) -> None:
+    """One line that is written over, on a terminal, where there is much to read."""
+    if left % 20 == 0 and sys.stderr.isatty():
+        click.echo(f"\r{left:>7,} sessions to read\r", err=True, nl=False)

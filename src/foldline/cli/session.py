@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import click
 
-from foldline.cli import NOTHING_TO_DO
+from foldline.cli import NOTHING_TO_DO, LazyGroup
 from foldline.cli.drawing import age, bar, title
-from foldline.cli.options import opened, print_json, session_options
+from foldline.cli.options import force_option, opened, print_json, refuse_busy, session_options
 from foldline.errors import FoldlineError
 from foldline.inspection import Opened, what
 from foldline.messages import Value
@@ -33,9 +33,15 @@ class Listed(Value, frozen=True, omit_defaults=False):
     error: str = ""
 
 
-@click.group()
+OPENING = {
+    "branch": ("foldline.cli.branch:branch", "A new session from a message of this one on."),
+    "handoff": ("foldline.cli.handoff:handoff", "A new session from what a goal needs of this one."),
+}
+
+
+@click.group(cls=LazyGroup, places=OPENING)
 def session() -> None:
-    """List, show and undo."""
+    """List, show, branch, hand off and undo."""
 
 
 @session.command("list")
@@ -76,16 +82,18 @@ def show(folded: bool, session: str | None, as_json: bool, strict: bool, window:
 
 
 @session.command()
+@force_option
 @session_options
-def undo(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+def undo(force: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
     """Take back the newest fold; what came after it stays in the context."""
     found = opened(session, strict=strict, window=window)
+    refuse_busy(found.session.path, force=force)
     before = found.tokens
     fold = found.session.undo()
     if fold is None:
         click.echo("nothing to undo: no fold stands in this session", err=True)
         sys.exit(NOTHING_TO_DO)
-    after = Opened(found.session, window=window).tokens
+    after = Opened(open_session(found.session.path), window=window).tokens
     if as_json:
         print_json({"session": found.session.path, "undone": fold, "tokens_before": before, "tokens_after": after})
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -38,20 +37,24 @@ class Mark(NamedTuple):
 
 
 def stamp(path: str) -> str:
-    """What changes when the file does; empty where that cannot be seen from outside."""
-    stamps = []
-    for name in (path, f"{path}-wal"):
-        with suppress(OSError):
-            told = os.stat(name)
-            if os.path.isdir(name):
-                return ""
-            stamps.append(f"{told.st_ino}:{told.st_size}:{told.st_mtime_ns}")
-    return " ".join(stamps)
+    """What changes when a file, or anything in a folder, does; empty where there is nothing."""
+    if os.path.isdir(path):
+        places = sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+        return blake2b("\n".join(map(_stamp, places)).encode(), digest_size=16).hexdigest()
+    return " ".join(filter(None, (_stamp(path), _stamp(f"{path}-wal"))))
+
+
+def _stamp(path: str) -> str:
+    try:
+        told = os.stat(path)
+    except (OSError, ValueError):
+        return ""
+    return f"{told.st_ino}:{told.st_size}:{told.st_mtime_ns}"
 
 
 def grows_alone(path: str) -> bool:
-    """Whether all that a session says is in the file itself, and not in files around it."""
-    return recognize(path) not in ("openhands", "opencode") or _starts_with(path, SQLITE)
+    """Whether all that a session says is in the file itself; opencode's storage keeps messages in other folders."""
+    return os.path.isdir(path) or recognize(path) != "opencode" or _starts_with(path, SQLITE)
 
 
 def is_log(path: str) -> bool:
@@ -132,7 +135,5 @@ def _ends_at(path: str, place: int) -> bytes:
 
 
 def _starts_with(path: str, start: bytes) -> bool:
-    if os.path.isdir(path):
-        return False
     with open(path, "rb") as file:
         return file.read(len(start)) == start

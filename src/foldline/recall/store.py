@@ -32,16 +32,19 @@ create table file (path text primary key, stamp text, read integer, tail blob, f
 create table session (
   number integer primary key, path text, id text, agent text, cwd text, changed real, unique (path, id)
 );
-create table message (row integer primary key, id text, role text, tokens integer, time text, digest blob);
+create table message (
+  row integer primary key, id text, role text, length integer, media integer, time text, digest blob
+);
 create index message_id on message (id);
-create table said (row integer primary key, text blob);
+create table said (row integer primary key, text);
 create table dead (messages integer);
 insert into dead values (0);
 create virtual table word using fts5 (text, content='', tokenize="unicode61 tokenchars '_'");
 """
 """A message's row is its session's number times 2^32 and a count, so that a session is one range of rows.
 
-`word` holds no text, only where each word stands; `said` holds the text, compressed, for the snippets.
+`word` holds no text, only where each word stands; `said` holds the text for the snippets.
+Tokens are counted when a message is found; `media` are those of its images, which are not in the text.
 """
 
 HASH = 16 * 1024 * 1024

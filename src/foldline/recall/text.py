@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import msgspec
@@ -27,6 +27,7 @@ _CJK = re.compile(
 )
 _WORD = re.compile(r'"([^"]*)"?|([^\s"]+)')
 _LETTER = re.compile(r"\w")
+_PIECE = re.compile(r"\w+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+|\s+")
 
 
@@ -87,7 +88,7 @@ def indexed(text: str) -> str:
 
 def _as_pairs(match: re.Match[str]) -> str:
     run = match[0]
-    return f" {' '.join(map(''.join, zip(run, run[1:])))} {run[-1]} "
+    return f" {' '.join(map(''.join, pairwise(run)))} {run[-1]} "
 
 
 def asked(query: str) -> list[str]:
@@ -96,12 +97,17 @@ def asked(query: str) -> list[str]:
     return list(islice(dict.fromkeys(word for word in found if _LETTER.search(word)), MOST_WORDS))
 
 
+def pieces(words: Sequence[str]) -> list[str]:
+    """The words without what joins them: "src/view.py" is three."""
+    return list(islice(dict.fromkeys(piece for word in words for piece in _PIECE.findall(word)), MOST_WORDS))
+
+
 def phrase(word: str, *, starts: bool = False) -> str:
     """A word in the index's own language, where nothing in it has a meaning of its own; `starts` finds longer words, too."""
     if not word.isascii() and _CJK.search(word):
         word = unicodedata.normalize("NFKC", word).rstrip()
         last = next((run for run in _CJK.findall(word) if word.endswith(run)), "")
-        word = indexed(word).rstrip()
+        word = indexed(word).strip()
         starts = starts or len(last) == 1
         if len(last) > 1:
             word = word[: -len(last[-1])].rstrip()

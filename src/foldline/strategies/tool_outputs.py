@@ -37,14 +37,15 @@ class Output(NamedTuple):
 
 
 def prune_tool_outputs(
-    *, protect: int = 40_000, minimum: int = 20_000, exempt: Sequence[str] = ()
+    *, protect: int = 40_000, minimum: int = 20_000, exempt: Sequence[str] = (), enough: bool = False
 ) -> Callable[[View, int], Iterator[Edit]]:
     """Replaces old tool outputs by stubs that name what they were and the id to recall.
 
     The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read
     again later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside
     valid JSON. Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens
-    (at most half of the excess) would come free; the outputs of the tools named in `exempt` stay.
+    (at most half of the excess) would come free, with `enough` less than the whole excess; the outputs of the tools
+    named in `exempt` stay.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
@@ -61,7 +62,7 @@ def prune_tool_outputs(
             if gain >= MIN_GAIN:
                 first = any(id(r) in stale for r in entry.message.results)
                 proposals.append((not first, i, gain, Edit((entry.id,), (pruned,), by="prune_tool_outputs")))
-        if sum(gain for _, _, gain, _ in proposals) >= min(minimum, excess // 2):
+        if sum(gain for _, _, gain, _ in proposals) >= (excess if enough else min(minimum, excess // 2)):
             yield from (edit for *_, edit in sorted(proposals, key=lambda p: p[:2]))
 
     return strategy

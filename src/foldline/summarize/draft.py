@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from foldline.errors import SummaryFailed
 from foldline.messages import Message, Summary, Usage, Value
+from foldline.summarize.ledger import Ledger
 from foldline.view import Brief
 
 
@@ -14,6 +15,8 @@ class Ask(Value, frozen=True):
 
     brief: Brief
     messages: tuple[Message, ...]
+    ledger: Ledger
+    """What code knows of the messages."""
 
 
 class Draft(Value, frozen=True, omit_defaults=True):
@@ -26,6 +29,8 @@ class Draft(Value, frozen=True, omit_defaults=True):
     """In US dollars; None where no price is known."""
     model: str = ""
     """The model that wrote it."""
+    instead: str = ""
+    """What the model answered with where it wrote no text."""
     complete: bool = True
     """False where the reply was cut off by its length."""
     sections: tuple[str, ...] = ()
@@ -60,9 +65,7 @@ def both(a: Usage | None, b: Usage | None) -> Usage | None:
     """Two usages together."""
     if a is None or b is None:
         return a or b
-    return Usage(
-        a.input + b.input, a.output + b.output, a.cache_read + b.cache_read, a.cache_write + b.cache_write
-    )
+    return Usage(a.input + b.input, a.output + b.output, a.cache_read + b.cache_read, a.cache_write + b.cache_write)
 
 
 def total(a: float | None, b: float | None) -> float | None:

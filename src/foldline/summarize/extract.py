@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from foldline.messages import Message, Summary
 from foldline.summarize.facts import Identifier
 from foldline.summarize.layout import Line, Page, shorten
 from foldline.summarize.ledger import Ledger
-from foldline.summarize.literals import literals, need
+from foldline.summarize.literals import kind_of, literals, need
 from foldline.summarize.sections import (
     boost_of,
     bulletless,
@@ -29,10 +29,10 @@ _SHARES = {
 _REQUESTS = 0.42
 _SPOKEN = 0.55
 """The user's words come first: requests alone, and requests with constraints, may take these shares of the page."""
-_LITERALS = 0.4
+_LITERALS = 0.3
 _LINE = 0.3
 """A line is preferred to its bare literals from this share of their chance per character on."""
-_ROW = 8
+_ROW = 20
 
 
 def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
@@ -53,7 +53,7 @@ def compose(brief: Brief, ledger: Ledger) -> str:
         page.add(line)
     for line in sorted(rule_lines(ledger, boost), key=lambda line: -line.rank):
         page.add(line, budget * _SPOKEN - page.used)
-    prose = int((budget - page.used) * (1 - _LITERALS))
+    prose = int(budget - page.used - min(budget * _LITERALS, (budget - page.used) * 0.5))
     page.budget = page.used + prose
     lines = [
         *rule_lines(ledger, boost),
@@ -64,43 +64,52 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     ]
     page.fill(lines, _SHARES)
     page.budget = budget
-    _add_literals(page, ledger)
+    _add_literals(page, ledger, int(budget * _LITERALS))
     page.fill(lines, _SHARES)
     return clean(page.text() or _least(ledger, budget))
 
 
-def _add_literals(page: Page, ledger: Ledger) -> None:
-    """Fills what is left with the literals most needed that nothing above shows: in their line, or bare."""
+def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
+    """Adds the literals most needed that nothing above shows: a few in the line that they stood in, the others bare."""
+    room = min(page.budget, page.used + room)
     shown = "\n".join(line.text for line in page.lines)
     chance = {
         i.value: need(i.value, i.count, i.weight, max(ledger.end - i.seen, 0))
         for i in ledger.identifiers
         if ledger.holds(i.value, i.seen)
     }
-    fresh = (i for i in ledger.identifiers if i.value in chance and i.value not in shown)
     for v in reversed(ledger.labelled):
         if v.by == "user" and v.value not in shown and ledger.holds(v.value, v.at):
-            page.add(Line("Critical context", f"- {v.label}: {v.value}", -1.0 - v.at))
+            page.add(Line("Critical context", f"- {v.label}: {v.value}", -1.0 - v.at), room - page.used)
+    fresh = [i for i in ledger.identifiers if i.value in chance and i.value not in shown]
+    fresh.sort(key=lambda i: -chance[i.value] / (len(i.value) + 6) ** 0.5)
     taken: set[str] = set()
-    bare: list[str] = []
-    for rank, i in enumerate(sorted(fresh, key=lambda i: -chance[i.value] / (len(i.value) + 6) ** 0.5)):
-        if i.value in taken:
+    lines = room // 250
+    for rank, i in enumerate(fresh[: 3 * lines]):
+        if lines and _tells(i, ledger, chance, taken):
+            line = Line("Critical context", f"- {bulletless(i.line)}", 1.0 + rank)
+            if page.add(line, room - page.used):
+                taken |= literals(i.line)
+                lines -= 1
+    _add_bare(page, [i.value for i in fresh if i.value not in taken], room)
+
+
+def _add_bare(page: Page, values: Iterable[str], room: int) -> None:
+    """Adds literals as lists, one for each kind, the first of them first until there is no room."""
+    kinds: dict[str, list[str]] = {}
+    left = float(room - page.used)
+    for value in values:
+        kind = kind_of(value)
+        if value.isdigit() and len(value) < 4:
             continue
-        if _tells(i, ledger, chance, taken) and page.add(
-            Line("Critical context", f"- {bulletless(i.line)}", 1.0 + rank)
-        ):
-            taken |= literals(i.line)
-            continue
-        if i.value.isdigit() and len(i.value) < 4:
-            continue
-        bare.append(i.value)
-        taken.add(i.value)
-        if len(bare) == _ROW:
-            if not page.add(Line("Critical context", f"- {', '.join(bare)}", 1e6 + rank)):
-                break
-            bare = []
-    if bare:
-        page.add(Line("Critical context", f"- {', '.join(bare)}", 2e6))
+        left -= (len(value) + 2) / 3 + (0 if kind in kinds else 8)
+        if left < 0:
+            break
+        kinds.setdefault(kind, []).append(value)
+    for place, (kind, names) in enumerate(kinds.items()):
+        for start in range(0, len(names), _ROW):
+            row = f"- {kind}: {', '.join(names[start : start + _ROW])}"
+            page.add(Line("Critical context", row, 1e6 + 1e3 * place + start))
 
 
 def _tells(i: Identifier, ledger: Ledger, chance: dict[str, float], taken: set[str]) -> bool:

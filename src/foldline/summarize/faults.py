@@ -6,21 +6,20 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from foldline.messages import Message, Text
+from foldline.messages import Message, Summary, Text
 from foldline.summarize.draft import Draft
 from foldline.summarize.invented import invented
 from foldline.summarize.language import language_of
 from foldline.summarize.ledger import Ledger
-from foldline.summarize.speech import own_words
+from foldline.summarize.speech import is_summary, own_words
 
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning|analysis)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"\A```(?:markdown|md|text|json)?\s*\n(.*)\n```\Z", re.DOTALL)
 _WRAPPED = re.compile(r"\A<summary>\s*(.*?)\s*(?:</summary>)?\Z", re.DOTALL)
 _PAGE = re.compile(r"\A\s*(?:<!doctype|<html|<head|<body|<\?xml)", re.IGNORECASE)
 _CALL = re.compile(
-    r"<(?:tool_call|function_calls?|invoke|tool_use|antml:\w+)\b|<\|(?:tool_call|python_tag|channel)|\[TOOL_CALLS\]"
-    r'|"(?:tool_calls|function_call)"\s*:',
-    re.IGNORECASE,
+    r"^\s*(?:<(?:tool_call|function_calls?|invoke|tool_use)\b|<\|(?:tool_call|python_tag|channel)|\[TOOL_CALLS\])",
+    re.IGNORECASE | re.MULTILINE,
 )
 _REFUSAL = re.compile(
     r"\A\W*(?:i['’]?m (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am (?:unable|not able)|won['’]t|must decline)|as an ai\b"
@@ -44,13 +43,13 @@ def bare(text: str) -> str:
 def faults_of(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> tuple[str, ...]:
     """What keeps a draft, already bare, from being installed, most telling first; empty where nothing does."""
     if not draft.text.strip():
-        return ("the summary was empty",)
-    if (shape := _shape(draft.text)) is not None:
+        return ("the summary was empty" + (f": the model answered with {draft.instead}" if draft.instead else ""),)
+    if (shape := shape_of(draft.text)) is not None:
         return (shape,)
     return tuple(_content(draft, messages, ledger))
 
 
-def _shape(text: str) -> str | None:
+def shape_of(text: str) -> str | None:
     """What a text is instead of a summary."""
     if _PAGE.match(text):
         return "the summary was an HTML page"
@@ -78,10 +77,11 @@ def _content(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> Itera
 
 
 def said(messages: Sequence[Message], ledger: Ledger) -> list[str]:
-    """Everything that the user said, as far back as the ledger knows."""
+    """Everything that the user said, as far back as the ledger knows, and what earlier summaries hold."""
     words = [own_words(p.text) for m in messages if m.role == "user" for p in m.parts if type(p) is Text]
     rules = [c.text for c in ledger.constraints if c.by == "user"]
-    return [*(r.text for r in ledger.requests), *rules, *filter(None, words)]
+    told = [p.text for m in messages for p in m.parts if type(p) is Summary or (type(p) is Text and is_summary(p.text))]
+    return [*(r.text for r in ledger.requests), *rules, *filter(None, words), *told]
 
 
 def spoken_in(messages: Sequence[Message], ledger: Ledger) -> list[str]:
@@ -90,6 +90,12 @@ def spoken_in(messages: Sequence[Message], ledger: Ledger) -> list[str]:
     replies = (m.text for m in reversed(messages) if m.role == "assistant")
     assistant = language_of("\n".join(replies))
     return list(dict.fromkeys(filter(None, (user, assistant))))
+
+
+def language_for(messages: Sequence[Message]) -> str:
+    """The language that a summary of messages should have: the user's, as far as it can be told."""
+    words = [own_words(p.text) for m in reversed(messages) if m.role == "user" for p in m.parts if type(p) is Text]
+    return language_of("\n".join(filter(None, words)))
 
 
 def _changed(text: str, messages: Sequence[Message], ledger: Ledger) -> str:

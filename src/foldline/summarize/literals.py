@@ -17,6 +17,10 @@ _WORTH = {
     "url": 0.65, "pair": 0.8, "path": 1.1, "file": 1.8, "hash": 0.65, "number": 0.45, "version": 0.5, "name": 1.15, "camel": 1.4,
     "mixed": 0.6, "kebab": 0.9,
 }  # fmt: skip
+_LISTED = {
+    "url": "addresses", "pair": "paths", "path": "paths", "file": "paths", "hash": "numbers", "number": "numbers",
+    "version": "numbers", "mixed": "numbers",
+}  # fmt: skip
 _NOISE = re.compile(
     r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+[a-z]|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
 )
@@ -43,6 +47,13 @@ def worth(word: str) -> float:
     if found is None or _NOISE.match(word) or len(word) < 3:
         return 0.0
     return _WORTH[found.lastgroup or ""]
+
+
+@lru_cache(maxsize=65_536)
+def kind_of(word: str) -> str:
+    """What a list calls literals of this shape."""
+    found = _SHAPES.search(word)
+    return _LISTED.get((found.lastgroup or "") if found else "", "names")
 
 
 def need(value: str, count: float, weight: float, age: float) -> float:

@@ -51,8 +51,11 @@ def reader(name: str) -> Reader:
     return module
 
 
+OWNERS = {"claude-code": "claude_writer", "codex": "codex_writer"}
+"""The module of each agent whose sessions are folded in place, in its own records."""
+
 LOGS = ("pi", "openclaw")
-"""The formats that foldline writes as well as reads."""
+"""The formats that foldline writes as its own."""
 
 FORMATS = tuple(dict.fromkeys((*LOGS, *READERS)))
 """The names that `open_session` takes."""
@@ -90,6 +93,8 @@ def open_session(
     name = _format(place, format)
     if name in LOGS and not (name in READERS and _head(place).startswith(SQLITE)):
         return Session(place, strict=strict)
+    if number is None and name in OWNERS:
+        return _writable(place, name, strict)
     if number is None:
         return Transcript(reader(name).read(place, strict=strict))
     readings = _read_all(place, name, strict)
@@ -105,6 +110,13 @@ def read_all(path: str | os.PathLike[str], *, format: str | None = None, strict:
     if name not in READERS:
         raise SessionError(f"a log of {name} is opened, not read: it holds one session", path=place)
     return _read_all(place, name, strict)
+
+
+def _writable(path: str, name: str, strict: bool) -> Transcript:
+    from foldline.transcripts.writable import Owner, WritableTranscript
+
+    owner: Owner = import_module(f"foldline.transcripts.{OWNERS[name]}")
+    return WritableTranscript(owner, path, strict=strict)
 
 
 def _read_all(path: str, name: str, strict: bool) -> list[Reading]:

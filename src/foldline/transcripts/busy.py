@@ -51,7 +51,11 @@ def _claude_sessions(real: Path) -> Iterator[int]:
             said = json.loads(entry.read_text())
         except (OSError, ValueError):
             continue
-        if isinstance(said, dict) and said.get("sessionId") == real.stem and _runs(said.get("pid"), said.get("procStart")):
+        if (
+            isinstance(said, dict)
+            and said.get("sessionId") == real.stem
+            and _runs(said.get("pid"), said.get("procStart"))
+        ):
             yield said["pid"]
 
 

@@ -8,29 +8,32 @@ would have the client compact at once.
 
 Seen with Claude Code 2.1.330, resumed with `--resume`: the request holds the summary, the copied rows, the new prompt
 and the client's reminders, which it announces anew once those in the folded part are gone; nothing else of the folded
-part. A row that hangs on what stands before a boundary is not enough to undo a fold: from 5 MB on the client drops
-everything before the newest boundary, so an undoing is written as a whole context too.
+part. Seen as well: stubs in place of outputs, a fold behind a fold, the undoing of both and of the client's own
+`/compact`, in a file of 8 MB too. A row that hangs on what stands before a boundary does not undo a fold: in a large
+file the client drops everything before the newest boundary, so an undoing is written as a whole context.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 from uuid import uuid4
 
 from foldline import wire
+from foldline.errors import SessionError
 from foldline.messages import Summary
 from foldline.session.composing import now
 from foldline.transcripts import claude_attachments as attachments
-from foldline.transcripts.claude_code import NAME, read
+from foldline.transcripts import claude_code
 from foldline.transcripts.claude_tree import Row, Tree
 from foldline.transcripts.notes import summary_note
 from foldline.transcripts.parts import count, mapping, string, words
 from foldline.transcripts.source import Source
 from foldline.transcripts.writable import Piece, grouped
 
-__all__ = ["NAME", "ClaudeRows", "entry_id", "read", "records"]
+read = claude_code.read
 
 SUMMARY_START = (
     "This session is being continued from a previous conversation that ran out of context. "
@@ -69,12 +72,12 @@ class ClaudeRows:
         self._prompt = ""
         source = Source(path)
         tree = Tree(self._rows(source), source)
-        self._lines = {row.uuid: row.line for row in tree.rows if row.is_boundary or row.is_summary}
+        self._tree = tree
         live = tree.live()
         self._groups = _groups(live, ids)
         self._snapshots = _snapshots(live)
-        self._leaf = live[-1].uuid if live else None
-        newest = self._data.get(self._leaf or "", {})
+        self._leaf = live[-1].uuid if live else ""
+        newest = self._data.get(self._leaf, {})
         self._envelope = {key: newest[key] for key in _ENVELOPE if key in newest}
 
     def _rows(self, source: Source) -> Iterator[Row]:
@@ -84,7 +87,8 @@ class ClaudeRows:
                 self._prompt = string(data.get("lastPrompt"), self._prompt)
             if "uuid" in data or "message" in data:
                 row = Row(line, data, before)
-                self._data.setdefault(row.uuid, data)
+                if data.get("uuid") == row.uuid:
+                    self._data.setdefault(row.uuid, data)
                 before = row.uuid
                 yield row
 
@@ -92,14 +96,23 @@ class ClaudeRows:
         """The rows behind an entry: of a response all its blocks, of a user's message the reminders behind it too."""
         if any(row.uuid == id for row in self._snapshots):
             return [self._data[row.uuid] for row in self._snapshots]
-        return [self._data[uuid] for uuid in self._groups.get(id, ())]
+        return [self._data[uuid] for uuid in self._groups.get(id, ()) if uuid in self._data]
 
     def line_of(self, fold: str) -> int | None:
         """The line of a boundary, or of a summary without one."""
-        return self._lines.get(fold)
+        return next((row.line for row in self._tree.rows if row.uuid == fold), None)
+
+    def made_by(self, fold: str) -> set[str]:
+        """The summary behind a boundary, and the reminders that were announced anew before anyone spoke."""
+        start = self.line_of(fold) or 0
+        behind = (row for row in self._tree.rows if row.line >= start and not row.sidechain)
+        made = takewhile(lambda row: row.is_summary or row.kind not in ("user", "assistant"), behind)
+        return {row.uuid for row in made}
 
     def written(self, pieces: Sequence[Piece], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows that make the pieces the live context, from a boundary or a first row to the last prompt."""
+        if self._leaf not in self._data or self._data[self._leaf].get("isSidechain") is True:
+            raise SessionError("only a main conversation whose rows have ids is folded", path=self._path)
         writing = _Writing(self._envelope)
         if any(piece.message.summary for piece in pieces):
             writing.boundary(self._leaf, note)
@@ -107,7 +120,11 @@ class ClaudeRows:
         rest = [piece for piece in pieces if piece.message.role != "system"]
         for piece in (*rest[:1], *system, *rest[1:]):
             writing.add(piece, self._path)
-        leaf = {"type": "last-prompt", **({"lastPrompt": self._prompt} if self._prompt else {}), "leafUuid": writing.leaf}
+        leaf = {
+            "type": "last-prompt",
+            **({"lastPrompt": self._prompt} if self._prompt else {}),
+            "leafUuid": writing.leaf,
+        }
         writing.rows.append({**leaf, "explicit": True, "sessionId": self._envelope.get("sessionId")})
         return grouped(writing.rows, note, of=writing.origin, summaries=writing.summaries)
 
@@ -123,7 +140,7 @@ class _Writing:
         self._envelope = envelope
         self._renamed: dict[str, str] = {}
 
-    def boundary(self, leaf: str | None, note: Mapping[str, Any]) -> None:
+    def boundary(self, leaf: str, note: Mapping[str, Any]) -> None:
         """The row behind which the context starts anew."""
         receipt = mapping(note.get("receipt"))
         sizes = {"preTokens": count(receipt.get("tokens_before")), "postTokens": count(receipt.get("tokens_after"))}
@@ -143,14 +160,14 @@ class _Writing:
 
     def add(self, piece: Piece, path: str) -> None:
         """The rows of one piece."""
-        if piece.verbatim:
-            uuids = [self._append(row) for row in self._copies(piece)]
-        elif (summary := piece.message.summary) and len(piece.message.parts) == 1:
+        if (summary := piece.message.summary) and len(piece.message.parts) == 1:
             uuids = [self._summary(summary, piece, path)]
+        elif piece.verbatim:
+            uuids = [self._append(row) for row in self._copies(piece)]
         else:
             uuids = [self._append(row) for row in self._said(piece)]
         if uuids:
-            self.origin[uuids[-1 if piece.message.role == "system" else 0]] = piece.id if piece.raw else None
+            self.origin[uuids[-1 if piece.message.role == "system" else 0]] = piece.id or None
 
     def _append(self, row: Mapping[str, Any]) -> str:
         """A row with an id, behind the newest one; the keys stand in the client's own order."""
@@ -188,17 +205,23 @@ class _Writing:
     def _said(self, piece: Piece) -> Iterator[dict[str, Any]]:
         """Rows for a message that the file does not hold as it stands: one for a user's, one for each block of a reply."""
         item = wire.encode(piece.message, "anthropic")
-        own = dict(piece.raw[0]) if piece.raw else {"isSidechain": False}
+        kind = "assistant" if item["role"] == "assistant" else "user"
+        own = next((dict(row) for row in piece.raw if row.get("type") == kind), {"isSidechain": False})
         own.pop("toolUseResult", None)
-        if item["role"] != "assistant":
-            yield {**own, "type": "user", "message": item}
+        if kind == "user":
+            yield {**own, "type": kind, "message": item}
             return
         was = mapping(own.get("message"))
-        head = {"id": _response_id(), "type": "message", "role": "assistant", "model": string(was.get("model"), "<synthetic>")}
+        head = {
+            "id": _response_id(),
+            "type": "message",
+            "role": "assistant",
+            "model": string(was.get("model"), "<synthetic>"),
+        }
         end = {"stop_reason": was.get("stop_reason"), "stop_sequence": None, "usage": _NO_BILL}
         content = item["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
-            yield {**own, "type": "assistant", "message": {**head, "content": [block], **end}}
+            yield {**own, "type": kind, "message": {**head, "content": [block], **end}}
 
 
 def _groups(live: Sequence[Row], ids: Collection[str]) -> dict[str, list[str]]:
@@ -233,4 +256,3 @@ def _snapshots(live: Sequence[Row]) -> list[Row]:
 
 def _response_id() -> str:
     return f"msg_{secrets.token_hex(12)}"
-

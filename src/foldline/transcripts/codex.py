@@ -180,7 +180,9 @@ class Rollout:
             self._fold(line, row, text or _summary_in(replacement))
             for index, item in enumerate(mappings(replacement), 1):
                 self._item(line, item, index)
-                self._reply = None
+                if not codex_items.is_generated(item):
+                    self._reply = None
+            self._reply = None
         else:
             start = next((i for i, entry in enumerate(before) if entry.opens), len(before))
             self.live = [*before[:start], *(entry for entry in before[start:] if entry.opens)]

@@ -45,7 +45,7 @@ class Notes:
     @classmethod
     def in_file(cls, path: str | os.PathLike[str], entry_id: Callable[[int, str], str]) -> Notes:
         """The notes in a file; of a file without any, none is decoded."""
-        return cls([note for note in _notes(Source(path), entry_id)])
+        return cls(list(_notes(Source(path), entry_id)))
 
     @property
     def learned(self) -> dict[str, Any]:

@@ -27,7 +27,10 @@ from foldline.view import Entry, View
 
 
 class Piece(NamedTuple):
-    """One entry of a context to be written: the owner's records of it, and whether they say the message as it stands."""
+    """One entry of a context to be written: the owner's records of it, and whether they say the message as it stands.
+
+    `id` is the one that the entry had; empty where the fold made it.
+    """
 
     id: str
     message: Message
@@ -45,6 +48,9 @@ class Records(Protocol):
 
     def line_of(self, fold: str) -> int | None:
         """The line where a fold of the owner's stands."""
+
+    def made_by(self, fold: str) -> set[str]:
+        """The ids of the entries that a fold of the owner's brought with it."""
 
     def written(self, pieces: Sequence[Piece], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The records that make the pieces the live context; the first one carries the note."""
@@ -91,7 +97,8 @@ class WritableTranscript(Transcript):
 
     def recall(self, id: str) -> Message | None:
         """The message of an entry as it was written, whatever was folded since, and by whichever of its ids."""
-        return super().recall(self._notes.root(id)) or super().recall(id)
+        written = dict((*self.reading.folded, *self.reading.entries))
+        return written.get(self._notes.root(id)) or written.get(id)
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
@@ -99,6 +106,8 @@ class WritableTranscript(Transcript):
             return
         if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
             raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
+        if all(message.role == "system" for message in after.messages):
+            raise SessionError("a fold has to leave something; nothing was written", path=self.path)
         learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
         note = {
             "fold": fold.id,
@@ -123,7 +132,9 @@ class WritableTranscript(Transcript):
         records = self._records()
         line = self._notes.line_of(newest.id) or records.line_of(newest.id)
         if line is None:
-            raise SessionError(f"where the fold {newest.id} begins cannot be found; nothing was written", path=self.path)
+            raise SessionError(
+                f"where the fold {newest.id} begins cannot be found; nothing was written", path=self.path
+            )
         with self._before(line) as earlier:
             written = records.written(self._unfolded(earlier, newest.id, records), self._notes.undoing(newest.id))
         self._write(written)
@@ -134,18 +145,12 @@ class WritableTranscript(Transcript):
     def _unfolded(self, earlier: WritableTranscript, fold: str, records: Records) -> list[Piece]:
         """The context from before a fold, and what came after it behind."""
         former = earlier._records()
-        gone = self._notes.made_by(fold) | {id for id, _ in (*earlier.reading.entries, *earlier.reading.folded)}
-        was = [(id, m) for id, m in earlier.context.entries if m.role != "system"]
-        system = [(id, m) for id, m in self.context.entries if m.role == "system"]
-        mine = not self._notes.made_by(fold)
-        later = [
-            (id, m)
-            for id, m in self.context.entries
-            if m.role != "system" and gone.isdisjoint(self._notes.lineage(id)) and not (mine and m.summary)
-        ]
+        gone = {id for id, _ in (*earlier.reading.entries, *earlier.reading.folded)}
+        gone |= self._notes.made_by(fold) or records.made_by(fold)
+        was = earlier.context.entries
+        later = [(id, m) for id, m in self.context.entries if gone.isdisjoint(self._notes.lineage(id))]
         billed = next((id for id, m in reversed(was) if m.usage), None)
         return [
-            *(self._piece(records, Entry(id, m), True) for id, m in system),
             *(earlier._piece(former, Entry(id, m), True, billed=id == billed) for id, m in was),
             *(self._piece(records, Entry(id, m), True) for id, m in later),
         ]
@@ -153,7 +158,8 @@ class WritableTranscript(Transcript):
     def _piece(self, records: Records, entry: Entry, same: bool, *, billed: bool = False) -> Piece:
         raw = () if self._notes.is_summary(entry.id) else records.raw(entry.id)
         cleared = any(id == entry.id for id, _ in self.reading.folded)
-        return Piece(entry.id, entry.message, raw, same and bool(raw) and not cleared, billed)
+        known = any(id == entry.id for id, _ in self.context.entries)
+        return Piece(entry.id if known else "", entry.message, raw, same and bool(raw) and not cleared, billed)
 
     def _records(self) -> Records:
         return self._owner.records(self._file, {id for id, _ in self.context.entries})
@@ -176,4 +182,3 @@ def grouped(records: list[dict[str, Any]], note: Mapping[str, Any], **more: Any)
     """The records as one group, the note in the first of them."""
     records[0]["foldline"] = {**note, "rows": len(records), **more}
     return records
-

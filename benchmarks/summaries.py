@@ -1,0 +1,165 @@
+"""What a summary by a model costs besides the model's own time, and what code saves where the model forgets.
+
+    python benchmarks/summaries.py [--runs N]
+
+The session holds 100,000 tokens. The model answers at once: a server on loopback plays its part, so that what is
+measured is ours: reading the ledger, building the request, the client, checking, repairing, installing. The server's
+own share of the CPU is in the figure. A swap is the step of an agent in which a prepared summary is put in place.
+
+Facts are what the ledger says should stand in a summary: the user's words, constraints, open errors, changed files,
+identifiers. The forgetful draft holds half of the lines of an extraction, and none of the user's words.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from measuring import Figure, Row, figure, heading, milliseconds, options, table
+from sessions import as_chat, working_session
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+TOKENS = 100_000
+KEEP = 5_000
+AHEAD = 0.1
+
+
+def rows(asked: Namespace) -> list[Row]:
+    """The table's lines."""
+    runs = max(3, asked.runs // 3)
+    with tempfile.TemporaryDirectory(prefix="foldline-bench-") as folder:
+        path = Path(folder, "session.jsonl")
+        working_session(path, TOKENS)
+        history = as_chat(path)
+    return [
+        heading(f"a summary of {TOKENS:,} tokens, besides the model's time"),
+        *_overheads(history, runs),
+        Row("swap of a prepared summary, the whole step (wall clock)", _swap(history, runs), 5.0),
+        heading("facts that a summary does not show, in % of the ledger's"),
+        *_losses(history),
+    ]
+
+
+def _overheads(history: list[dict[str, Any]], runs: int) -> list[Row]:
+    from foldline.summarize.extract import extract
+
+    def fold(summarizer: Any) -> Figure:
+        compactors = [_compactor(history, summarizer) for _ in range(runs)]
+        return milliseconds(lambda compactor: compactor.fold(history), runs, compactors.pop, collect=True)
+
+    extraction = fold(extract)
+    found = [Row("fold with a draft that is there at once", fold(forgetful), 300.0, "extraction", extraction)]
+    try:
+        from foldline.summarize.model import ModelSummarizer
+        from providers import Provider, says
+
+        with Provider(says(GOOD)) as provider:
+            summarizer = ModelSummarizer("demo-1", base_url=provider.url)
+            _compactor(history, summarizer).fold(history)
+            found.append(Row("fold with a model on loopback", fold(summarizer), 300.0, "extraction", extraction))
+    except Exception as error:  # noqa: BLE001
+        found.append(Row(f"fold with a model on loopback: not measured ({type(error).__name__})", None))
+    return found
+
+
+def _compactor(history: list[dict[str, Any]], summarizer: Any, **more: Any) -> Any:
+    """A compactor that has read the history, as it has when a step asks for a fold."""
+    from foldline.compactor import Compactor
+    from foldline.policy import Layer, policy
+    from foldline.strategies import summarize_older
+
+    layers = policy("summaries", [Layer("summarize", 0.9, 0.5, (summarize_older(keep=KEEP),))])
+    compactor = Compactor(window=10 * TOKENS, reserve=0, policy=layers, summarizer=summarizer, **more)
+    compactor.fit(history)
+    return compactor
+
+
+def _swap(history: list[dict[str, Any]], runs: int) -> Figure:
+    """Milliseconds of the step that reaches the mark, once the summary is ready."""
+    from foldline.policy import budget
+
+    times = []
+    for _ in range(runs):
+        compactor = _compactor(history[:-20], forgetful, ahead=AHEAD)
+        compactor.budget = budget(round(compactor.count.tokens / 0.89), 0)
+        compactor.fit(history[:-19])
+        while compactor.preparing and not compactor._prepared.ready:
+            time.sleep(0.01)
+        compactor.budget = budget(round(compactor.count.tokens / 0.91), 0)
+        began = time.perf_counter()
+        compactor.fit(history[:-18])
+        times.append((time.perf_counter() - began) * 1_000)
+        assert compactor.folds, "nothing was swapped in"
+        assert compactor.folds[0].receipt.waited < 0.001
+    return figure(times)
+
+
+def _losses(history: list[dict[str, Any]]) -> list[Row]:
+    """What a forgetful model loses with repair, and without it, and what extraction loses in the same tokens."""
+    from foldline.messages import Summary
+    from foldline.summarize.extract import extract
+    from foldline.summarize.ledger import Ledger
+    from foldline.summarize.verify import audit
+    from foldline.view import Brief
+    from foldline.wire import decode
+
+    messages = [decode(item, "openai-chat") for item in history]
+    ledger = Ledger.of(messages)
+
+    def lost(text: str) -> Figure:
+        found = audit(ledger, (text,))
+        return figure([100 * len(found.lost) / (found.kept + len(found.lost))], "%")
+
+    def told(summarizer: Any) -> str:
+        compactor = _compactor(history, summarizer)
+        found = next(m.summary for m in map(_decoded, compactor.fold(history)) if m.summary)
+        assert isinstance(found, Summary)
+        return found.text
+
+    tokens = Brief(4_000, reserved=1_500)
+    return [
+        Row("forgetful draft, repaired", lost(told(forgetful)), 5.0, "extraction", lost(told(extract))),
+        Row("forgetful draft as it is", lost(forgetful(tokens, messages))),
+    ]
+
+
+def _decoded(item: dict[str, Any]) -> Any:
+    """A message as it was handed out; the summary is told by its frame."""
+    from foldline.messages import Message, Summary
+    from foldline.wire import SUMMARY_PREFIX
+
+    text = item.get("content")
+    framed = isinstance(text, str) and text.startswith(SUMMARY_PREFIX)
+    return Message("user", (Summary(text),)) if framed else Message("user")
+
+
+def forgetful(brief: Any, messages: Sequence[Any]) -> str:
+    """Half of what an extraction says, and none of the user's words; worked out once for each brief."""
+    from foldline.summarize.extract import extract
+
+    key = (brief.max_tokens, brief.reserved, len(messages))
+    if key not in _DRAFTS:
+        chance = random.Random(7)
+        lines = extract(brief, messages).text.split("\n")
+        kept = [line for line in lines if line.startswith("#") or (line[:1] != ">" and chance.random() < 0.5)]
+        _DRAFTS[key] = "\n".join(kept)[: 3 * (brief.max_tokens - brief.reserved)]
+    return _DRAFTS[key]
+
+
+_DRAFTS: dict[tuple[int, int, int], str] = {}
+
+GOOD = "\n".join(
+    f"## {name}\n- The invoices are written once."
+    for name in ("Goal", "Constraints", "Done", "In progress", "Decisions", "Next steps", "Critical context")
+)
+
+
+if __name__ == "__main__":
+    table(rows(options(__doc__).parse_args()))

@@ -1,0 +1,70 @@
+"""`foldline session handoff`: a new session for a goal, with what it needs of the old one."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from foldline.cli import NOTHING_TO_DO
+from foldline.cli.export import draw_written, into_option, to_option
+from foldline.cli.options import opened, print_json, session_options
+from foldline.handoff.goal import TOKENS, draft, hand_off
+from foldline.handoff.new_session import FORMATS
+from foldline.session import Session
+
+
+@click.command()
+@click.argument("goal")
+@click.option("--print", "only_print", is_flag=True, help="Print the opening prompt, and write nothing.")
+@click.option("--yes", is_flag=True, help="Do not open the draft in an editor.")
+@click.option("--tokens", type=click.IntRange(200), default=TOKENS, show_default=True, help="The draft's size at most.")
+@to_option
+@into_option
+@session_options
+def handoff(
+    goal: str,
+    only_print: bool,
+    yes: bool,
+    tokens: int,
+    format: str,
+    into: str | None,
+    session: str | None,
+    as_json: bool,
+    strict: bool,
+    window: int | None,
+) -> None:
+    """Open a new session for GOAL with the constraints, files and decisions of the old one that bear on it.
+
+    On a terminal the opening prompt is shown in your editor first; emptied, nothing is written.
+    """
+    if not goal.strip():
+        raise click.UsageError("GOAL is empty")
+    found = opened(session, strict=strict, window=window).session
+    made = draft(found, goal, tokens=tokens)
+    if only_print:
+        if as_json:
+            print_json(made)
+        else:
+            click.echo(made.text)
+        return
+    text: str | None = made.text
+    if sys.stdin.isatty() and not yes and not as_json:
+        text = click.edit(made.text, extension=".md", require_save=False)
+    if not (text or "").strip():
+        click.echo("the draft was emptied; nothing was written", err=True)
+        sys.exit(NOTHING_TO_DO)
+    beside = os.path.dirname(os.path.abspath(found.path)) if isinstance(found, Session) else None
+    into = into or (beside if format == FORMATS[0] else None)
+    written = hand_off(found, text or "", format, into, cwd=_cwd(found))
+    if as_json:
+        print_json({"draft": made, "written": written})
+    else:
+        click.echo(draw_written("Handed off", written))
+
+
+def _cwd(found: object) -> str:
+    """The directory that the old session worked in, else this one."""
+    header = found.header if isinstance(found, Session) else {}
+    return str(header.get("cwd") or getattr(found, "cwd", "") or os.getcwd())

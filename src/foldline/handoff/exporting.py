@@ -1,0 +1,131 @@
+"""A session's state as one document: every fact with the entry it stands in, and a summary of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from foldline.errors import FormatError
+from foldline.handoff.state import Source, State, Tokens, decode, encode, fields_of, ledger_of
+from foldline.messages import Message, Summary, replace
+from foldline.models import model as model_named
+from foldline.session import Session
+from foldline.session.branching import lineage, write_whole
+from foldline.session.composing import now
+from foldline.summarize.extract import compose
+from foldline.summarize.ledger import Ledger
+from foldline.summarize.speech import clean
+from foldline.tokens.estimate import estimate
+from foldline.transcripts.transcript import Transcript
+from foldline.view import Brief
+
+SUMMARY_TOKENS = 4_000
+"""The size of the summary in a document."""
+
+STATE = "state"
+"""The key of foldline's note on the record that an import opens a session with: the state, whole."""
+
+Told = tuple[str, Message]
+
+
+class History:
+    """What a session was told and did from its first message on, and the facts in it."""
+
+    def __init__(self, session: Session | Transcript) -> None:
+        self.imported: State | None = None
+        self.messages: list[Told] = self._lineage(session) if isinstance(session, Session) else _whole(session)
+        earlier = ledger_of(self.imported) if self.imported else Ledger()
+        self.ledger = earlier.merge(Ledger.of(message for _, message in self.messages))
+        self._ids = _ids(self.imported)
+        self.carried = self.ledger.end - len(self.messages)
+
+    def id_at(self, at: int) -> str:
+        """The id of the entry that a message has, by its number; empty where no entry is known."""
+        place = at - self.carried
+        return self.messages[place][0] if 0 <= place < len(self.messages) else self._ids.get(at, "")
+
+    def _lineage(self, session: Session) -> list[Told]:
+        told = lineage(session)
+        self.imported = _noted(told[0][2]) if told else None
+        return [(id, message) for id, message, _ in (told[1:] if self.imported else told)]
+
+
+def export(session: Session | Transcript, *, window: int | None = None) -> State:
+    """The state of a session, read from all of its messages, the folded ones among them."""
+    known = model_named(session.model)
+    meter = session.meter(known.family)
+    view = session.view(meter)
+    history = History(session)
+    ledger, earlier = history.ledger, history.imported
+    summary = compose(Brief(SUMMARY_TOKENS), ledger) if ledger != Ledger() else ""
+    count = meter.total(round(view.tokens / meter.ratio))
+    told = history.messages
+    return State(
+        exported=now(),
+        source=Source(
+            session.agent if isinstance(session, Transcript) else "pi",
+            clean(session.id),
+            clean(session.path),
+            clean(session.model),
+            clean(_cwd(session)),
+            session.compactions,
+            ledger.end,
+            history.carried,
+            clean(told[0][0]) if told else "",
+            clean(told[-1][0]) if told else "",
+        ),
+        earlier=(earlier.source, *earlier.earlier) if earlier else (),
+        tokens=Tokens(view.tokens + meter.overhead, window or known.window, estimate(summary), round(count.error, 3)),
+        summary=summary,
+        **fields_of(ledger, lambda at: clean(history.id_at(at))),
+    )
+
+
+def write_state(state: State, path: str) -> int:
+    """Writes a state as a new file, whole; answers its bytes."""
+    data = encode(state)
+    write_whole(path, data)
+    return len(data)
+
+
+def _cwd(session: Session | Transcript) -> str:
+    return session.cwd if isinstance(session, Transcript) else str(session.header.get("cwd") or "")
+
+
+def _noted(note: Mapping[str, Any]) -> State | None:
+    """The state that an import left on a record; a note that is none is passed over."""
+    if STATE not in note:
+        return None
+    try:
+        return decode(msgspec.json.encode(note[STATE]))
+    except (FormatError, UnicodeEncodeError):
+        return None
+
+
+def _ids(state: State | None) -> dict[int, str]:
+    if state is None:
+        return {}
+    kinds: Sequence[Sequence[Any]] = (
+        state.requests, state.constraints, state.decisions, state.findings, state.corrections, state.entities,
+        state.operations, state.errors, state.files, state.open_work, state.next_steps,
+    )  # fmt: skip
+    return {fact.at: fact.id for facts in kinds for fact in facts if fact.id}
+
+
+def _whole(session: Transcript) -> list[Told]:
+    """The live context, and where folds took something from it, what they took in place of their summaries."""
+    reading = session.reading
+    entries = list(reading.entries)
+    if not session.compactions or not reading.folded:
+        return entries
+    originals = dict(reading.folded)
+    live = [(id, originals.pop(id, _without_summary(message))) for id, message in entries]
+    return [*originals.items(), *((id, message) for id, message in live if message.parts)]
+
+
+def _without_summary(message: Message) -> Message:
+    if message.summary is None:
+        return message
+    return replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Summary)))

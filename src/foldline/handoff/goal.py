@@ -1,0 +1,230 @@
+"""A handoff: a new session opened by what a goal needs of an old one, found without a model."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from foldline.handoff.exporting import History, Told
+from foldline.handoff.new_session import Written, write_messages
+from foldline.handoff.portable import PI
+from foldline.messages import Message, Text, ToolCall, ToolResult, Value, text_of
+from foldline.session import Session
+from foldline.summarize.facts import File
+from foldline.summarize.ledger import Ledger
+from foldline.summarize.sections import cut, trail
+from foldline.summarize.speech import clean
+from foldline.tokens.estimate import estimate
+from foldline.transcripts.transcript import Transcript
+
+TOKENS = 2_000
+"""The size of a draft at most, where the goal itself leaves room."""
+
+BEHIND = "Another language model worked on this before"
+"""How the gathered part begins: with words by which every later fold tells it from the user's request."""
+
+_WORD = re.compile(r"[a-z0-9]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_COMMON_WORDS = """
+    a an and are as at be but by do does for from has have how if in into is it its me my no not of on or our so that
+    the their then there this to up us was we what when which who will with you your please can could should would
+    make let now new work continue
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+_READ = 8_000
+"""Characters of a message in which the words of the goal are looked for."""
+
+Score = Callable[[str], float]
+
+
+class Pointer(Value, frozen=True, omit_defaults=False):
+    """An entry of the old session that bears on the goal, and how it begins."""
+
+    id: str
+    role: str
+    text: str
+
+
+class Draft(Value, frozen=True, omit_defaults=False):
+    """The prompt that opens the new session, to be edited first, and what it names."""
+
+    goal: str
+    text: str
+    tokens: int
+    files: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    pointers: tuple[Pointer, ...] = ()
+
+
+def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> Draft:
+    """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
+    goal = clean(goal).strip()
+    history = History(session)
+    ledger = history.ledger
+    words = [_words_of(message) for _, message in history.messages]
+    score = scorer(goal, words)
+    near = _nearest(history.messages, words, score)
+    agent = session.agent if isinstance(session, Transcript) else PI
+    head = f"{BEHIND}, in session {clean(session.id)} of {agent}. What follows was gathered from there for this goal."
+    tail = f"Any of them in full: foldline recall ID --session {clean(session.path)}"
+    room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
+    pointers = [_pointer(*history.messages[place], words[place]) for _, place in near[:6]]
+    sections = (
+        ("Constraints", _rules(ledger, score), 0.35),
+        ("Files to look at", _files(ledger, score, [(points, words[place]) for points, place in near]), 0.25),
+        ("Decisions", _decisions(ledger, score), 0.25),
+        ("Open work", _open(ledger, score), 0.15),
+        ("In the old session", [f"- {p.id} ({p.role}): {p.text}" for p in pointers], 0.15),
+    )
+    blocks, shown = _fitted(sections, room)
+    if "In the old session" in shown:
+        blocks.append(tail)
+    text = "\n\n".join([goal, head, *blocks])
+    return Draft(
+        goal,
+        text,
+        estimate(text),
+        tuple(line.removeprefix("- ") for line in shown.get("Files to look at", ())),
+        tuple(line.removeprefix("- ") for line in shown.get("Constraints", ())),
+        tuple(pointers[: len(shown.get("In the old session", ()))]),
+    )
+
+
+def hand_off(
+    session: Session | Transcript, text: str, format: str = PI, path: str | None = None, *, cwd: str = ""
+) -> Written:
+    """Opens a new session with a draft as the user left it: the goal in the user's words, the rest apart from them."""
+    goal, mark, rest = text.strip().partition(f"\n{BEHIND}")
+    parts = (Text(goal.strip()), Text((mark + rest).strip())) if mark and goal.strip() else (Text(text.strip()),)
+    parent = session.path if isinstance(session, Session) else ""
+    return write_messages([Message("user", parts)], format, path, cwd=cwd, parent=parent)
+
+
+def scorer(goal: str, documents: Sequence[str]) -> Score:
+    """How much a text bears on a goal: BM25, the words weighed by how rare they are in the documents."""
+    asked = set(_terms(goal)) - _COMMON
+    seen: Counter[str] = Counter()
+    total = 0
+    for document in documents:
+        terms = _terms(document)
+        total += len(terms)
+        seen.update(asked.intersection(terms))
+    n = len(documents)
+    weight = {term: math.log(1 + (n - seen[term] + 0.5) / (seen[term] + 0.5)) for term in asked}
+    middle = total / n if n else 1.0
+
+    def score(text: str) -> float:
+        terms = Counter(_terms(text))
+        long = 0.25 + 0.75 * terms.total() / (middle or 1.0)
+        return sum(weight[t] * terms[t] * 2.2 / (terms[t] + 1.2 * long) for t in asked if terms[t])
+
+    return score
+
+
+def _terms(text: str) -> list[str]:
+    """Words in small letters, names parted at their humps and signs, scripts without spaces in pairs of characters."""
+    terms: list[str] = []
+    for word in _WORD.findall(_HUMP.sub(" ", text[:_READ]).lower()):
+        if word.isascii():
+            terms.append(word.removesuffix("s") if len(word) > 3 else word)
+        else:
+            terms += [word[i : i + 2] for i in range(max(len(word) - 1, 1))]
+    return terms
+
+
+def _words_of(message: Message) -> str:
+    """What a message says, in little: its words, its calls, and how its results begin."""
+    said = []
+    for part in message.parts:
+        match part:
+            case ToolCall(_, name, arguments):
+                said.append(f"{name} {arguments[:1_000]}")
+            case ToolResult():
+                said.append(text_of(part)[:1_000])
+            case Text(text):
+                said.append(text)
+            case _:
+                said.append(getattr(part, "text", "") if part is message.summary else "")
+    return clean("\n".join(said))
+
+
+def _nearest(messages: Sequence[Told], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
+    """The messages that bear on the goal most, with their points; what was said counts more than what a tool put out."""
+    half = [0.5 if message.role == "tool" else 1.0 for _, message in messages]
+    ranked = sorted(((score(text) * half[place], place) for place, text in enumerate(words)), reverse=True)
+    near: dict[str, tuple[float, int]] = {}
+    for points, place in ranked[:64]:
+        if points > 0:
+            near.setdefault(words[place][:200], (points, place))
+    return list(near.values())[:16]
+
+
+def _pointer(id: str, message: Message, words: str) -> Pointer:
+    return Pointer(clean(id), message.role, cut(" ".join(words[:600].split()), 120))
+
+
+def _rules(ledger: Ledger, score: Score) -> list[str]:
+    """The rules that stand, word for word: the user's before the project's, what bears on the goal first."""
+    standing = [c for c in ledger.constraints if ledger.holds(c.text, c.at, "user")]
+    standing.sort(key=lambda c: (c.by != "project", score(c.text) > 0, c.at), reverse=True)
+    return [f"- {c.text}" for c in standing]
+
+
+def _files(ledger: Ledger, score: Score, near: Sequence[tuple[float, str]]) -> list[str]:
+    """The files that the goal or the messages nearest to it name; where it names none, those changed last."""
+
+    def bears(file: File) -> float:
+        name = file.path.rpartition("/")[2]
+        told = sum(points for points, text in near if _names(text, file.path) or ("." in name[1:] and name in text))
+        return 3 * score(file.path) + told * (1.5 if file.changed else 1.0)
+
+    here = [f for f in ledger.files if f.state not in ("deleted", "renamed") and not f.path.endswith("/")]
+    ranked = sorted(((bears(f), f.seen, f) for f in here), key=lambda r: r[:2], reverse=True)
+    chosen = [f for points, _, f in ranked if points > 0][:20]
+    changed = sorted((f for f in here if f.changed), key=lambda f: -f.seen)
+    return [f"- {trail(f)}" for f in chosen or changed[:10]]
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a text names a file, and not only what lies below it."""
+    return path in text and f"{path}/" not in text
+
+
+def _decisions(ledger: Ledger, score: Score) -> list[str]:
+    """What was decided that bears on the goal; where nothing does, what was decided last."""
+    notes = [n for n in ledger.notes if n.kind in ("decision", "context", "goal") and ledger.holds(n.text, n.at)]
+    scored = sorted(((score(n.text), n.at, n.text) for n in notes), reverse=True)
+    texts = [text for points, _, text in scored if points > 0] or [n.text for n in notes[::-1][:4]]
+    return [f"- {cut(text, 300)}" for text in texts[:16]]
+
+
+def _open(ledger: Ledger, score: Score) -> list[str]:
+    """Steps of the plan that are not done, and errors that still stand, what bears on the goal first."""
+    steps = [f"- [ ] {t.text}" for t in ledger.todos if t.status in ("pending", "in_progress")]
+    errors = [f"- error: {cut(f.text, 200)}" for f in ledger.faults[::-1] if not f.resolved and score(f.text) > 0]
+    return sorted(steps, key=lambda text: -score(text)) + errors[:4]
+
+
+def _fitted(
+    sections: Iterable[tuple[str, list[str], float]], room: int
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """The sections as text within some tokens, each within its share and what the ones before left over."""
+    blocks: list[str] = []
+    shown: dict[str, tuple[str, ...]] = {}
+    spare = 0.0
+    for title, lines, share in sections:
+        left = room * share / 1.15 + spare
+        kept: list[str] = []
+        for line in lines:
+            cost = estimate(line) + 1 + (0 if kept else estimate(title) + 4)
+            if cost <= left:
+                left -= cost
+                kept.append(line)
+        spare = left
+        if kept:
+            shown[title] = tuple(kept)
+            omitted = f"\n({len(lines) - len(kept)} more in the old session)" if len(kept) < len(lines) else ""
+            blocks.append(f"## {title}\n" + "\n".join(kept) + omitted)
+    return blocks, shown

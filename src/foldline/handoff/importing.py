@@ -1,0 +1,86 @@
+"""A new session opened with an exported state: whatever agent it came from, whatever model goes on."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from foldline.errors import FormatError
+from foldline.handoff.exporting import STATE
+from foldline.handoff.new_session import Written, write_messages
+from foldline.handoff.portable import PI
+from foldline.handoff.state import LARGEST, State, decode, ledger_of
+from foldline.messages import Message, Text, replace
+from foldline.summarize.extract import compose
+from foldline.summarize.ledger import Ledger
+from foldline.tokens.estimate import estimate
+from foldline.view import Brief
+
+PREFIX = (
+    "Another language model worked on this task and produced a summary. "
+    "Use this to continue the work without duplicating effort:"
+)
+"""How the opening message begins: with words by which every later fold tells it from a user's request."""
+
+TEXT_TOKENS = 16_000
+"""The size of the opening message at most; the record behind it holds the state whole."""
+
+
+def read_state(path: str) -> State:
+    """The state in a file; raises `FormatError`, naming the key, where it is none."""
+    try:
+        if os.path.getsize(path) > LARGEST:
+            raise FormatError(f"larger than the {LARGEST:,} bytes that are imported", where=path)
+        with open(path, "rb") as file:
+            return decode(file.read(LARGEST + 1), path)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read: {getattr(error, 'strerror', None) or error}", where=path) from error
+
+
+def import_state(
+    state: State, format: str = PI, path: str | None = None, *, cwd: str = "", tokens: int = TEXT_TOKENS
+) -> Written:
+    """Opens a new session whose first user message carries the state."""
+    message = Message("user", (Text(opening(state, tokens)),))
+    note = {STATE: msgspec.to_builtins(state)}
+    parent = state.source.file if state.source.agent == PI else ""
+    return write_messages([message], format, path, cwd=cwd, parent=parent, note=note)
+
+
+def opening(state: State, tokens: int = TEXT_TOKENS) -> str:
+    """The state as a message within some tokens: the user's words first, then the work, the files as pi lists them."""
+    ledger = ledger_of(state)
+    source = state.source
+    told = f"It was session {source.session} of {source.agent}" + (f", with {source.model}" if source.model else "")
+    head = f"{PREFIX}\n\n{told}, {source.messages:,} messages; its commands and errors may be out of date."
+    files = _files(ledger, tokens // 4)
+    room = tokens - estimate(head) - estimate(files) - 8
+    body = compose(Brief(max(room, 100)), replace(ledger, files=()))
+    return "\n\n".join(filter(None, (head, body, files)))
+
+
+def _files(ledger: Ledger, tokens: int) -> str:
+    """The files in two lists, those changed last first, as many as fit; gone and moved ones by a line each."""
+    blocks = []
+    room = tokens
+    newest = sorted(ledger.files, key=lambda f: (f.changed, f.seen), reverse=True)
+    gone = [f for f in newest if f.state in ("deleted", "renamed")]
+    modified = [f for f in newest if f.changed and f not in gone]
+    read = [f for f in newest if not f.changed]
+    for title, lines in (
+        ("", [f"- {f.state}: {f.path}" + (f" → {f.to}" if f.to else "") for f in gone]),
+        ("modified-files", [f.path for f in modified]),
+        ("read-files", [f.path for f in read]),
+    ):
+        kept = []
+        for line in lines:
+            cost = estimate(line) + 1
+            if cost > room:
+                break
+            room -= cost
+            kept.append(line)
+        if kept:
+            inside = "\n".join(kept)
+            blocks.append(f"<{title}>\n{inside}\n</{title}>" if title else f"## Files gone\n{inside}")
+    return "\n\n".join(blocks)

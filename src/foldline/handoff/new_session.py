@@ -1,0 +1,195 @@
+"""A session written new: in pi's format, or as plain OpenAI or Anthropic messages. The old one is never touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import field
+
+from foldline import wire
+from foldline.errors import SessionError
+from foldline.handoff.portable import PI, one_item_each, portable, results_together
+from foldline.messages import Message, Summary, Value
+from foldline.session.branching import new_id, new_path, write_whole
+from foldline.session.composing import new_id as new_entry_id
+from foldline.session.composing import now
+from foldline.session.dialect import stored
+from foldline.session.log import KNOWN_VERSION
+from foldline.session.writing import encoded
+from foldline.summarize.ledger import Ledger
+from foldline.transcripts.stores import stores
+from foldline.view import View
+from foldline.wire import anthropic, openai_chat
+
+FORMATS = (PI, openai_chat.NAME, anthropic.NAME)
+"""The formats that a session can be written in."""
+
+
+class Written(Value, frozen=True, omit_defaults=False):
+    """A session that was written: its id where the format has one, its messages, and what could not be carried."""
+
+    path: str
+    format: str
+    id: str
+    messages: int
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+def write_new(
+    view: View,
+    format: str,
+    path: str | None = None,
+    *,
+    cwd: str = "",
+    model: str = "",
+    agent: str = "",
+    parent: str = "",
+    tokens_before: int = 0,
+) -> Written:
+    """Writes what the model sees as a new session file; refuses to take the place of one that is there.
+
+    Without a path, a session of pi goes where pi keeps those of `cwd`. Thinking is bound to the model that thought it
+    and is left out, and so are the system prompts of other agents in a session of pi, which has its own.
+    """
+    return write_messages(
+        view.messages, format, path, cwd=cwd, model=model, agent=agent, parent=parent, tokens_before=tokens_before
+    )
+
+
+def write_messages(
+    messages: Iterable[Message],
+    format: str,
+    path: str | None = None,
+    *,
+    cwd: str = "",
+    model: str = "",
+    agent: str = "",
+    parent: str = "",
+    tokens_before: int = 0,
+    note: Mapping[str, Any] | None = None,
+) -> Written:
+    """Writes messages as a new session file; `note` is foldline's own on the first record, where the format has records."""
+    if format not in FORMATS:
+        raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
+    lost: Counter[str] = Counter()
+    carried = list(portable(messages, format, lost))
+    id, stamp = new_id() if format == PI else "", now()
+    place = place_for(path, format, cwd=cwd, id=id, stamp=stamp)
+    if format == PI:
+        lost["system"] += sum(1 for m in carried if m.role == "system")
+        header = {"type": "session", "version": KNOWN_VERSION, "id": id, "timestamp": stamp, "cwd": cwd}
+        if parent:
+            header["parentSession"] = os.path.abspath(parent)
+        records = _records([m for m in carried if m.role != "system"], model, agent, tokens_before, note)
+        data, count = b"".join(encoded(record) for record in (header, *records)), len(records)
+    else:
+        document, count = _document(carried, format)
+        data = _json(document)
+    write_whole(place, data)
+    return Written(place, format, id, count, {kind: n for kind, n in lost.items() if n})
+
+
+def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -> str:
+    """The file to write: the one named, a new one in the folder named, or in pi's folder for `cwd`."""
+    if path is not None and not os.path.isdir(path):
+        return path
+    if format != PI:
+        raise SessionError(f"messages of {format} need a file to be named", path=path or cwd)
+    folder = path or str(pi_folder(cwd))
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise SessionError(f"cannot be made: {error.strerror}", path=folder) from error
+    return new_path(folder, id, stamp)
+
+
+def pi_folder(cwd: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where pi keeps the sessions of a working directory."""
+    store = next(folder for agent, folder, _ in stores(environment) if agent == PI)
+    safe = os.path.abspath(cwd or ".").removeprefix("/").replace("/", "-").replace("\\", "-").replace(":", "-")
+    return store / f"--{safe}--"
+
+
+# -- pi -----------------------------------------------------------------------------------------------------------
+
+
+def _records(
+    messages: Sequence[Message], model: str, agent: str, tokens_before: int, note: Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
+    """The entries that say the messages; a summary at their head is a compaction that keeps nothing."""
+    records: list[dict[str, Any]] = []
+    rest = list(messages)
+    if rest and (summary := rest[0].summary) is not None and len(rest[0].parts) == 1:
+        rest.pop(0)
+        records.append(_compaction(summary, tokens_before))
+    for message in rest:
+        for said in stored(message, time.time_ns() // 1_000_000):
+            if said["role"] == "assistant":
+                said |= _reply(said, model, agent)
+            records.append({"type": "message", "message": said})
+    parent: str | None = None
+    chained: list[dict[str, Any]] = []
+    for record in records:
+        id = new_entry_id()
+        chained.append({"type": record["type"], "id": id, "parentId": parent, "timestamp": now(), **record})
+        parent = id
+    if chained and chained[0]["type"] == "compaction":
+        chained[0]["firstKeptEntryId"] = chained[0]["id"]
+    if chained and note:
+        chained[0]["foldline"] = dict(note)
+    return chained
+
+
+def _compaction(summary: Summary, tokens_before: int) -> dict[str, Any]:
+    files = Ledger.from_facts(summary.facts).files
+    details = {
+        "readFiles": sorted(f.path for f in files if not f.changed),
+        "modifiedFiles": sorted(f.path for f in files if f.changed),
+        "foldline": {"facts": summary.facts},
+    }
+    return {
+        "type": "compaction",
+        "summary": summary.text,
+        "firstKeptEntryId": "",
+        "tokensBefore": tokens_before,
+        "details": details,
+    }
+
+
+def _reply(said: Mapping[str, Any], model: str, agent: str) -> dict[str, Any]:
+    """What pi needs on a reply; the bill is not carried, since it was made for a context that this one is not."""
+    calls = any(isinstance(block, dict) and block.get("type") == "toolCall" for block in said["content"])
+    nothing = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+    return {
+        "api": "unknown",
+        "provider": agent or "unknown",
+        "model": model or "unknown",
+        "usage": {**nothing, "totalTokens": 0, "cost": {**nothing, "total": 0}},
+        "stopReason": "toolUse" if calls else "stop",
+    }
+
+
+# -- plain messages -----------------------------------------------------------------------------------------------
+
+
+def _document(messages: Sequence[Message], format: str) -> tuple[Any, int]:
+    """A list of messages; Anthropic's system prompt stands beside it."""
+    if format == openai_chat.NAME:
+        items = [wire.encode(m, format) for m in one_item_each(messages)]
+        return items, len(items)
+    system = "\n\n".join(m.text for m in messages if m.role == "system" and m.text)
+    items = [wire.encode(m, format) for m in results_together(m for m in messages if m.role != "system")]
+    return ({"messages": items, "system": system} if system else items), len(items)
+
+
+def _json(document: Any) -> bytes:
+    try:
+        return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(document, indent=2).encode() + b"\n"

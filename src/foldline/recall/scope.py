@@ -1,0 +1,61 @@
+"""Which sessions a question is about: one that is named, the newest of a directory, or all that are found."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from foldline.messages import Message
+from foldline.recall.index import Hit, Index, Within, everywhere
+from foldline.recall.reading import session_in, several
+from foldline.session import Session
+from foldline.transcripts import LOGS, Transcript, open_session
+from foldline.transcripts.finding import find, found_sessions
+
+
+class Scope(NamedTuple):
+    """The sessions to look in; `session` is the one that is meant, None where all are."""
+
+    within: list[Within]
+    session: Session | Transcript | None = None
+
+    def search(self, index: Index, query: str, limit: int) -> list[Hit]:
+        """The messages that fit a query best."""
+        return index.search(query, self.within, limit=limit, only=self.session is not None)
+
+    def message(self, index: Index, id: str) -> tuple[Message, Session | Transcript] | None:
+        """The message of an id, with the session that it is of; where several have it, the one that changed last."""
+        if self.session is not None:
+            found = self.session.recall(id)
+            return (found, self.session) if found else None
+        for hit in index.find(id, self.within, only=False):
+            session = session_in(hit.path, hit.session)
+            found = session.recall(id)
+            if found:
+                return found, session
+        return None
+
+
+def scope(session: str | None, *, cwd: str, whole: bool = False) -> Scope:
+    """The session of that path or id, else the newest one of `cwd`; with `whole`, every one on this machine."""
+    if whole:
+        return Scope(everywhere(found_sessions()))
+    path = find(session or None, cwd=cwd)
+    return scope_of(open_session(path), path)
+
+
+def scope_of(session: Session | Transcript, path: str = "") -> Scope:
+    """One session that is open already."""
+    place = path or session.path
+    if "#" in place and several(base := place.rpartition("#")[0]):
+        place = base
+    return Scope([Within(place, session.id, agent_of(session))], session)
+
+
+def agent_of(session: Session | Transcript) -> str:
+    """The name of the agent that a session is of."""
+    return session.agent if isinstance(session, Transcript) else LOGS[0]
+
+
+def looks_like_id(query: str) -> bool:
+    """Whether a query may be an id: one word."""
+    return bool(query) and len(query) <= 300 and not any(c.isspace() or c in '"\0' for c in query)

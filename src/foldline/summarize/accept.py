@@ -1,0 +1,134 @@
+"""A draft becomes a summary: asked for, checked, repaired by code, or replaced by extraction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+
+from foldline.errors import SummaryFailed
+from foldline.messages import Message, Summary, Value, replace
+from foldline.summarize.draft import Answer, Ask, Draft
+from foldline.summarize.extract import compose
+from foldline.summarize.facts import Request
+from foldline.summarize.faults import bare, faults_of
+from foldline.summarize.ledger import Ledger
+from foldline.summarize.repair import repair, reserve
+from foldline.summarize.sections import quote
+from foldline.tokens.estimate import estimate
+from foldline.view import Brief
+
+TRIES = 2
+"""How often a draft is asked for: a faulty one is written again once, with its faults named."""
+
+SHOWN = 12
+"""Characters of a user's message that must stand in a summary for the message to be shown there."""
+
+LEAST_QUOTE = 24
+"""Tokens that the user's newest words get, however small the budget."""
+
+
+_SAMPLE = "word " * 400
+
+
+class Written(Value, frozen=True, omit_defaults=True):
+    """A summary that may be installed, and how it came about."""
+
+    summary: Summary
+    drafts: tuple[Draft, ...] = ()
+    """What the summarizer wrote, the drafts that were thrown away included."""
+    failures: tuple[str, ...] = ()
+    """Why no draft was installed, and extraction took its place."""
+    rewritten: tuple[str, ...] = ()
+    """What was wrong with the first draft, where the second one was installed."""
+    repaired: tuple[str, ...] = ()
+    """The facts by name that code added."""
+    waited: float = 0.0
+    """Seconds until the summarizer had answered."""
+    asked: int = 0
+    """How often it was asked."""
+
+
+def write(
+    brief: Brief, messages: Sequence[Message], ledger: Ledger, most: int, size: Callable[[str], int]
+) -> Generator[Ask, Answer, Written]:
+    """A summary of messages: a summarizer's draft, checked and repaired, or an extraction where no draft can be installed.
+
+    `size` is what a summary of a text takes in the view, and `most` what it may take there.
+    """
+    room = reserve(ledger, brief.max_tokens, brief.focus)
+    brief = replace(brief, reserved=room)
+    faults: tuple[str, ...] = ()
+    drafts: list[Draft] = []
+    written = Written(Summary(""))
+    for _ in range(TRIES):
+        began = time.perf_counter()
+        answer = yield Ask(replace(brief, faults=faults), tuple(messages), ledger)
+        waited = written.waited + time.perf_counter() - began
+        written = replace(written, waited=waited, asked=written.asked + 1, rewritten=faults)
+        if isinstance(answer, SummaryFailed):
+            faults = (*faults, str(answer))
+            break
+        if isinstance(answer, Summary) and answer.facts:
+            if found := _oversize(answer.text, most, size):
+                faults = (found,)
+                break
+            return replace(written, summary=with_words(answer, brief.max_tokens // 4))
+        draft = replace(answer, text=bare(answer.text)) if isinstance(answer, Draft) else Draft(bare(answer.text))
+        drafts.append(draft)
+        written = replace(written, drafts=tuple(drafts))
+        faults = faults_of(draft, messages, ledger)
+        if not faults and (found := _oversize(draft.text, most, size, room)):
+            faults = (found,)
+        if not faults:
+            whole = repair(draft.text, ledger, _room(draft.text, room, brief.max_tokens, most, size), brief.focus)
+            summary = with_words(Summary(whole.text, ledger.facts()), brief.max_tokens // 4)
+            if not (found := _oversize(summary.text, most, size)):
+                return replace(written, summary=summary, repaired=whole.added)
+            faults = (found,)
+    failures = tuple(dict.fromkeys(faults))
+    return replace(written, summary=extracted(brief, ledger), failures=failures, rewritten=())
+
+
+def extracted(brief: Brief, ledger: Ledger) -> Summary:
+    """The summary that code writes from the ledger, without a model."""
+    return with_words(Summary(compose(brief, ledger), ledger.facts()), brief.max_tokens // 4)
+
+
+def with_words(summary: Summary, room: int) -> Summary:
+    """The summary, with the user's newest words quoted before it where it shows none of them, newest first.
+
+    A model may forget what the user said, and a small budget may not hold it.
+    """
+    ledger = Ledger.from_facts(summary.facts)
+    said = [request for request in reversed(ledger.requests) if request.text.strip()]
+    missing = [request for request in said if not _shown(request, summary.text)]
+    if not missing or missing[0] is not said[0]:
+        return summary
+    quotes: list[str] = []
+    for request in missing:
+        if quotes and room < LEAST_QUOTE:
+            break
+        quotes.insert(0, quote(ledger, request, max(room, LEAST_QUOTE)))
+        room -= estimate(quotes[0])
+    text = summary.text if summary.text.startswith("#") else f"## Summary\n{summary.text}"
+    return replace(summary, text="\n".join(["## User requests", *quotes, "", text]))
+
+
+def _shown(request: Request, text: str) -> bool:
+    return request.text.split("\n")[0][:SHOWN].strip() in text
+
+
+def _room(text: str, reserved: int, wanted: int, most: int, size: Callable[[str], int]) -> int:
+    """Estimated tokens that a draft and what is added to it may take: what was asked for, or what it needs up to `most`."""
+    needs = max(wanted, estimate(text) + reserved)
+    frame = size("")
+    share = (size(_SAMPLE) - frame) / estimate(_SAMPLE)
+    return min(needs, int((most - frame) / max(share, 0.1)))
+
+
+def _oversize(text: str, most: int, size: Callable[[str], int], reserved: int = 0) -> str:
+    """What is wrong with the size of a text; empty where nothing is."""
+    if not text.strip():
+        return "the summary was empty"
+    took, allowed = size(text), max(most - reserved, most // 4)
+    return f"the summary took {took:,} tokens where {allowed:,} were allowed" if took > allowed else ""

@@ -1,0 +1,158 @@
+"""Calls a model over pydantic-ai's direct API: which one, with which retries, and what its failures mean."""
+
+from __future__ import annotations
+
+import random
+from importlib.util import find_spec
+from typing import Any
+
+from foldline.economics import price
+from foldline.errors import ConfigError, ContextOverflow, SummaryFailed
+from foldline.messages import Usage, Value
+from foldline.models import model as model_named
+from foldline.overflow import read as read_overflow
+from foldline.summarize.draft import Draft
+
+AGAIN = frozenset((408, 409, 425, 429))
+"""Statuses below 500 after which the same request may succeed."""
+
+LONGEST_WAIT = 60.0
+"""Seconds that a provider may ask to wait; where it asks for more, the next model is asked."""
+
+_QUOTA = "ModelQuotaExceededError"
+
+
+class Endpoint(Value, frozen=True, omit_defaults=True):
+    """A model and where it is served: `provider:name` as pydantic-ai spells it, or a bare name.
+
+    Without a provider, a name is served by its maker, or by the OpenAI-compatible server at `base_url`. A key that is
+    not given comes from the provider's own environment variable.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = None
+
+
+class Conduct(Value, frozen=True, omit_defaults=True):
+    """How a model is called: seconds for one attempt, attempts after the first, seconds before the first of these."""
+
+    temperature: float | None = 0.3
+    timeout: float = 120.0
+    retries: int = 2
+    backoff: float = 1.0
+
+
+def require_extra() -> None:
+    """Raises `ConfigError` where the packages that call models are not installed."""
+    if find_spec("pydantic_ai") is None:
+        raise ConfigError("a summary by a model needs more packages: pip install 'foldline[llm]'", path="summarizer")
+
+
+def connect(endpoint: Endpoint) -> Any:
+    """The pydantic-ai model of an endpoint; raises `ConfigError` where it cannot be made."""
+    require_extra()
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+    from pydantic_ai.providers import infer_provider_class
+
+    given = {k: v for k, v in (("base_url", endpoint.base_url), ("api_key", endpoint.api_key)) if v is not None}
+    if endpoint.base_url is not None:
+        given.setdefault("api_key", "none")
+    try:
+        return infer_model(_spelled(endpoint), lambda provider: infer_provider_class(provider)(**given))
+    except (UserError, ImportError, ValueError, TypeError) as error:
+        raise ConfigError(f"{endpoint.model} cannot be called: {error}", path="summarizer") from error
+
+
+def _spelled(endpoint: Endpoint) -> str:
+    """The name with its provider; a server of one's own speaks OpenAI's chat completions unless told otherwise."""
+    provider, colon, name = endpoint.model.partition(":")
+    if endpoint.base_url is not None and (not colon or provider == "openai"):
+        return f"openai-chat:{name if colon else endpoint.model}"
+    if colon:
+        return endpoint.model
+    return f"{model_named(endpoint.model).provider or 'openai'}:{endpoint.model}"
+
+
+async def call(model: Any, name: str, conduct: Conduct, rules: str, request: str, max_tokens: int) -> Draft:
+    """A model's answer as a draft, with retries after failures that pass.
+
+    Raises `ContextOverflow` where the request was too long, and `SummaryFailed` where nothing helped.
+    """
+    import asyncio
+
+    wait = conduct.backoff
+    for left in range(conduct.retries, -1, -1):
+        try:
+            async with asyncio.timeout(conduct.timeout):
+                return await _once(model, name, conduct, rules, request, max_tokens)
+        except Exception as error:
+            if overflow := read_overflow(error):
+                raise overflow from error
+            asked = getattr(error, "retry_after", None)
+            if not left or not _passes(error) or (asked or 0) > LONGEST_WAIT:
+                raise SummaryFailed(f"{name}: {_named(error)}", cause=error) from error
+            await asyncio.sleep(asked if asked is not None else wait * random.uniform(0.5, 1.5))
+            wait *= 2
+    raise AssertionError("the last attempt answers or raises")
+
+
+async def _once(model: Any, name: str, conduct: Conduct, rules: str, request: str, max_tokens: int) -> Draft:
+    """One attempt, streamed, since gateways cut a connection on which nothing is heard for a minute."""
+    from pydantic_ai.direct import model_request_stream
+    from pydantic_ai.messages import ModelRequest, TextPart, ToolCallPart, UserPromptPart
+
+    settings: dict[str, Any] = {"max_tokens": max_tokens, "max_retries": 0, "timeout": conduct.timeout}
+    settings["extra_headers"] = {"Connection": "close"}
+    if conduct.temperature is not None:
+        settings["temperature"] = conduct.temperature
+    messages = [ModelRequest(parts=[UserPromptPart(request)], instructions=rules)]
+    async with model_request_stream(model, messages, model_settings=settings) as stream:  # type: ignore[arg-type]
+        async for _ in stream:
+            pass
+        reply = stream.get()
+    text = "".join(part.content for part in reply.parts if isinstance(part, TextPart))
+    instead = ""
+    if not text.strip():
+        called = any(isinstance(part, ToolCallPart) for part in reply.parts)
+        instead = "a tool call" if called else "thinking alone" if reply.parts else "nothing"
+    usage = _usage(reply.usage)
+    return Draft(
+        text,
+        usage=usage,
+        cost=price(model_named(name), usage) if usage else None,
+        model=name,
+        complete=reply.finish_reason not in (None, "length"),
+        instead="a refusal" if reply.finish_reason == "content_filter" else instead,
+        calls=1,
+    )
+
+
+def _usage(usage: Any) -> Usage | None:
+    """The usage of a call; pydantic-ai counts cached tokens within the input."""
+    read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+    fresh = max(0, (usage.input_tokens or 0) - read - written)
+    found = Usage(fresh, usage.output_tokens or 0, read, written)
+    return found if found.context else None
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the same request may succeed soon: not after a refusal, and not after a time-out, which would cost as much again."""
+    if isinstance(error, TimeoutError) or type(error).__name__ in ("ModelTimeoutError", _QUOTA):
+        return False
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status >= 300:
+        return status >= 500 or status in AGAIN
+    return type(error).__module__.partition(".")[0] in ("pydantic_ai", "httpx", "httpx2", "openai", "anthropic", "json")
+
+
+def _named(error: Exception) -> str:
+    """An error in one line of at most 300 characters."""
+    words = " ".join(str(error).split())
+    name = type(error).__name__
+    line = f"{name}: {words}" if words else name
+    return line if len(line) <= 300 else line[:299] + "…"
+
+
+__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra"]

@@ -1,0 +1,156 @@
+"""A summarizer by model: OpenAI, Anthropic, Google, OpenRouter and any server that speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping, Sequence
+from typing import Any
+
+from foldline.errors import ContextOverflow, SummaryFailed
+from foldline.messages import Message, replace
+from foldline.models import model as model_named
+from foldline.summarize.calling import Conduct, Endpoint, call, connect, require_extra
+from foldline.summarize.draft import Draft, spent_on
+from foldline.summarize.faults import bare, language_for, shape_of
+from foldline.summarize.prompt import SECTIONS, fence, request, rules, summary_in, tell
+from foldline.summarize.stages import KEPT, finished, keys_of, safe_ends, stage_end
+from foldline.tokens.estimate import estimate
+from foldline.view import Brief
+
+THOUGHT = 4_096
+"""Tokens that a reply may take besides the summary: models that reason bill it as output."""
+
+SHARE = 0.8
+"""The share of the summarizer's window that a request fills at most: the count of it is a guess."""
+
+SHRINKS = 3
+"""How often a request is made smaller after the summarizer itself said that it was too long."""
+
+AROUND = 400
+"""Tokens of a request besides the rules, the previous summary and the material."""
+
+LEAST_ROOM = 1_000
+"""Tokens of material below which a smaller request makes no sense."""
+
+
+class ModelSummarizer:
+    """Asks a model for a summary, in stages where the history is larger than the model's window.
+
+    `model` is spelled as pydantic-ai does (`anthropic:claude-haiku-4-5`); a bare name is its maker's, or served at
+    `base_url` in OpenAI's dialect. `fallbacks` are asked in turn where it fails; those of the same provider share its
+    URL and key. `timeout` and `backoff` are seconds, `retries` attempts after the first. `instructions` are added to
+    the prompt, `prompt` replaces it. Finished stages are kept in `stages`: in memory, or in a `StageFile`, which a
+    killed process leaves behind for the next. Cancelling the task that awaits it aborts the call.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        temperature: float | None = 0.3,
+        max_tokens: int | None = None,
+        timeout: float = 120.0,
+        retries: int = 2,
+        backoff: float = 1.0,
+        fallbacks: Sequence[str | Endpoint] = (),
+        instructions: str = "",
+        prompt: str | None = None,
+        window: int | None = None,
+        stages: MutableMapping[str, str] | None = None,
+    ) -> None:
+        require_extra()
+        first = Endpoint(model, base_url, api_key)
+        self.endpoints = [first, *(_beside(first, each) for each in fallbacks)]
+        self.conduct = Conduct(temperature, timeout, retries, backoff)
+        self.max_tokens = max_tokens
+        self.rules = rules(instructions, prompt)
+        self.sections = SECTIONS if prompt is None else ()
+        self.window = window
+        self.stages: MutableMapping[str, str] = {} if stages is None else stages
+        self._connected: dict[str, Any] = {}
+
+    async def __call__(self, brief: Brief, messages: Sequence[Message]) -> Draft:
+        """A draft by the first model that writes one; raises `SummaryFailed` with what each of them said."""
+        said: list[str] = []
+        for endpoint in self.endpoints:
+            try:
+                return await self._written(endpoint, brief, messages)
+            except SummaryFailed as failure:
+                said.append(str(failure))
+        raise SummaryFailed("; ".join(said))
+
+    async def _written(self, endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> Draft:
+        """A draft by one model, with less in each request where it says that one was too long."""
+        model = model_named(endpoint.model)
+        window = self.window or min(model.max_input, model.window)
+        for left in range(SHRINKS, -1, -1):
+            reply = self._reply(brief, window, model.max_output)
+            room = int(window * SHARE) - reply - estimate(self.rules) - brief.max_tokens - AROUND
+            try:
+                return await self._staged(endpoint, brief, messages, max(room, LEAST_ROOM), reply)
+            except ContextOverflow as overflow:
+                stated = overflow.limit or 0
+                window = stated if 0 < stated < window else window // 2
+                if not left or room < LEAST_ROOM:
+                    raise SummaryFailed(f"{endpoint.model}: {overflow}", cause=overflow) from overflow
+        raise AssertionError("the last attempt answers or raises")
+
+    async def _staged(
+        self, endpoint: Endpoint, brief: Brief, messages: Sequence[Message], room: int, reply: int
+    ) -> Draft:
+        """A draft in as many stages as the room asks for, each updating the summary of the one before."""
+        mark, language = fence(messages), language_for(messages)
+        told = tell(messages, mark, room // 2)
+        sizes, ends = [estimate(text) + 1 for text in told], safe_ends(messages)
+        kept: list[str] = []
+        if sum(sizes) > room:
+            kept = keys_of(messages, f"{brief.focus}\n{self.rules}\n{brief.max_tokens}")
+        start, previous = finished(kept, self.stages)
+        previous = previous or summary_in(messages)
+        drafts: list[Draft] = []
+        while True:
+            end = stage_end(sizes, ends, start, room)
+            more = end < len(told)
+            asked = replace(brief, faults=()) if more else brief
+            text = request(asked, previous, told[start:end], mark, language=language, more=more)
+            drafts.append(await self._called(endpoint, text, reply))
+            if not more:
+                spent = spent_on(drafts)
+                return replace(
+                    drafts[-1], usage=spent.usage, cost=spent.cost, sections=self.sections, calls=len(drafts)
+                )
+            start, previous = end, _finished(drafts[-1], endpoint)
+            self.stages[kept[end - 1]] = previous
+            while len(self.stages) > KEPT:
+                del self.stages[next(iter(self.stages))]
+
+    async def _called(self, endpoint: Endpoint, text: str, reply: int) -> Draft:
+        if endpoint.model not in self._connected:
+            self._connected[endpoint.model] = connect(endpoint)
+        return await call(self._connected[endpoint.model], endpoint.model, self.conduct, self.rules, text, reply)
+
+    def _reply(self, brief: Brief, window: int, most: int) -> int:
+        """Tokens that a reply may take, thinking included; `most` is the model's own limit, 0 where it states none."""
+        if self.max_tokens is not None:
+            return self.max_tokens
+        return min(2 * brief.max_tokens + THOUGHT, most or window, max(window // 4, 256))
+
+
+def _beside(first: Endpoint, other: str | Endpoint) -> Endpoint:
+    """A fallback; one that is only named shares the URL and the key of the first where it has the same provider."""
+    if isinstance(other, Endpoint):
+        return other
+    same = other.rpartition(":")[0] in ("", first.model.rpartition(":")[0])
+    return replace(first, model=other) if same else Endpoint(other)
+
+
+def _finished(draft: Draft, endpoint: Endpoint) -> str:
+    """The text of a stage; one that is empty, cut off or no summary at all is a failure, so that nothing builds on it."""
+    text = bare(draft.text)
+    fault = "it was empty" if not text else shape_of(text)
+    if fault is None and not draft.complete:
+        fault = "it was cut off"
+    if fault is not None:
+        raise SummaryFailed(f"{endpoint.model}: a stage of the summary could not be used: {fault}")
+    return text

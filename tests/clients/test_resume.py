@@ -1,0 +1,253 @@
+"""The real Claude Code and Codex go on from what foldline wrote into their sessions, and from nothing else."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from client import CLAUDE, CODEX, Home
+from scripted_model import Reply, ScriptedModel
+
+from foldline.fold import Fold, Receipt
+from foldline.messages import Message, Summary, Text, ToolResult, replace
+from foldline.transcripts import open_session
+from foldline.transcripts.busy import opened_elsewhere
+from foldline.transcripts.writable import WritableTranscript
+from foldline.view import Edit, View
+
+CLIENTS = [
+    pytest.param(
+        name, marks=pytest.mark.skipif(program is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
+    )
+    for name, program in (("claude", CLAUDE), ("codex", CODEX))
+]
+clients = pytest.mark.parametrize("client", CLIENTS)
+
+
+class Talk:
+    """One session of a client in a home of its own, of which each turn is a prompt, a command and an answer."""
+
+    def __init__(self, client: str, folder: Path) -> None:
+        self.client, self.home = client, Home(folder)
+        self.turns = 0
+
+    @property
+    def path(self) -> Path:
+        return self.home.sessions()[-1]
+
+    def say(self, *options: str, command: str = "", prompt: str = "") -> str:
+        """Runs one turn, and answers the last request of it as text."""
+        self.turns += 1
+        n = self.turns
+        replies = [
+            Reply(f"Looking {n}.", f"Thinking {n}.", (command or f"echo output-{n}", f"echo beside-{n}")),
+            f"Answer {n}.",
+        ]
+        first = n == 1
+        with ScriptedModel([f"<summary>{prompt}</summary>"] if prompt else replies) as model:
+            said = prompt or f"Prompt {n}."
+            if self.client == "claude":
+                self.home.claude(model.url, said, *([] if first else ["--resume", self.path.stem]))
+            else:
+                self.home.codex(model.url, *options, *([] if first else ["resume", "--last"]), said)
+        self.sent = model.requests[-1] if model.requests else {}
+        return json.dumps(self.sent.get("messages") or self.sent.get("input") or [])
+
+    def session(self) -> WritableTranscript:
+        session = open_session(self.path)
+        assert isinstance(session, WritableTranscript)
+        return session
+
+    def fold(self, edit: Edit) -> View:
+        session = self.session()
+        before = session.view()
+        after = before.apply(edit)
+        fold = Fold("fold-1", "manual", "summarize", (edit,), None, Receipt(before.tokens, after.tokens))
+        session.fold(before, after, fold, session.meter())
+        return after
+
+    def summarized(self, first: int, stop: int) -> Edit:
+        """The edit by which the turns from the first prompt to another give way to a summary."""
+        entries = self.session().view().entries
+        start, end = (next(i for i, e in enumerate(entries) if f"Prompt {n}." in e.message.text) for n in (first, stop))
+        gone = tuple(entry.id for entry in entries[start:end])
+        return Edit(gone, (Message("user", (Summary("THE-SUMMARY of it all", {"round": 1}),)),), "test")
+
+
+def shown(sent: str, turns: range) -> list[int]:
+    """Which turns a request shows in full and once, none in part."""
+    whole = []
+    for n in turns:
+        assert sent.count(f"Prompt {n}.") == sent.count(f"Answer {n}.") <= 1
+        signs = [f"Prompt {n}." in sent, f"Looking {n}." in sent, f"output-{n}" in sent, f"Answer {n}." in sent]
+        assert all(signs) or not any(signs), (n, signs)
+        if all(signs):
+            whole.append(n)
+    return whole
+
+
+def check_rules(talk: Talk) -> None:
+    """Pairs are whole, results follow their calls, the first speaker is the user, no reply is empty."""
+    calls: Counter[str] = Counter()
+    if talk.client == "codex":
+        for item in talk.sent["input"]:
+            if item["type"] == "function_call":
+                calls[item["call_id"]] += 1
+            elif item["type"] == "function_call_output":
+                calls[item["call_id"]] -= 1
+                assert calls[item["call_id"]] == 0
+        assert not +calls
+        return
+    messages = [m for m in talk.sent["messages"] if m["role"] != "system"]
+    assert messages[0]["role"] == "user"
+    waiting: set[str] = set()
+    for message in messages:
+        blocks = (
+            message["content"]
+            if isinstance(message["content"], list)
+            else [{"type": "text", "text": message["content"]}]
+        )
+        assert blocks
+        results = {block["tool_use_id"] for block in blocks if block["type"] == "tool_result"}
+        assert results == waiting
+        waiting = {block["id"] for block in blocks if block["type"] == "tool_use"}
+    assert not waiting
+
+
+@clients
+def test_a_fold_is_gone_on_from_and_its_undoing_too(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    for _ in range(3):
+        talk.say()
+    was = talk.path.read_bytes()
+    talk.fold(talk.summarized(1, 3))
+    assert talk.path.read_bytes().startswith(was)
+
+    sent = talk.say()
+    assert shown(sent, range(1, 5)[:3]) == [3]
+    assert sent.count("THE-SUMMARY of it all") == 1
+    assert sent.index("THE-SUMMARY") < sent.index("Prompt 3.") < sent.index("Answer 3.") < sent.index("Prompt 4.")
+    check_rules(talk)
+
+    session = talk.session()
+    assert [m.text for _, m in session.context.entries if m.summary] == ["THE-SUMMARY of it all"]
+    assert session.undo() == "fold-1"
+    sent = talk.say()
+    assert shown(sent, range(1, 5)) == [1, 2, 3, 4]
+    assert "THE-SUMMARY" not in sent
+    places = [sent.index(f"Prompt {n}.") for n in range(1, 6)]
+    assert places == sorted(places)
+    assert all(sent.count(f"Answer {n}.") == 1 for n in range(1, 5))
+    check_rules(talk)
+
+    sent = talk.say()
+    assert shown(sent, range(1, 6)) == [1, 2, 3, 4, 5]
+
+
+@clients
+def test_a_stub_is_gone_on_from(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    for _ in range(3):
+        talk.say()
+    entries = talk.session().view().entries
+    entry = next(e for e in entries if any("output-2" in str(r.parts) for r in e.message.results))
+    parts = tuple(
+        replace(p, parts=(Text("[pruned: stub]"),)) if isinstance(p, ToolResult) else p for p in entry.message.parts
+    )
+    talk.fold(Edit((entry.id,), (replace(entry.message, parts=parts),), "test"))
+
+    sent = talk.say()
+    assert shown(sent.replace("[pruned: stub]", "output-2"), range(1, 4)) == [1, 2, 3]
+    assert sent.count("[pruned: stub]") == 1
+    assert "output-2\\n" not in sent.replace("echo output-2", "")
+    check_rules(talk)
+    session = talk.session()
+    live = next(id for id, m in session.context.entries if any("[pruned: stub]" in str(r.parts) for r in m.results))
+    assert "output-2" in str(session.recall(live))
+
+
+@clients
+def test_two_folds_and_two_undoings(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    for _ in range(3):
+        talk.say()
+    talk.fold(talk.summarized(1, 2))
+    talk.say()
+    session = talk.session()
+    before = session.view()
+    after = before.apply(
+        replace(talk.summarized(2, 4), into=(Message("user", (Summary("A SECOND one", {"round": 2}),)),))
+    )
+    session.fold(before, after, Fold("fold-2", "manual", "full", (talk.summarized(2, 4),)), session.meter())
+    sent = talk.say()
+    assert shown(sent, range(1, 5)) == [4]
+    assert sent.index("THE-SUMMARY") < sent.index("A SECOND one") < sent.index("Prompt 4.")
+    check_rules(talk)
+    session = talk.session()
+    assert session.undo() == "fold-2"
+    assert session.undo() == "fold-1"
+    assert session.undo() is None
+    assert shown(talk.say(), range(1, 6)) == [1, 2, 3, 4, 5]
+    check_rules(talk)
+
+
+@pytest.mark.skipif(CLAUDE is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
+def test_claude_code_goes_on_from_a_file_of_which_it_reads_the_end(tmp_path: Path) -> None:
+    """From 5 MB on Claude Code drops what stands before the newest boundary; an undoing does not lean on it."""
+    talk = Talk("claude", tmp_path)
+    for _ in range(3):
+        talk.say()
+    row = {"type": "progress", "uuid": "padding", "parentUuid": None, "data": "x" * 8_000_000}
+    lines = talk.path.read_text().splitlines(keepends=True)
+    talk.path.write_text("".join([*lines[:1], json.dumps(row) + "\n", *lines[1:]]))
+    talk.fold(talk.summarized(1, 3))
+    sent = talk.say()
+    assert shown(sent, range(1, 4)) == [3]
+    assert talk.session().undo() == "fold-1"
+    assert shown(talk.say(), range(1, 5)) == [1, 2, 3, 4]
+    check_rules(talk)
+
+
+@pytest.mark.skipif(CLAUDE is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
+def test_a_compaction_of_claude_code_itself_is_undone(tmp_path: Path) -> None:
+    talk = Talk("claude", tmp_path)
+    for _ in range(3):
+        talk.say()
+    talk.turns -= 1
+    talk.say(prompt="/compact")
+    session = talk.session()
+    (fold,) = session.folds()
+    assert not fold.ours
+    assert session.undo() == fold.id
+    sent = talk.say()
+    assert shown(sent, range(1, 4)) == [1, 2, 3]
+    assert "being continued from a previous conversation" not in sent
+    check_rules(talk)
+
+
+@pytest.mark.skipif(CODEX is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
+def test_compactions_of_codex_itself_are_undone(tmp_path: Path) -> None:
+    talk = Talk("codex", tmp_path)
+    for _ in range(3):
+        talk.say()
+    talk.say("-c", "model_auto_compact_token_limit=8000")
+    session = talk.session()
+    folds = session.folds()
+    assert folds
+    assert not any(fold.ours for fold in folds)
+    for fold in reversed(folds):
+        assert session.undo() == fold.id
+    assert shown(talk.say(), range(1, 5)) == [1, 2, 3, 4]
+    check_rules(talk)
+
+
+@clients
+def test_a_session_at_work_is_seen(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    log = tmp_path / "seen"
+    code = f"from foldline.transcripts.busy import opened_elsewhere as o; print(o({str(tmp_path)!r} + '/link'))"
+    find = f"ln -sf $(find {tmp_path}/home -name '*.jsonl' -path '*s/*' | tail -1) {tmp_path}/link"
+    talk.say(command=f'{find}; PYTHONPATH={":".join(filter(None, sys.path))} {sys.executable} -c "{code}" > {log}')
+    assert len(json.loads(log.read_text())) == 1
+    assert opened_elsewhere(talk.path) == []
