@@ -157,7 +157,9 @@ def main() -> None:
     found = list(cases(folder)) if folder.is_dir() else []
     if not found:
         sys.exit(f"no sessions with usage below {folder}")
-    print(f"{'session':<42} {'family':<9} {'steps':>5}  {'anchored':>8}  {'2nd half':>8}  {'no usage':>8}  {'chars/4':>8}")
+    print(
+        f"{'session':<42} {'family':<9} {'steps':>5}  {'anchored':>8}  {'2nd half':>8}  {'no usage':>8}  {'chars/4':>8}"
+    )
     for case in found:
         errors = [list(way(case)) for way in (anchored, second_half, no_usage, quarter)]
         medians = "  ".join(f"{statistics.median(e):+8.2%}" for e in errors)

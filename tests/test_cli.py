@@ -61,7 +61,7 @@ def test_status_in_the_layout_of_the_requirements(foldline, session):
     told = foldline("context", "status", "--session", str(session)).stdout
     assert told.startswith("Context Status\n━━━")
     assert "Total Tokens:        118," in told
-    assert "(92%)" in told
+    assert "(93%)" in told
     assert "Compaction Count:    0" in told
     assert "Degradation Risk:    Low" in told
 

@@ -115,7 +115,7 @@ def test_a_message_that_is_too_large_is_named_and_sampled() -> None:
     with Provider(says(summary("fine"))) as provider:
         asyncio.run(by(provider)(Brief(400), [user("Before."), huge, user("After.")]))
     told = "".join(request.material for request in provider.requests)
-    assert "too long to be shown whole: about 33," in told
+    assert "too long to be shown whole: about " in told
     assert "HEAD" in told
     assert "TAIL" in told
     assert all(len(request.material) < 5_000 * 3 for request in provider.requests)

@@ -166,8 +166,8 @@ class Compactor:
         states no usage changes nothing.
         """
         usage = wire.read_usage(reply)
-        if usage is not None and usage.prompt and self._sent:
-            self.meter.learn(usage.prompt, self._sent)
+        if usage is not None and usage.prompt and self._sent and self._sent == len(self._history.seen):
+            self.meter.learn(usage.prompt, self._history.weight)
 
     def recover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
         """The history to send again, once, after the provider refused one as too long.
@@ -181,8 +181,8 @@ class Compactor:
         if found.limit:
             window = min(self.budget.window, found.limit)
             self.budget = budget(window, min(self.budget.reserve, window // 5))
-        if found.tokens and self._sent:
-            self.meter.learn(found.tokens, self._sent)
+        if found.tokens and self._sent and self._sent == len(self._history.seen):
+            self.meter.learn(found.tokens, self._history.weight)
         self._take(messages)
         most = round(min(self.budget.limit, self.count.tokens) * RECOVERY_SHARE) - self.meter.overhead
         self._install(*run(self._folding(steps_within(most), "overflow", limit=most), extract))
@@ -251,9 +251,11 @@ class Compactor:
 
     def _full(self) -> bool:
         """Whether the fill asks for a fold."""
-        tokens = self.count.tokens - self.meter.overhead
         limit = self.budget.limit - self.meter.overhead
         steps = steps_for(self.policy, self.budget, self.meter.overhead)
+        if self._history.at_most * max(1.0, self.meter.ratio) <= min(limit, *(step.mark for step in steps)):
+            return False
+        tokens = self.count.tokens - self.meter.overhead
         if all(tokens <= step.mark for step in steps) and tokens <= limit:
             return False
         return tokens > limit or self._regrown(tokens)
@@ -332,7 +334,7 @@ class Compactor:
         self.meter.forget()
 
     def _hand_out(self) -> list[Item]:
-        self._sent = self._history.weight
+        self._sent = len(self._history.seen)
         return list(self._history.seen)
 
 

@@ -11,6 +11,7 @@ from foldline import wire
 from foldline.fold import Fold
 from foldline.messages import Message
 from foldline.tokens.meter import Meter
+from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View, chain
 
 Item = Any
@@ -32,13 +33,25 @@ class History:
         self.items: list[Item] = []
         self.messages: list[Message] = []
         self.weights: list[int] = []
+        """The estimated size of each message, uncalibrated, as far as they were weighed."""
         self.folds: list[tuple[int, Fold]] = []
         """Each fold with the number of messages that there were when it was made."""
         self.seen: list[Item] = []
         """What the model sees, in the caller's format."""
-        self.weight = 0
-        """The estimated size of what the model sees, uncalibrated."""
+        self._weight = 0
+        self._unweighed = 0
         self._ids: list[str] = []
+
+    @property
+    def weight(self) -> int:
+        """The estimated size of what the model sees, uncalibrated; what is new is weighed now."""
+        self._weigh()
+        return self._weight
+
+    @property
+    def at_most(self) -> int:
+        """More than `weight` can be; while that is far from any mark, nothing has to be weighed."""
+        return self._weight + self._unweighed
 
     def take(self, items: Sequence[Item]) -> int | None:
         """Takes the history as it is now; answers how much of the earlier one stands where it was rewritten."""
@@ -55,6 +68,7 @@ class History:
 
     def refresh(self) -> None:
         """Decodes and weighs everything again: a caller may have written into its messages since."""
+        self._weigh()
         items = self.items
         messages = self._decoded(items, 0)
         self._cut(0)
@@ -82,7 +96,8 @@ class History:
         place = {id(message): i for i, message in enumerate(self.messages)}
         at = [place.get(id(entry.message)) for entry in view.entries]
         self.seen = [self._encoded(e.message) if i is None else self.items[i] for i, e in zip(at, view.entries)]
-        self.weight = sum(
+        self._unweighed = 0
+        self._weight = sum(
             self.meter.weigh(e.message) if i is None else self.weights[i] for i, e in zip(at, view.entries)
         )
 
@@ -112,12 +127,16 @@ class History:
 
     def _append(self, items: Sequence[Item], messages: Sequence[Message] | None = None) -> None:
         messages = self._decoded(items, len(self.items)) if messages is None else messages
-        weights = [self.meter.weigh(message) for message in messages]
         self.items += items
         self.messages += messages
-        self.weights += weights
         self.seen += items
-        self.weight += sum(weights)
+        self._unweighed += sum(map(at_most, messages))
+
+    def _weigh(self) -> None:
+        weights = [self.meter.weigh(message) for message in self.messages[len(self.weights) :]]
+        self.weights += weights
+        self._weight += sum(weights)
+        self._unweighed = 0
 
     def _cut(self, stands: int) -> None:
         self.items = self.items[:stands]
@@ -138,6 +157,7 @@ class History:
         return message if isinstance(self.items[0], Message) else wire.encode(message, self.format or "openai-chat")
 
     def _entries(self) -> Iterator[Entry]:
+        self._weigh()
         ratio = self.meter.ratio
         for id, message, weight in zip(self._chain(), self.messages, self.weights):
             yield Entry(id, message, ceil(weight * ratio), self.pinned(message))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from foldline.errors import CannotFit
 from foldline.fold import Fold
 from foldline.messages import Message, ToolResult, Value
@@ -9,7 +11,7 @@ from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.policy import Budget, Layer, Policy, budget
 from foldline.session import Session
-from foldline.tokens.meter import Meter
+from foldline.tokens.meter import Count, Meter
 from foldline.tokens.weigh import weigh_part
 from foldline.transcripts.transcript import Transcript
 from foldline.view import View
@@ -91,13 +93,26 @@ class Opened:
         self.session: Session | Transcript = session
         self.model: Model = model_named(model or session.model)
         self.budget: Budget = budget(window or self.model.window, max_input=0 if window else self.model.max_input)
-        self.meter: Meter = session.meter(self.model.family)
-        self.view: View = session.view(self.meter)
+
+    @cached_property
+    def meter(self) -> Meter:
+        """A meter that learned from the session's bills."""
+        return self.session.meter(self.model.family)
+
+    @cached_property
+    def view(self) -> View:
+        """What the model sees, sized by the meter."""
+        return self.session.view(self.meter)
+
+    @cached_property
+    def size(self) -> Count:
+        """The size of the next request, its overhead included."""
+        return self.session.context.size(self.model.family)
 
     @property
     def tokens(self) -> int:
-        """The size of the next request, its overhead included."""
-        return self.view.tokens + self.meter.overhead
+        """The size of the next request in tokens."""
+        return self.size.tokens
 
     def plan(self, policy: Policy, focus: str = "") -> tuple[View, Fold]:
         """The view and the fold that a command by hand would make, with an extractive summary."""
@@ -105,7 +120,6 @@ class Opened:
         from foldline.summarize.extract import extract
 
         steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead)
-        error = self.meter.total(round(self.view.tokens / self.meter.ratio)).error
         return run(
             folding(
                 self.view,
@@ -114,7 +128,7 @@ class Opened:
                 focus=focus,
                 ratio=self.meter.ratio,
                 overhead=self.meter.overhead,
-                error=error,
+                error=self.size.error,
                 rounds=self.session.compactions,
             ),
             extract,
@@ -123,7 +137,7 @@ class Opened:
 
 def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
     """How full a session is and how it fares."""
-    session, count = opened.session, opened.meter.total(round(opened.view.tokens / opened.meter.ratio))
+    session, count = opened.session, opened.size
     newest = session.newest_fold
     n = session.compactions
     risk = risk_of(n, newest.receipt.facts_kept, newest.receipt.facts_lost) if newest else risk_of(0, 0, 0)
@@ -196,7 +210,7 @@ def inspect(opened: Opened, policy: Policy) -> Inspection:
         (
             Share("Conversation", conversation, sum(1 for e in talk if not _only_results(e.message)), "messages"),
             Share("Tool Outputs", output_tokens, len(outputs), "outputs"),
-            Share("System Prompt", system_tokens + meter.overhead, len(system), "messages"),
+            Share("System Prompt", max(0, system_tokens + meter.overhead), len(system), "messages"),
         ),
         protected,
         opened.view.tokens - protected - system_tokens,

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldline.messages import Message
-from foldline.tokens.meter import Meter, calibrated
+from foldline.tokens.meter import Count, Meter, calibrated, newest_size
+from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View
+
+LONG = 400_000
+"""Tokens that a context has at most by the lengths of its texts, up to which all of it is weighed for its size."""
 
 
 class Context:
@@ -40,6 +44,16 @@ class Context:
             meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
             meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
         return meter
+
+    def size(self, family: str = "o200k") -> Count:
+        """What the next request takes; of a very long context only what came behind the newest bill is weighed."""
+        messages = [message for _, message in self.entries]
+        if sum(map(at_most, messages)) > LONG:
+            newest = newest_size(messages, family=family, since=self.since)
+            if newest is not None:
+                return newest
+        meter = self.meter(family)
+        return meter.total(sum(self._weights[1]))
 
     def view(self, meter: Meter, *, bound: bool = False) -> View:
         """What the model sees, sized by the meter; system messages are pinned."""

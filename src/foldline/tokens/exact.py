@@ -70,7 +70,8 @@ def _coder(encoding: str) -> Any:
 def _at_hand(name: str, digest: str) -> bool:
     """Whether tiktoken would find the vocabulary in its cache instead of fetching it."""
     places = (os.environ.get("TIKTOKEN_CACHE_DIR"), os.environ.get("DATA_GYM_CACHE_DIR"))
-    folder = next((place for place in places if place is not None), os.path.join(tempfile.gettempdir(), "data-gym-cache"))
+    usual = os.path.join(tempfile.gettempdir(), "data-gym-cache")
+    folder = next((place for place in places if place is not None), usual)
     try:
         return bool(folder) and hashlib.sha256(Path(folder, name).read_bytes()).hexdigest() == digest
     except OSError:

@@ -94,8 +94,8 @@ def calibrated(
 ) -> tuple[Meter, list[int]]:
     """A meter that learned from the usage in a history, and the weight of each message.
 
-    Only replies from the index `since` on are bills for the history as it stands now; a reply
-    with no usage or an aborted one teaches nothing.
+    Only replies from the index `since` on are bills for the history as it stands now; a reply with no usage or an
+    aborted one teaches nothing.
     """
     meter = Meter(family, overhead=overhead)
     weights = [meter.weigh(message) for message in messages]
@@ -105,3 +105,17 @@ def calibrated(
             meter.learn(message.usage.prompt, sent)
         sent += weight
     return meter, weights
+
+
+def newest_size(messages: Sequence[Message], *, family: str = "o200k", since: int = 0) -> Count | None:
+    """What the next request takes, from the newest bill and what came after; None where nothing was billed.
+
+    Only the messages behind that bill are weighed, however long the history is.
+    """
+    for i in range(len(messages) - 1, since - 1, -1):
+        usage = messages[i].usage
+        if usage is not None and usage.prompt > 0:
+            meter = Meter(family)
+            meter.learn(usage.prompt, 0)
+            return meter.total(sum(meter.weigh(message) for message in messages[i:]))
+    return None

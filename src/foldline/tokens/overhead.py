@@ -1,6 +1,13 @@
 """What agents are known to send beside the messages that their files show."""
 
-USUAL = {"claude-code": 40_000, "gemini-cli": 12_000, "qwen-code": 12_000, "opencode": 7_000, "cline": 7_000, "pi": 4_000}
+USUAL = {
+    "claude-code": 40_000,
+    "gemini-cli": 12_000,
+    "qwen-code": 12_000,
+    "opencode": 7_000,
+    "cline": 7_000,
+    "pi": 4_000,
+}
 """Tokens of system prompt and tool schemas, the median over real sessions with the provider's usage."""
 
 

@@ -67,3 +67,29 @@ def _as_text(source: object) -> str:
         return msgspec.json.encode(source).decode()
     except (ValueError, TypeError, OverflowError):
         return repr(source)
+
+
+def at_most(message: Message) -> int:
+    """More than `weigh` finds in a message, from the lengths of its texts alone: 0.6 tokens a character of ASCII.
+
+    Real sessions have 0.25 to 0.55, hexadecimal under the newest Claude 0.65; beyond ASCII a character is up to three.
+    """
+    return MESSAGE_FRAME + sum(_part_at_most(part) for part in message.parts)
+
+
+def _part_at_most(part: Part) -> int:
+    match part:
+        case Text(text) | Summary(text):
+            return SUMMARY_FRAME + _text_at_most(text)
+        case ToolCall(_, name, arguments):
+            return CALL_FRAME + _text_at_most(name) + _text_at_most(arguments)
+        case ToolResult(_, parts):
+            return CALL_FRAME + sum(_part_at_most(p) for p in parts)
+        case Thinking(text, signature, data):
+            return CALL_FRAME + _text_at_most(text) + len(signature or "") + len(data or "")
+        case _:
+            return weigh_part(part)
+
+
+def _text_at_most(text: str) -> int:
+    return len(text) * 3 // 5 + 1 if text.isascii() else len(text) * 3
