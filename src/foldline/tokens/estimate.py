@@ -39,10 +39,10 @@ MULTIPLY_32 = 2654435761
 
 MULTIPLY_24 = 0xD1B54B
 PAD = bytes(8)
-PIECE = 1 << 16
+PIECE = 1 << 15
 """Bytes that numpy takes at a time: its scratch arrays then stay in cache."""
 
-GROUPS: tuple[bytes, ...] = (
+GROUPS = (
     b"abcdefghijklmnopqrstuvwxyz",
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
     b"0123456789",
@@ -56,7 +56,8 @@ GROUPS: tuple[bytes, ...] = (
     bytes(range(192, 224)),
     bytes(range(224, 256)),
 )
-CLASSES = bytes(next((i for i, group in enumerate(GROUPS, 1) if byte in group), 0) for byte in range(256))
+_NAMED = bytes.maketrans(b"".join(GROUPS), b"".join(bytes([i]) * len(group) for i, group in enumerate(GROUPS, 1)))
+CLASSES = bytes(0 if _NAMED[byte] == byte else _NAMED[byte] for byte in range(256))
 """The class of each byte in the third table; 0 is what no group names."""
 
 
@@ -95,7 +96,7 @@ def estimate(text: str, family: str = "o200k") -> int:
     size = len(raw)
     if size <= SHORT:
         # a character above ASCII has more bytes than one
-        return _remembered(raw, family, 8 * (size - len(text)) < size) if raw else 0
+        return _remembered(raw, family, 8 * (size - len(text)) < size)
     large = _large(family)
     numpy = _numpy(size)
     cells = _sum_with(numpy, raw, family) if numpy else _sum_without(raw, large)
@@ -105,7 +106,8 @@ def estimate(text: str, family: str = "o200k") -> int:
 @lru_cache(maxsize=1 << 14)
 def _remembered(raw: bytes, family: str, plain: bool) -> int:
     """A short text's figure; names, paths and lines come again and again."""
-    return max(1, round(_short(raw, _small(family, plain))))
+    table = _small(family, plain)
+    return max(1, round(_short(raw, table))) if raw else 0
 
 
 def _short(raw: bytes, table: Small) -> float:
