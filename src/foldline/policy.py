@@ -13,6 +13,7 @@ from foldline.strategies import (
     summarize_older,
     truncate,
 )
+from foldline.strategies.tool_outputs import shorten_newest
 
 
 class Budget(Value, frozen=True, omit_defaults=True):
@@ -83,17 +84,17 @@ def hard_strategies(keep: int) -> tuple[Strategy, ...]:
     """What is tried, in this order, when a budget must be met and no model may be asked.
 
     Outputs are pruned first only where that alone is enough: a summary made of stubs would know less. The newest
-    `keep` tokens stay, of each output there a quarter of that, and the summary has what room is left, up to 16,000 tokens.
+    `keep` tokens stay, and the summary has what room is left, up to 16,000 tokens.
     """
-    longest = max(200, keep // 4)
     return (
         prune_tool_outputs(protect=keep, enough=True),
-        summarize_older(keep=keep, max_tokens=16_000, longest=longest),
-        shorten_tool_outputs(keep=longest),
+        shorten_newest(keep=keep),
+        summarize_older(keep=keep, max_tokens=16_000),
         prune_tool_outputs(protect=0, minimum=0),
         shorten_tool_outputs(keep=1_000),
         summarize_older(keep=0, max_tokens=1_000),
         shorten_tool_outputs(keep=200),
+        shorten_tool_outputs(keep=40),
         truncate(),
     )
 

@@ -35,14 +35,18 @@ class Context:
         self.learned = dict(learned or {})
         self.overhead = overhead
         self._weights: tuple[str, list[int]] = ("", [])
+        self._meter: Meter | None = None
 
     def meter(self, family: str = "o200k") -> Meter:
-        """A meter that learned from what was billed, or from the newest fold's own note."""
+        """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""
+        if self._meter is not None and self._meter.family == family:
+            return self._meter
         meter, weights = calibrated([m for _, m in self.entries], family=family, since=self.since)
         self._weights = family, weights
         if meter.billed is None:
             meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
             meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
+        self._meter = meter
         return meter
 
     def size(self, family: str = "o200k") -> Count:
@@ -53,17 +57,20 @@ class Context:
             if newest is not None:
                 return newest
         meter = self.meter(family)
-        return meter.total(sum(self._weights[1]))
+        return meter.total(sum(self._weighed(meter)))
 
     def view(self, meter: Meter, *, bound: bool = False) -> View:
         """What the model sees, sized by the meter; system messages are pinned."""
-        if self._weights[0] != meter.family:
-            self._weights = meter.family, [meter.weigh(message) for _, message in self.entries]
         entries = (
             Entry(id, message, round(weight * meter.ratio), message.role == "system")
-            for (id, message), weight in zip(self.entries, self._weights[1])
+            for (id, message), weight in zip(self.entries, self._weighed(meter))
         )
         return View(tuple(entries), meter.count, bound)
+
+    def _weighed(self, meter: Meter) -> list[int]:
+        if self._weights[0] != meter.family:
+            self._weights = meter.family, [meter.weigh(message) for _, message in self.entries]
+        return self._weights[1]
 
 
 def _number(value: object, otherwise: float) -> float:

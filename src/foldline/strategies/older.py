@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterator
 
-from foldline.view import Brief, Edit, Entry, View, opens_turn
+from foldline.view import Brief, Edit, View, opens_turn
 
 MIN_SPAN = 400
 """Tokens below which a span is not worth a summary."""
@@ -16,33 +15,28 @@ TAIL_SHARE = 0.6
 TURN_SLACK = 0.5
 """A turn's start is taken for the cut where that leaves at least this share of the tail."""
 
-FRAME = 32
-"""Tokens around a summary, or around what is left of an output, that are held back."""
 
 LONGEST_WORDS = 2_000
 """Tokens of one user message that are reckoned as words to be quoted; what is longer is mostly pasted."""
 
 
 def summarize_older(
-    *, keep: int = 25_000, max_tokens: int = 4_000, words: int = 16_000, focus: str = "", longest: int | None = None
+    *, keep: int = 25_000, max_tokens: int = 4_000, words: int = 16_000, focus: str = ""
 ) -> Callable[[View, int], Iterator[Edit]]:
     """Replaces everything but the newest `keep` tokens by a summary of at most `max_tokens`.
 
     The user's own words come on top, up to `words` tokens, so that they can be quoted in full (Codex keeps 20,000).
     The cut falls where no pair is split, at the start of a turn where one is near. Pins stay where they are, and each
-    span between them gets a summary of its own. Less than `keep` stays where `excess` asks for more. Of a tool output
-    that stays, `longest` tokens are reckoned with where a later strategy shortens it to that.
+    span between them gets a summary of its own. Less than `keep` stays where `excess` asks for more.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         aim = max(0, view.tokens - max(0, excess))
         tail = min(keep, int(aim * TAIL_SHARE))
-        sizes = [_reckoned(entry, longest) for entry in view.entries]
-        cut = _cut(view, sizes, tail)
+        cut = _cut(view, tail)
         spans = [s for s in view.unpinned(cut) if _worth(view, *s)]
         folded = sum(_tokens(view, *s) for s in spans)
-        stays = sum(sizes) - sum(sum(sizes[start:stop]) for start, stop in spans)
-        room = max(0, aim - stays - FRAME * len(spans))
+        room = max(0, aim - (view.tokens - folded))
         for start, stop in spans:
             tokens = _tokens(view, start, stop)
             fair = max_tokens * tokens // folded + min(words, _words(view, start, stop))
@@ -54,18 +48,12 @@ def summarize_older(
     return strategy
 
 
-def _reckoned(entry: Entry, longest: int | None) -> int:
-    """What an entry will take once its tool outputs are shortened to `longest` tokens each."""
-    outputs = sum(1 for _ in entry.message.results)
-    return min(entry.tokens, (longest + FRAME) * outputs) if longest is not None and outputs else entry.tokens
-
-
-def _cut(view: View, sizes: Sequence[int], tail: int) -> int:
+def _cut(view: View, tail: int) -> int:
     """Where the tail starts: the earliest legal cut that keeps at most `tail` tokens, else the latest one."""
     points = sorted(view.cut_points() - {0, len(view.entries)})
     if not points:
         return 0
-    behind = _tokens_behind(sizes)
+    behind = _tokens_behind(view)
     fitting = [i for i in points if behind[i] <= tail]
     if not fitting:
         return points[-1]
@@ -90,6 +78,9 @@ def _tokens(view: View, start: int, stop: int) -> int:
     return sum(entry.tokens for entry in view.entries[start:stop])
 
 
-def _tokens_behind(sizes: Sequence[int]) -> list[int]:
+def _tokens_behind(view: View) -> list[int]:
     """For each index, the tokens of the entries from it on."""
-    return [*accumulate(reversed(sizes), initial=0)][::-1]
+    behind = [0] * (len(view.entries) + 1)
+    for i in range(len(view.entries) - 1, -1, -1):
+        behind[i] = behind[i + 1] + view.entries[i].tokens
+    return behind

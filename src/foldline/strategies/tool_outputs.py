@@ -18,6 +18,9 @@ MIN_GAIN = 60
 NEWEST_SAFE = 3
 """How many of the newest outputs stay even when they are superseded."""
 
+CUT_FRAME = 24
+"""Tokens of the words that stand where an output was cut."""
+
 LONG_ARGUMENT = 600
 ARGUMENT_HEAD = 160
 """Characters from which an argument of a call is shortened, and how many of them stay."""
@@ -68,23 +71,61 @@ def prune_tool_outputs(
     return strategy
 
 
-def shorten_tool_outputs(*, keep: int = 1_000) -> Callable[[View, int], Iterator[Edit]]:
-    """Cuts the middle out of every tool output, largest first, that is longer than `keep` tokens.
+def shorten_tool_outputs(*, keep: int = 1_000, start: int = 0) -> Callable[[View, int], Iterator[Edit]]:
+    """Cuts the middle out of every tool output from the entry `start` on, largest first, that is longer than `keep` tokens.
 
     For what is left when nothing older can give: a single output that fills the window by itself.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
-        large = sorted((o for o in outputs_of(view) if o.tokens > keep and not o.entry.pinned), key=lambda o: -o.tokens)
+        found = (o for o in outputs_of(view) if o.tokens > keep and o.place >= start and not o.entry.pinned)
+        large = sorted(found, key=lambda o: -o.tokens)
         entries: dict[str, Message] = {}
         for o in large:
             message = entries.get(o.entry.id, o.entry.message)
             share = keep / max(1, o.tokens)
             short = replace(o.result, parts=tuple(_middle_cut(p, share, o.entry.id) for p in o.result.parts))
+            if short.parts == o.result.parts:
+                continue
             entries[o.entry.id] = _with_result(message, o.result, short)
             yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
 
     return strategy
+
+
+def shorten_newest(*, keep: int) -> Callable[[View, int], Iterator[Edit]]:
+    """Cuts what stands behind the last cut point down to about `keep` tokens: tool outputs, and long arguments of calls.
+
+    It must stay, so that what is cut there is room for a summary of what goes. The largest outputs give first.
+    """
+
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        start = max((i for i in view.cut_points() if i < len(view.entries)), default=0)
+        newest = [entry for entry in view.entries[start:] if not entry.pinned]
+        if sum(entry.tokens for entry in newest) <= keep:
+            return
+        for entry in newest:
+            parts = (_shortened(p, entry.id) if type(p) is ToolCall else p for p in entry.message.parts)
+            short = replace(entry.message, parts=tuple(parts))
+            if entry.tokens > keep // 2 and view.count(short) < entry.tokens:
+                yield Edit((entry.id,), (short,), by="shorten_newest")
+        outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
+        rest = sum(entry.tokens for entry in newest) - sum(o.tokens for o in outputs)
+        yield from shorten_tool_outputs(keep=_level([o.tokens for o in outputs], keep - rest), start=start)(
+            view, excess
+        )
+
+    return strategy
+
+
+def _level(sizes: Sequence[int], room: int) -> int:
+    """The size to which the largest must be cut so that all fit into the room; a little remains of each."""
+    left = room
+    for i, size in enumerate(sorted(sizes)):
+        if size > (level := left // (len(sizes) - i)):
+            return max(level - CUT_FRAME, MIN_GAIN)
+        left -= size
+    return max(sizes, default=0)
 
 
 def outputs_of(view: View) -> list[Output]:

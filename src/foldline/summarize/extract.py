@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from foldline.messages import Message, Summary
@@ -10,6 +11,8 @@ from foldline.summarize.layout import Line, Page, shorten
 from foldline.summarize.ledger import Ledger
 from foldline.summarize.literals import kind_of, literals, need
 from foldline.summarize.sections import (
+    CHANGED,
+    OWN,
     boost_of,
     bulletless,
     command_lines,
@@ -27,12 +30,20 @@ _SHARES = {
     "Files": 0.32, "Decisions": 0.14, "Done": 0.10, "Commands": 0.08, "Critical context": 0.10,
 }  # fmt: skip
 _REQUESTS = 0.42
-_SPOKEN = 0.55
+_SPOKEN = 0.62
 """The user's words come first: requests alone, and requests with constraints, may take these shares of the page."""
 _LITERALS = 0.3
+_TRAIL = 0.14
+"""The files that were changed come next, with this share at least."""
 _LINE = 0.3
 """A line is preferred to its bare literals from this share of their chance per character on."""
 _ROW = 20
+_PLACE = re.compile(r"\d:\d+$")
+_CODE = re.compile(
+    r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await)\b"
+    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]"
+)
+"""A line of code says little without the lines around it: its names are listed instead."""
 
 
 def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
@@ -51,15 +62,23 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     page = Page(budget, top)
     for line in request_lines(ledger, int(budget * _REQUESTS), boost):
         page.add(line)
-    for line in sorted(rule_lines(ledger, boost), key=lambda line: -line.rank):
+    quoted = "\n".join(line.text for line in page.lines)
+    for line in sorted(
+        rule_lines(ledger, boost), key=lambda line: (line.rank < OWN, line.text[2:] in quoted, -line.rank)
+    ):
         page.add(line, budget * _SPOKEN - page.used)
+    room = budget * _TRAIL
+    trail = list(file_lines(ledger, max(room, (budget - page.used) * _SHARES["Files"] * 0.6), boost))
+    for line in sorted(trail, key=lambda line: -line.rank):
+        if line.rank >= CHANGED:
+            room -= page.add(line, room)
     prose = int(budget - page.used - min(budget * _LITERALS, (budget - page.used) * 0.5))
     page.budget = page.used + prose
     lines = [
         *rule_lines(ledger, boost),
         *progress_lines(ledger, width, boost),
         *error_lines(ledger, width, boost),
-        *file_lines(ledger, prose * _SHARES["Files"], boost),
+        *trail,
         *command_lines(ledger, min(width, 240), boost),
     ]
     page.fill(lines, _SHARES)
@@ -79,7 +98,13 @@ def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
         if ledger.holds(i.value, i.seen)
     }
     for v in reversed(ledger.labelled):
-        if v.by == "user" and v.value not in shown and ledger.holds(v.value, v.at):
+        if (
+            v.by == "user"
+            and len(v.label) > 2
+            and not _PLACE.search(v.value)
+            and v.value not in shown
+            and ledger.holds(v.value, v.at)
+        ):
             page.add(Line("Critical context", f"- {v.label}: {v.value}", -1.0 - v.at), room - page.used)
     fresh = [i for i in ledger.identifiers if i.value in chance and i.value not in shown]
     fresh.sort(key=lambda i: -chance[i.value] / (len(i.value) + 6) ** 0.5)
@@ -114,7 +139,7 @@ def _add_bare(page: Page, values: Iterable[str], room: int) -> None:
 
 def _tells(i: Identifier, ledger: Ledger, chance: dict[str, float], taken: set[str]) -> bool:
     """Whether the line of an identifier is worth its tokens against the bare literals."""
-    if len(i.line) < len(i.value) + 8 or not ledger.holds(i.line, i.seen):
+    if len(i.line) < len(i.value) + 8 or _CODE.search(i.line) or not ledger.holds(i.line, i.seen):
         return False
     gain = sum(chance.get(word, 0.0) for word in literals(i.line) if word not in taken)
     return gain / (len(i.line) + 4) > _LINE * chance[i.value] / (len(i.value) + 3)

@@ -21,6 +21,7 @@ _LISTED = {
     "url": "addresses", "pair": "paths", "path": "paths", "file": "paths", "hash": "numbers", "number": "numbers",
     "version": "numbers", "mixed": "numbers",
 }  # fmt: skip
+_MEMBER = re.compile(r"^(?:this|self)\.|\.(?![a-z]{1,4}\d?$)\w+$")
 _NOISE = re.compile(
     r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+[a-z]|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
 )
@@ -53,6 +54,8 @@ def worth(word: str) -> float:
 def kind_of(word: str) -> str:
     """What a list calls literals of this shape."""
     found = _SHAPES.search(word)
+    if found is not None and found.lastgroup == "file" and _MEMBER.search(word):
+        return "names"
     return _LISTED.get((found.lastgroup or "") if found else "", "names")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult, replace
 from foldline.summarize.actions import Action, read_action
-from foldline.summarize.corrections import contrasts, corrects, is_telling, same_label, stated
+from foldline.summarize.corrections import alike, contrasts, corrects, is_telling, same_label, slips, stated, values
 from foldline.summarize.facts import (
     Command,
     Constraint,
@@ -28,7 +28,12 @@ from foldline.summarize.sentences import binds, binds_hard, kind_of, sentences
 from foldline.summarize.speech import clean, own_words, project_rules
 
 REQUEST_CHARS = 12_000
-_SCANNED_RESULTS = 160_000
+_SHORT = 400
+"""Characters of a user's message up to which each value in it is taken as told."""
+
+_SCANNED_RESULTS = 600_000
+"""Characters of tool outputs that are searched for literals, of each its head and tail."""
+
 _COMMIT = re.compile(r"git\b[^\n|;&]*?\bcommit\b[^\n]*?-m\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})")
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _DIGIT = re.compile(r"\d\w")
@@ -53,12 +58,15 @@ class Reading:
         self.plan_at: int | None = None
         self.notes: dict[str, Note] = {}
         self.labelled: list[Labelled] = []
+        self.told: list[Labelled] = []
         self.retired: list[Retired] = []
         self.words: dict[str, list[float]] = {}
         self._where: dict[str, str] = {}
         self._texts: list[str] = []
         self._calls: dict[str, tuple[ToolCall, Action]] = {}
-        self._edge = max(300, min(3_000, _SCANNED_RESULTS // (2 * (1 + sum(1 for m in messages for _ in m.results)))))
+        self._edge = max(
+            1_000, min(12_000, _SCANNED_RESULTS // (2 * (1 + sum(1 for m in messages for _ in m.results))))
+        )
         answered = {result.call_id for message in messages for result in message.results}
         for at, message in enumerate(messages):
             for part in message.parts:
@@ -79,6 +87,8 @@ class Reading:
                 self._keep_rules(rules, at)
             if words := own_words(text):
                 self._read_request(words, at)
+            else:
+                self._see(text[:12_000], at, 1.0)
         elif role == "assistant" and text.strip():
             self._read_statement(text, at)
 
@@ -96,6 +106,11 @@ class Reading:
         self.requests.pop(words, None)
         self.requests[words] = Request(words, at, size if size > REQUEST_CHARS else 0, first)
         self._see(words[:6_000] + words[-2_000:] if size > 8_000 else words, at, 3.0 if size < 4_000 else 1.5)
+        if size <= _SHORT:
+            cue = slips(words)
+            for value in dict.fromkeys(values(words)):
+                self.told, retired = restate(self.told, Labelled("", value, at, cue))
+                self.retired += retired
         for sentence in sentences(words):
             if size < 2_000:
                 self._read_corrections(sentence, at, "user")
@@ -141,9 +156,7 @@ class Reading:
 
     def _read_result(self, result: ToolResult, at: int) -> None:
         text = clean(edges(result))
-        edge = self._edge * 3 if at > self.end * 3 // 4 else self._edge
-        scanned = text if len(text) <= 2 * edge else text[:edge] + "\n" + text[-edge:]
-        self._see(scanned, at, 1.0)
+        self._see(clean(edges(result, self._edge)), at, 1.0)
         call, action = self._calls.get(result.call_id, (None, None))
         if call is None or action is None:
             return
@@ -286,6 +299,19 @@ def settle(labelled: list[Labelled], new: Labelled) -> tuple[list[Labelled], lis
             elif not new.corrects:
                 kept.append(old)
     return [*kept[-MOST_LABELLED:], new], gone
+
+
+def restate(told: list[Labelled], new: Labelled) -> tuple[list[Labelled], list[Retired]]:
+    """The values that the user told, with a new one among them, and the one that it takes the place of."""
+    again = [old for old in told if old.value == new.value]
+    kept = [old for old in told if old.value != new.value]
+    if again:
+        return [*kept, *again], []
+    swapped = [old for old in kept if alike(old.value, new.value, False)]
+    same = swapped or [old for old in kept if old.at < new.at and alike(old.value, new.value, new.corrects)]
+    gone = same[-1:] if swapped or len(same) == 1 else []
+    kept = [old for old in kept if old not in gone]
+    return [*kept[-MOST_LABELLED:], new], [Retired(old.value, new.value, new.at) for old in gone]
 
 
 def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:

@@ -79,6 +79,10 @@ def quote(ledger: Ledger, request: Request, tokens: int) -> str:
     return "\n".join("> " + line for line in lines)
 
 
+OWN = 1e4
+"""The rank from which on a constraint is the user's own, and not the project's."""
+
+
 def rule_lines(ledger: Ledger, boost: Boost) -> Iterator[Line]:
     """The constraints that still stand, the user's before the project's."""
     whole = {ledger.requests[-1].text} if ledger.requests else set()
@@ -86,7 +90,7 @@ def rule_lines(ledger: Ledger, boost: Boost) -> Iterator[Line]:
         whole.add(task.text)
     for c in ledger.constraints:
         if c.text not in whole and ledger.holds(c.text, c.at, "user"):
-            rank = {"user": 2.0, "summary": 1.5, "project": 0.0}[c.by] * 10_000 + c.at + boost(c.text) * 10_000
+            rank = {"user": 2.0, "summary": 1.5, "project": 0.0}[c.by] * OWN + c.at + boost(c.text) * OWN
             yield Line("Constraints", f"- {c.text}", c.at + (1e9 if c.by == "project" else 0), rank)
 
 
@@ -143,6 +147,10 @@ def error_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
             yield Line("Errors", f"- {state}: {cut(fault.text, width)}{source}", -fault.seen, rank)
 
 
+CHANGED = 2e5
+"""The rank from which on a line of the file trail tells of a change."""
+
+
 def file_lines(ledger: Ledger, tokens: float, boost: Boost) -> Iterator[Line]:
     """The file trail: each changed file by its full path, then those only read, by directory where they are many."""
     changed = sorted((f for f in ledger.files if f.changed), key=lambda f: _file_rank(f, boost), reverse=True)
@@ -161,7 +169,7 @@ def file_lines(ledger: Ledger, tokens: float, boost: Boost) -> Iterator[Line]:
             break
         full += 1
     for i in range(0, full, 4):
-        paths = ", ".join(f.path for f in read[i : i + 4])
+        paths = ", ".join(f.path for f in read[i : min(i + 4, full)])
         yield Line("Files", f"- read: {paths}", 1e6 + i, 1e5 - i)
     yield from _grouped(("read in", f.path) for f in read[full:])
 

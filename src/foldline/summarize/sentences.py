@@ -22,7 +22,7 @@ _BINDING = """
 """
 _BIND_WORDS = frozenset(_BINDING.split())
 _BIND_PHRASES = re.compile(
-    r"\b(?:make sure|do not|no need|instead of|rather than|stick to|leave \w+ |at (?:most|least)|no more than|nothing else|not allowed|"
+    r"\b(?:make sure|do not|no need|instead of|rather than|stick to|leave \w+ |at (?:most|least)|hands off|nothing (?:is|gets|goes)|one \w+ per|no more than|nothing else|not allowed|"
     r"needs? to|have to|until i|before you|i want|(?:^|please )use|hay que|en (?:lugar|vez) de|il faut|au lieu de|assure-toi|n(?:e |')\w+ pas|"
     r"tidak boleh)\b",
     re.IGNORECASE,
