@@ -74,21 +74,23 @@ def at_most(message: Message) -> int:
 
     Real sessions have 0.25 to 0.55, hexadecimal under the newest Claude 0.65; beyond ASCII a character is up to three.
     """
-    return MESSAGE_FRAME + sum(_part_at_most(part) for part in message.parts)
+    return MESSAGE_FRAME + _parts_at_most(message.parts)
 
 
-def _part_at_most(part: Part) -> int:
-    match part:
-        case Text(text) | Summary(text):
-            return SUMMARY_FRAME + _text_at_most(text)
-        case ToolCall(_, name, arguments):
-            return CALL_FRAME + _text_at_most(name) + _text_at_most(arguments)
-        case ToolResult(_, parts):
-            return CALL_FRAME + sum(_part_at_most(p) for p in parts)
-        case Thinking(text, signature, data):
-            return CALL_FRAME + _text_at_most(text) + len(signature or "") + len(data or "")
-        case _:
-            return weigh_part(part)
+def _parts_at_most(parts: Sequence[Part]) -> int:
+    total = 0
+    for part in parts:
+        if type(part) is Text or type(part) is Summary:
+            total += SUMMARY_FRAME + _text_at_most(part.text)
+        elif type(part) is ToolCall:
+            total += CALL_FRAME + _text_at_most(part.name) + _text_at_most(part.arguments)
+        elif type(part) is ToolResult:
+            total += CALL_FRAME + _parts_at_most(part.parts)
+        elif type(part) is Thinking:
+            total += CALL_FRAME + _text_at_most(part.text) + len(part.signature or "") + len(part.data or "")
+        else:
+            total += weigh_part(part)
+    return total
 
 
 def _text_at_most(text: str) -> int:
