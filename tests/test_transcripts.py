@@ -86,7 +86,7 @@ def test_claude_code_reads_what_stands_behind_the_boundary() -> None:
     assert bills(session) == {"a5": Usage(5, 0, 0, 400)}, "up to 2.1.40 the output is a placeholder"
     assert (session.since, session.cwd, session.model, session.title) == (
         0,
-        "/work/app",
+        "/srv/app",
         "claude-opus-4-5",
         "Speed up the parser",
     )
@@ -148,7 +148,7 @@ def test_codex_reads_what_replaced_the_history() -> None:
         "assistant: Going.",
     ]
     assert bills(session) == {"23": Usage(300, 5, 0, 0)}
-    assert (session.since, session.model, session.cwd, session.id) == (4, "gpt-5.5", "/work/app", "c-1")
+    assert (session.since, session.model, session.cwd, session.id) == (4, "gpt-5.5", "/srv/app", "c-1")
     (fold,) = session.folds
     assert (fold.receipt.tokens_before, fold.summary) == (1210, "")
 
@@ -220,7 +220,7 @@ def test_qwen_chat() -> None:
         "assistant: Got it.",
         "assistant: One file.",
     ]
-    assert (session.since, session.cwd, session.model) == (2, "/work/app", "qwen3-coder")
+    assert (session.since, session.cwd, session.model) == (2, "/srv/app", "qwen3-coder")
     (fold,) = session.folds
     assert (fold.trigger, fold.receipt.tokens_before, fold.receipt.tokens_after) == ("overflow", 140, 30)
     assert session.folded[1][1].usage == Usage(60, 5, 40, 0)
@@ -240,7 +240,7 @@ def check_opencode(session: Reading) -> None:
     assert lines(session.entries) == OPENCODE
     assert session.since == 4
     assert bills(session) == {"msg_2": Usage(100, 15, 900, 0), "msg_6": Usage(50, 3, 0, 20)}
-    assert (session.id, session.cwd, session.title, session.model) == ("ses_1", "/work/app", "Count", "gpt-5.6")
+    assert (session.id, session.cwd, session.title, session.model) == ("ses_1", "/srv/app", "Count", "gpt-5.6")
     (fold,) = session.folds
     assert (fold.trigger, fold.receipt.tokens_before) == ("threshold", 1015)
     assert fold.timestamp == "2026-01-01T00:00:00.000Z"
@@ -257,7 +257,7 @@ def test_opencode_database(tmp_path: Path) -> None:
         "create table session (id text, directory text, title text, time_updated integer, revert text);"
         "create table message (id text, session_id text, time_created integer, data text);"
         "create table part (id text, message_id text, session_id text, data text);"
-        "insert into session values ('ses_0', '/', 'older', 1, null), ('ses_1', '/work/app', 'Count', 2, null);"
+        "insert into session values ('ses_0', '/', 'older', 1, null), ('ses_1', '/srv/app', 'Count', 2, null);"
     )
     for at, message in enumerate(document["messages"]):
         id = message["info"].pop("id")
@@ -329,7 +329,7 @@ def openclaw_store(path: Path, events: list[dict[str, object]]) -> None:
 
 
 EVENTS: list[dict[str, object]] = [
-    {"type": "session", "version": 4, "id": "s", "cwd": "/work/app"},
+    {"type": "session", "version": 4, "id": "s", "cwd": "/srv/app"},
     {"type": "message", "id": "1", "parentId": None, "message": {"role": "user", "content": "list"}},
     {"type": "message", "id": "2", "parentId": "1", "message": {"role": "assistant", "model": "m", "usage": {"input": 9, "output": 1},
      "content": [{"type": "toolCall", "id": "k1", "name": "ls", "arguments": {}}]}},
@@ -346,7 +346,7 @@ def test_openclaw_store(tmp_path: Path) -> None:
     assert isinstance(session, Transcript)
     assert lines(session.reading.entries) == ["user: <listed>", "assistant: ls:k1", "tool: =k1 ", "user: go on"]
     assert lines(session.reading.folded) == ["user: list"]
-    assert (session.model, session.cwd, session.compactions, session.reading.since) == ("m", "/work/app", 1, 3)
+    assert (session.model, session.cwd, session.compactions, session.reading.since) == ("m", "/srv/app", 1, 3)
     assert [fault.line for fault in session.faults] == [4]
     with pytest.raises(SessionError, match="only its outline"):
         open_session(tmp_path / "store.sqlite", strict=True)
@@ -356,7 +356,7 @@ def test_cline_history() -> None:
     session = reading("cline.json")
     assert [line.partition(":")[0] for line in lines(session.entries)] == ["user", "assistant", "user"]
     assert bills(session) == {"2": Usage(100, 9, 40, 0)}
-    assert (session.cwd, session.model) == ("/work/app", "claude-sonnet-4-5")
+    assert (session.cwd, session.model) == ("/srv/app", "claude-sonnet-4-5")
 
 
 def test_roo_condenses_by_tags() -> None:
