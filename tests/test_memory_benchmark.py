@@ -11,12 +11,13 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
-from foldline.messages import Message, Summary, Text, ToolCall, ToolResult  # noqa: E402
 from memory_cases import needed, newest  # noqa: E402
 from memory_methods import METHODS, size  # noqa: E402
 from memory_metrics import changed, faults, made_faults, seen, share, stale, trail, trail_kept, user_lines, words_kept  # noqa: E402
 from memory_planted import CORRECTIONS, RULES, Correction, assistant, planted, user  # noqa: E402
 from memory_words import literals, stands  # noqa: E402
+
+from foldline.messages import Message, Summary, Text, ToolCall, ToolResult  # noqa: E402
 
 
 def runs(id: str, name: str, arguments: dict[str, str], answer: str = "ok", *, error: bool = False) -> list[Message]:
