@@ -191,7 +191,9 @@ PROSE = [name for name in TEXTS if name not in ("spaces", "one letter")]
 def test_kinds_of_text_are_near_the_tokenizer(family: str) -> None:
     """These texts are short (0.5 to 1.4 kB): a single one may be 25 % off (a list of emoji 45 %), all together 8 %."""
     errors = {name: estimate(TEXTS[name], family) / COUNTS[name][FAMILIES.index(family)] - 1 for name in PROSE}
-    assert {name: round(error, 3) for name, error in errors.items() if abs(error) > (0.45 if name == "emoji" else 0.25)} == {}
+    assert {
+        name: round(error, 3) for name, error in errors.items() if abs(error) > (0.45 if name == "emoji" else 0.25)
+    } == {}
     assert sum(abs(error) for error in errors.values()) / len(errors) < 0.08
 
 

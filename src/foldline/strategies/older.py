@@ -12,6 +12,9 @@ MIN_SPAN = 400
 TAIL_SHARE = 0.6
 """How much of what may stay is kept word for word; the rest is room for summaries, pins and growth."""
 
+FRAME = 32
+"""Tokens of the words around a summary, which are held back."""
+
 TURN_SLACK = 0.5
 """A turn's start is taken for the cut where that leaves at least this share of the tail."""
 
@@ -36,7 +39,7 @@ def summarize_older(
         cut = _cut(view, tail)
         spans = [s for s in view.unpinned(cut) if _worth(view, *s)]
         folded = sum(_tokens(view, *s) for s in spans)
-        room = max(0, aim - (view.tokens - folded))
+        room = max(0, aim - (view.tokens - folded) - FRAME * len(spans))
         for start, stop in spans:
             tokens = _tokens(view, start, stop)
             fair = max_tokens * tokens // folded + min(words, _words(view, start, stop))
