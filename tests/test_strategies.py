@@ -269,8 +269,8 @@ def test_a_summary_is_folded_into_the_next_one_but_not_by_itself() -> None:
 def test_the_brief_carries_the_focus_and_a_size_that_fits() -> None:
     view = see(assistant(10_000), user(100))
     edit = only(summarize_older(keep=1_000, max_tokens=4_000, focus="the parser")(view, 9_000))
-    # of 10,100 tokens 1,100 may remain, 100 of them stay: the summary has 1,000
-    assert edit.into == Brief(1_000, "the parser")
+    # of 10,100 tokens 1,100 may remain, 100 of them stay, 32 are for the frame: the summary has 968
+    assert edit.into == Brief(968, "the parser")
 
 
 # -- truncate -----------------------------------------------------------------------------------------------------
