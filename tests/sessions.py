@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foldline import engine, policy
+from foldline import engine, policy, steps
 from foldline.fold import Fold
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.policy import Layer
@@ -291,10 +291,10 @@ def folded(session: Session, *, layer: str = "summarize") -> tuple[View, View, F
     meter = session.meter()
     before = session.view(meter)
     if layer == "prune":
-        steps = [engine.Step(Layer("prune", 1.0, 1.0, (prune_tool_outputs(protect=0, minimum=0),)), 0, 0)]
+        plan = [steps.Step(Layer("prune", 1.0, 1.0, (prune_tool_outputs(protect=0, minimum=0),)), 0, 0)]
     else:
-        steps = engine.steps_by_hand(policy.DEFAULT, before, policy.budget(200_000), meter.overhead)
-    folding = engine.folding(before, steps, trigger="manual", ratio=meter.ratio, overhead=meter.overhead)
+        plan = steps.steps_by_hand(policy.DEFAULT, before, policy.budget(200_000), meter.overhead)
+    folding = engine.folding(before, plan, trigger="manual", ratio=meter.ratio, overhead=meter.overhead)
     return before, *engine.run(folding, extract), meter
 
 

@@ -25,7 +25,7 @@ PUBLIC = {
     "compactor": {"Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"},
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
     "session": {"Context", "Fault", "PastFold", "Session"},
-    "strategies": {"Strategy", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},
+    "strategies": {"Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},
     "wire": {"FORMATS", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Wire", "decode", "detect", "encode", "read_usage"},
 }  # fmt: skip
 """What the packages that users import offer, by name."""

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from foldline.engine import arun, folding, run, steps_by_hand, steps_for, steps_within
+from foldline.engine import arun, folding, run
 from foldline.errors import CannotFit, ConfigError, UnsafeEdit
 from foldline.fold import Fold
 from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.policy import DEFAULT, OPENCLAW, PI, PRESETS, Budget, Layer, Policy, budget, policy, preset
+from foldline.steps import steps_by_hand, steps_for, steps_within
 from foldline.strategies import prune_tool_outputs
 from foldline.view import Brief, Edit, View, view_of
 

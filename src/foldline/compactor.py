@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from foldline import wire
 from foldline.background import Prepared, in_task, in_thread
-from foldline.engine import (
-    RECOVERY_SHARE,
-    Folding,
-    Step,
-    arun,
-    folding,
-    run,
-    steps_ahead,
-    steps_by_hand,
-    steps_for,
-    steps_within,
-)
+from foldline.engine import RECOVERY_SHARE, Folding, arun, folding, run
 from foldline.errors import ProviderError
 from foldline.fold import Fold, Trigger
 from foldline.guards import Breaker, Looping, looping_in
 from foldline.history import History, Item
-from foldline.messages import Message, Value
+from foldline.messages import Message, Value, replace
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
-from foldline.policy import DEFAULT, Policy, budget
+from foldline.policy import DEFAULT, Budget, Policy, budget, budget_for
+from foldline.steps import CAP_SHARE, Step, caps, steps_ahead, steps_by_hand, steps_for, steps_within
 from foldline.summarize.draft import Summarizer
 from foldline.summarize.extract import extract
 from foldline.tokens.meter import Count, Meter
+from foldline.tokens.payload import bytes_of
 from foldline.view import View
+
+BYTES_PER_TOKEN = 5
+"""More than text has, so that its bytes need not be counted while media are far from the cap."""
 
 REGROWTH = 0.02
 """The share of the window that a history must grow by after a fold before a soft layer folds again."""
@@ -90,9 +85,7 @@ class Compactor:
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         self.model = model_named(model) if isinstance(model, str) else model
-        self.budget = (
-            budget(self.model.window, reserve, self.model.max_input) if window is None else budget(window, reserve)
-        )
+        self.budget = budget_for(self.model, window, reserve)
         self.policy = policy
         self.summarizer = summarizer
         self.meter = Meter(self.model.family, overhead=overhead)
@@ -185,7 +178,11 @@ class Compactor:
             self.meter.learn(found.tokens, self._history.weight)
         self._take(messages)
         most = round(min(self.budget.limit, self.count.tokens) * RECOVERY_SHARE) - self.meter.overhead
-        self._install(*run(self._folding(steps_within(most), "overflow", limit=most), extract))
+        steps = steps_within(most)
+        if found.unit == "bytes" and (fewer := self._fewer_bytes()):
+            most = fewer.limit - self.meter.overhead
+            steps, self.budget = [*caps(fewer), *steps_within(most)], fewer
+        self._install(*run(self._folding(steps, "overflow", limit=most), extract))
         return self._hand_out()
 
     def plan(self, messages: Sequence[Item], *, focus: str = "") -> Fold:
@@ -225,6 +222,14 @@ class Compactor:
         self._show(self._history.view())
         return fold
 
+    def _fewer_bytes(self) -> Budget | None:
+        """The budget under which media make way after a request was too large, where there are enough of them."""
+        messages = self._history.view().messages
+        size = sum(map(bytes_of, messages))
+        cap = round(size * RECOVERY_SHARE)
+        enough = size - self._history.media_bytes <= cap * CAP_SHARE
+        return replace(self.budget, bytes=cap) if enough else None
+
     def _take(self, messages: Sequence[Item]) -> None:
         folded = self._history.folds[-1][0] if self._history.folds else None
         stands = self._history.take(messages if isinstance(messages, list) else list(messages))
@@ -254,11 +259,21 @@ class Compactor:
         limit = self.budget.limit - self.meter.overhead
         steps = steps_for(self.policy, self.budget, self.meter.overhead)
         if self._history.at_most * max(1.0, self.meter.ratio) <= min(limit, *(step.mark for step in steps)):
-            return False
+            return self._capped()
         tokens = self.count.tokens - self.meter.overhead
+        if self._capped():
+            return True
         if all(tokens <= step.mark for step in steps) and tokens <= limit:
             return False
         return tokens > limit or self._regrown(tokens)
+
+    def _capped(self) -> bool:
+        """Whether the provider's caps on pictures and bytes ask for a fold."""
+        history = self._history
+        near = history.media_bytes + BYTES_PER_TOKEN * history.at_most > (self.budget.bytes or inf)
+        if not near and history.images <= (self.budget.images or inf):
+            return False
+        return any(step.measure(history.view()) > step.mark for step in caps(self.budget))
 
     def _regrown(self, tokens: int) -> bool:
         """Whether enough has come since the last fold for another one to be worth it."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from foldline.errors import CannotFit
 from foldline.fold import Fold, Receipt, Trigger
 from foldline.messages import Message, Summary, ToolResult, replace
-from foldline.policy import Budget, Layer, Policy, hard_strategies
-from foldline.strategies import Strategy
+from foldline.policy import Layer
+from foldline.steps import Step
 from foldline.summarize.accept import Written, extracted, write
 from foldline.summarize.asking import answer_to, await_answer
 from foldline.summarize.draft import Answer, Ask, Summarizer, spent_on
@@ -21,9 +21,6 @@ from foldline.view import Brief, Edit, View
 
 MIN_PROGRESS = 0.02
 """The share of the view that a fold must free to be installed, unless the view is over its limit."""
-
-MANUAL_SHARE = 0.4
-"""What a fold by hand brings a view down to, where its layer asks for no less."""
 
 NOTE_TOKENS = 48
 """What the line takes that ends each summary and says which messages can be recalled."""
@@ -43,45 +40,6 @@ class Told(NamedTuple):
     drop: tuple[str, ...]
     ledger: Ledger
     written: Written
-
-
-class Step(NamedTuple):
-    """Strategies that run while the view is over `mark` tokens, until it is down to `target`."""
-
-    layer: Layer
-    mark: int
-    target: int
-
-
-def steps_for(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
-    """A policy's layers in tokens of a view: each starts at its mark, or at the limit where that is lower."""
-    limit = budget.limit - overhead
-    marks = ((layer, min(round(layer.at * budget.window) - overhead, limit)) for layer in policy.layers)
-    return [Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks]
-
-
-def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
-    """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
-    marks = zip(policy.layers, steps_for(policy, budget, overhead))
-    summing = [step for layer, step in marks if not layer.hard and layer.name != "prune"]
-    return [step._replace(mark=-1) for step in summing if tokens > step.mark - ahead * budget.window][:1]
-
-
-def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int) -> list[Step]:
-    """The layers that a user's own command runs: the first that summarizes, whatever the fill."""
-    layer = next((layer for layer in policy.layers if not layer.hard and layer.name != "prune"), policy.layers[-1])
-    target = min(round(layer.to * budget.window) - overhead, round(view.tokens * MANUAL_SHARE))
-    return [Step(layer, -1, max(0, target))]
-
-
-def steps_within(max_tokens: int) -> list[Step]:
-    """What meets a hard budget for the messages of a view."""
-    layer = Layer("full", 1.0, 1.0, _hard(max_tokens), hard=True)
-    return [Step(layer, max_tokens, max_tokens)]
-
-
-def _hard(max_tokens: int) -> tuple[Strategy, ...]:
-    return hard_strategies(max_tokens // 3)
 
 
 def folding(
@@ -108,26 +66,27 @@ def folding(
     layers: list[str] = []
     told: list[Told] = []
     for step in steps:
-        if view.tokens <= step.mark or _outputs(view) < step.layer.outputs_over:
+        size = step.measure(view)
+        if size <= step.mark or _outputs(view) < step.layer.outputs_over:
             continue
         for strategy in step.layer.strategies:
-            if view.tokens <= step.target:
+            if size <= step.target:
                 break
-            for edit in strategy(view, view.tokens - step.target):
+            for edit in strategy(view, size - step.target):
                 if not (edit := _standing(edit, view)).drop:
                     continue
                 written = yield from _write(edit, view, step.layer, focus, ratio, rounds, told)
                 after = view.apply(written)
-                if after.tokens < view.tokens:
-                    view = after
+                if (smaller := step.measure(after)) < size:
+                    view, size = after, smaller
                     edits.append(written)
                     layers.append(step.layer.name)
-                if view.tokens <= step.target:
+                if size <= step.target:
                     break
-    if limit is not None and view.tokens > limit:
-        raise CannotFit(view.tokens + overhead, limit + overhead, in_the_way(view, overhead))
+    if limit is not None:
+        _check(view, limit, steps, overhead)
     seconds = time.perf_counter() - began
-    if not edits or _idle(before, view, trigger, limit):
+    if not edits or _idle(before, view, steps, limit):
         nothing = Receipt(before.tokens + overhead, before.tokens + overhead)
         return before, Fold(trigger=trigger, receipt=_with_cost(replace(nothing, seconds=seconds), told))
     receipt = replace(_receipt(before, view, edits, overhead, told), error=error, instruction=focus, seconds=seconds)
@@ -188,9 +147,19 @@ def _round(messages: Iterable[Message]) -> int:
     return max((n for n in rounds if isinstance(n, int)), default=0)
 
 
-def _idle(before: View, after: View, trigger: Trigger, limit: int | None) -> bool:
+def _check(view: View, limit: int, steps: Sequence[Step], overhead: int) -> None:
+    """Raises `CannotFit` where the view is over its limit in tokens, or over a cap of its steps."""
+    if view.tokens > limit:
+        raise CannotFit(view.tokens + overhead, limit + overhead, in_the_way(view, overhead))
+    for step in steps:
+        if step.unit != "tokens" and (size := step.measure(view)) > step.mark:
+            raise CannotFit(size, step.mark, in_the_way(view), unit=step.unit)
+
+
+def _idle(before: View, after: View, steps: Sequence[Step], limit: int | None) -> bool:
     """Whether a fold freed too little to be worth the cache that it breaks."""
     must = limit is not None and before.tokens > limit
+    must = must or any(step.measure(before) > step.mark for step in steps if step.unit != "tokens")
     return not must and before.tokens - after.tokens < MIN_PROGRESS * before.tokens
 
 

@@ -73,25 +73,34 @@ class SummaryFailed(CompactionError):
 class CannotFit(CompactionError):
     """The history is over its limit after the last layer.
 
-    `tokens` is the least that could be reached, `limit` what was allowed, and `in_the_way` names what could
-    not give, largest first, as `(what, tokens)`.
+    `tokens` is the least that could be reached, `limit` what was allowed, both in `unit` (tokens, bytes or images),
+    and `in_the_way` names what could not give, largest first, as `(what, tokens)`.
     """
 
-    def __init__(self, tokens: int, limit: int, in_the_way: Sequence[tuple[str, int]] = ()) -> None:
+    def __init__(
+        self, tokens: int, limit: int, in_the_way: Sequence[tuple[str, int]] = (), *, unit: str = "tokens"
+    ) -> None:
         named = "; ".join(f"{what} ({n:,} tokens)" for what, n in in_the_way[:5])
         super().__init__(
-            f"cannot fit: {tokens:,} tokens remain, {limit:,} allowed" + (f"; in the way: {named}" if named else "")
+            f"cannot fit: {tokens:,} {unit} remain, {limit:,} allowed" + (f"; in the way: {named}" if named else "")
         )
+        self.unit = unit
         self.tokens = tokens
         self.limit = limit
         self.in_the_way = tuple(in_the_way)
 
 
 class ContextOverflow(FoldlineError):
-    """The provider refused a request as too long; the numbers are the ones it stated, where it stated any."""
+    """The provider refused a request as too long; the numbers are the ones it stated, where it stated any.
 
-    def __init__(self, message: str, *, limit: int | None = None, tokens: int | None = None) -> None:
+    `unit` is "bytes" where it was too large to be read at all, whatever its tokens.
+    """
+
+    def __init__(
+        self, message: str, *, limit: int | None = None, tokens: int | None = None, unit: str = "tokens"
+    ) -> None:
         super().__init__(message)
+        self.unit = unit
         self.limit = limit
         self.tokens = tokens
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from foldline import wire
 from foldline.fold import Fold
-from foldline.messages import Message
+from foldline.messages import Media, Message
+from foldline.tokens.media import media_bytes
 from foldline.tokens.meter import Meter
+from foldline.tokens.payload import media_in
 from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View, chain
 
@@ -38,6 +40,9 @@ class History:
         """Each fold with the number of messages that there were when it was made."""
         self.seen: list[Item] = []
         """What the model sees, in the caller's format."""
+        self.images = 0
+        self.media_bytes = 0
+        """What the model sees of pictures, documents and sounds."""
         self._weight = 0
         self._unweighed = 0
         self._ids: list[str] = []
@@ -97,6 +102,8 @@ class History:
         at = [place.get(id(entry.message)) for entry in view.entries]
         self.seen = [self._encoded(e.message) if i is None else self.items[i] for i, e in zip(at, view.entries)]
         self._unweighed = 0
+        self.images = self.media_bytes = 0
+        self._carry(media_in(view.messages))
         self._weight = sum(
             self.meter.weigh(e.message) if i is None else self.weights[i] for i, e in zip(at, view.entries)
         )
@@ -131,6 +138,11 @@ class History:
         self.messages += messages
         self.seen += items
         self._unweighed += sum(map(at_most, messages))
+        self._carry(media_in(messages))
+
+    def _carry(self, media: Sequence[Media]) -> None:
+        self.images += sum(1 for each in media if each.kind == "image")
+        self.media_bytes += sum(media_bytes(each.source) for each in media)
 
     def _weigh(self) -> None:
         weights = [self.meter.weigh(message) for message in self.messages[len(self.weights) :]]

@@ -9,9 +9,11 @@ from foldline.fold import Fold
 from foldline.messages import Message, ToolResult, Value
 from foldline.models import Model
 from foldline.models import model as model_named
-from foldline.policy import Budget, Layer, Policy, budget
+from foldline.policy import Budget, Layer, Policy, budget_for
 from foldline.session import Session
+from foldline.tokens.media import media_bytes
 from foldline.tokens.meter import Count, Meter
+from foldline.tokens.payload import media_in
 from foldline.tokens.weigh import weigh_part
 from foldline.transcripts.transcript import Transcript
 from foldline.view import View
@@ -36,7 +38,7 @@ class Risk(Value, frozen=True, omit_defaults=False):
 
 
 class Status(Value, frozen=True, omit_defaults=False):
-    """How full a session is; sizes are tokens."""
+    """How full a session is; sizes are tokens, those of media bytes; a cap of 0 is none that is known."""
 
     session: str
     path: str
@@ -47,6 +49,10 @@ class Status(Value, frozen=True, omit_defaults=False):
     basis: str
     window: int
     fill: float
+    images: int
+    media_bytes: int
+    max_images: int
+    max_bytes: int
     auto_enabled: bool
     auto_at: float
     compactions: int
@@ -92,7 +98,7 @@ class Opened:
     def __init__(self, session: Session | Transcript, *, model: str = "", window: int | None = None) -> None:
         self.session: Session | Transcript = session
         self.model: Model = model_named(model or session.model)
-        self.budget: Budget = budget(window or self.model.window, max_input=0 if window else self.model.max_input)
+        self.budget: Budget = budget_for(self.model, window)
 
     @cached_property
     def meter(self) -> Meter:
@@ -116,7 +122,8 @@ class Opened:
 
     def plan(self, policy: Policy, focus: str = "") -> tuple[View, Fold]:
         """The view and the fold that a command by hand would make, with an extractive summary."""
-        from foldline.engine import folding, run, steps_by_hand
+        from foldline.engine import folding, run
+        from foldline.steps import steps_by_hand
         from foldline.summarize.extract import extract
 
         steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead)
@@ -142,6 +149,7 @@ def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
     n = session.compactions
     risk = risk_of(n, newest.receipt.facts_kept, newest.receipt.facts_lost) if newest else risk_of(0, 0, 0)
     fill = opened.tokens / opened.budget.window
+    media = media_in(message for _, message in session.context.entries)
     at = next((layer.at for layer in policy.layers if layer.name == "summarize"), policy.layers[0].at)
     return Status(
         session.id,
@@ -153,6 +161,10 @@ def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
         count.basis,
         opened.budget.window,
         fill,
+        sum(1 for each in media if each.kind == "image"),
+        sum(media_bytes(each.source) for each in media),
+        opened.budget.images,
+        opened.budget.bytes,
         auto_enabled,
         at,
         n,

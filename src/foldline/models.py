@@ -62,6 +62,10 @@ class Model(Struct, frozen=True, omit_defaults=True):
     """Tokens below which a prefix is not cached."""
     binds_thinking: bool = False
     """Whether a thinking block is rejected once anything before it was edited (preserved thinking)."""
+    max_bytes: int = 0
+    """Bytes of a whole request; 0 where no cap is known."""
+    max_images: int = 0
+    """Pictures of a whole request; 0 where no cap is known."""
     compaction: Compaction = ""
     """The compaction that the server offers: the best where it offers several."""
     family: Family = "o200k"
@@ -206,6 +210,14 @@ _MAKERS: tuple[tuple[str, str, Family], ...] = (
 )
 """How a key begins, who made such a model, and its tokenizer family."""
 
+_CAPS = {
+    "anthropic": (32_000_000, 100),
+    "bedrock": (20_000_000, 20),
+    "vertex": (30_000_000, 0),
+    "openai": (50_000_000, 500),
+}
+"""Bytes and pictures that a provider takes in one request, as each states them for its own API."""
+
 _CLAUDE_VERSION = re.compile(r"^claude-(opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:-(\d{1,2}))?(?=-|$)")
 
 
@@ -214,6 +226,7 @@ def _by_name(key: str, host: str) -> dict[str, Any]:
     maker, family = next(((m, f) for pattern, m, f in _MAKERS if re.match(pattern, key)), ("", "o200k"))
     provider = host or maker
     facts: dict[str, Any] = {"provider": provider, "family": family}
+    facts["max_bytes"], facts["max_images"] = _CAPS.get(provider, (0, 0))
     if maker == "anthropic":
         facts |= _claude(key, provider)
     elif maker == "openai" and provider == "openai" and re.match(r"gpt(?:[5-9]|\d\d)(?:-|$)|o[34]|codex", key):

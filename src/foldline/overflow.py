@@ -28,13 +28,17 @@ class Signature(NamedTuple):
 
 _T, _O, _L = (rf"(?P<{group}>\d[\d,]{{0,14}})" for group in "tol")
 
+_BYTES = r"request exceeds the maximum (?:allowed )?(?:size|number of bytes)"
+_GATEWAY = r"request entity too large|payload too large|content too large"
+_TOO_MANY_BYTES = re.compile(f"{_BYTES}|{_GATEWAY}", re.IGNORECASE)
+
 SIGNATURES = (
     Signature("Anthropic", rf"prompt is too long:? {_T} tokens? > {_L}",
         "prompt is too long: 274468 tokens > 200000 maximum"),
     Signature("Anthropic, with the reply", rf"input length and .?max_tokens.? exceed context limit: {_T} \+ \d+ > {_L}",
         "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length or "
         "`max_tokens` and try again"),
-    Signature("Anthropic, bytes", r"request exceeds the maximum (?:allowed )?(?:size|number of bytes)",
+    Signature("Anthropic, bytes", _BYTES,
         "Request exceeds the maximum size"),
     Signature("Bedrock Claude, Claude Code", r"(?:prompt|input) is too long(?: for requested model)?",
         "Input is too long for requested model."),
@@ -98,7 +102,7 @@ SIGNATURES = (
         "Range of input length should be [1, 98304]"),
     Signature("Cohere", rf"tokens in the prompt cannot exceed {_L} - received {_T}",
         "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5120"),
-    Signature("a gateway", r"request entity too large|payload too large|content too large",
+    Signature("a gateway", _GATEWAY,
         "413 Request Entity Too Large"),
 )  # fmt: skip
 """Providers' own texts (FIELD §3), each with a sample that its pattern reads; the numbers are tokens."""
@@ -202,6 +206,8 @@ def _judge(heard: _Heard) -> ContextOverflow | None:
         best = _overflow(texts[0] if texts else "the provider said that the request was too long", None, None)
     if best is not None and best.limit is None and heard.limit:
         best = _overflow(str(best), heard.limit, heard.tokens)
+    if best is not None and ("request_too_large" in heard.codes or _TOO_MANY_BYTES.search(str(best))):
+        best.unit = "bytes"
     return best
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from foldline.errors import ConfigError
-from foldline.messages import Message, Value
+from foldline.messages import Message, Value, replace
+from foldline.models import Model
 from foldline.strategies import (
     Strategy,
     prune_tool_outputs,
@@ -19,12 +20,14 @@ from foldline.strategies.tool_outputs import shorten_newest
 class Budget(Value, frozen=True, omit_defaults=True):
     """How much a request may hold, in tokens: the model's `window`, less the `reserve` that is held back for the reply.
 
-    `max_input` is a cap on the request alone, 0 where the model has none.
+    `max_input` is a cap on the request alone, `bytes` and `images` are caps on what it carries; 0 where there is none.
     """
 
     window: int
     reserve: int = 0
     max_input: int = 0
+    bytes: int = 0
+    images: int = 0
 
     @property
     def limit(self) -> int:
@@ -40,6 +43,12 @@ def budget(window: int, reserve: int | None = None, max_input: int = 0) -> Budge
     if not 0 <= reserve < window:
         raise ConfigError(f"a reserve of {reserve:,} leaves nothing of {window:,} tokens", path="budget", key="reserve")
     return Budget(window, reserve, max_input)
+
+
+def budget_for(model: Model, window: int | None = None, reserve: int | None = None) -> Budget:
+    """A model's budget; a `window` that is given takes the place of the model's own."""
+    found = budget(model.window, reserve, model.max_input) if window is None else budget(window, reserve)
+    return replace(found, bytes=model.max_bytes, images=model.max_images)
 
 
 class Layer(Value, frozen=True, omit_defaults=True):

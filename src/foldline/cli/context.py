@@ -12,7 +12,8 @@ from foldline.inspection import inspect as inspect_session
 from foldline.inspection import status as status_of
 from foldline.session import PastFold
 
-LAYER_NUMBERS = {"prune": 1, "summarize": 2, "full": 3}
+LAYERS = {"prune": "Layer 1 (prune)", "summarize": "Layer 2 (summarize)", "full": "Layer 3 (full)"}
+"""The layers by the numbers that the OpenClaw requirements give them."""
 
 
 EXCHANGE = {
@@ -75,6 +76,7 @@ def draw_status(s: Status) -> str:
         row("Total Tokens", f"{s.tokens:,} / {window} ({s.fill:.0%})"),
         f"{'':<21}{bar(s.fill, width=40)}",
         row("Counted", f"± {s.error:.1%} ({s.basis})"),
+        *([row("Media", _media(s))] if s.media_bytes or s.images else []),
         row("Model", s.model or "not named in the file"),
         row("Auto-Compaction", auto),
         row("Compaction Count", str(s.compactions)),
@@ -87,6 +89,13 @@ def draw_status(s: Status) -> str:
     if s.faults:
         lines += ["", "Read around:", *(f"  {fault}" for fault in s.faults)]
     return "\n".join(lines)
+
+
+def _media(s: Status) -> str:
+    """Pictures and bytes beside the caps that a provider has for them."""
+    images = f"{s.images:,} images" + (f" of {s.max_images:,}" if s.max_images else "")
+    size = f"{s.media_bytes / 1e6:.1f}" + (f" of {s.max_bytes / 1e6:.0f} MB" if s.max_bytes else " MB")
+    return f"{images}, {size}"
 
 
 def draw_inspection(i: Inspection) -> str:
@@ -103,10 +112,7 @@ def draw_inspection(i: Inspection) -> str:
         row("Compactable", tokens(i.compactable)),
     ]
     lines += ["", "Potential Savings:"]
-    lines += [
-        row(f"  Layer {LAYER_NUMBERS.get(s.layer, '?')} ({s.layer})", f"~{tokens(s.tokens)}", width=23)
-        for s in i.savings
-    ]
+    lines += [row(f"  {_layer(s.layer)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
     if i.largest:
         wide = max(len(s.name) for s in i.largest)
         lines += ["", "Largest messages:", *(f"  {s.tokens:>8,}  {s.name:<{wide}} {s.unit}" for s in i.largest)]
@@ -126,6 +132,10 @@ def draw_history(folds: list[PastFold], depth: int | None) -> str:
     return "\n".join(lines)
 
 
+def _layer(name: str) -> str:
+    return LAYERS.get(name, f"Layer {name}" if name else "layer unknown")
+
+
 def _drawn(fold: PastFold) -> list[str]:
     r = fold.receipt
     by = {"manual": "MANUAL", "threshold": "AUTO", "overflow": "OVERFLOW", "handoff": "HANDOFF"}.get(
@@ -134,7 +144,7 @@ def _drawn(fold: PastFold) -> list[str]:
     after = f"{r.tokens_after:,}" if r.tokens_after else "?"
     undone = " (undone)" if fold.undone else ""
     lines = [
-        f"[{age(fold.timestamp) or 'unknown time'}] {by} - Layer {LAYER_NUMBERS.get(fold.layer, '?')} ({fold.layer}){undone}",
+        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer)}{undone}",
         f"  {r.tokens_before:,} → {after} tokens",
     ]
     if r.messages_folded:

@@ -12,8 +12,9 @@ from foldline.view import Edit, View
 
 Strategy = Callable[[View, int], Iterable[Edit]]
 
+from foldline.strategies.media import drop_media  # noqa: E402
 from foldline.strategies.older import summarize_older  # noqa: E402
 from foldline.strategies.tool_outputs import prune_tool_outputs, shorten_tool_outputs  # noqa: E402
 from foldline.strategies.truncate import truncate  # noqa: E402
 
-__all__ = ["Strategy", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"]
+__all__ = ["Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"]

@@ -44,6 +44,14 @@ def media_tokens(kind: str, source: Mapping[str, Any], family: str = "o200k") ->
     return max(1, round(seconds * TOKENS_PER_SECOND.get(family, 25)))
 
 
+def described(kind: str, source: Mapping[str, Any]) -> str:
+    """What it is in a few words: "image of 640×480 pixels, 31,204 bytes"."""
+    data = inline_data(source)
+    size = image_size(_decoded(data[:HEAD])) if kind == "image" else None
+    said = f"{kind} of {size[0]}×{size[1]} pixels" if size else kind
+    return f"{said}, {len(data) * 3 // 4:,} bytes" if data else said
+
+
 def media_bytes(source: Mapping[str, Any]) -> int:
     """The bytes that it adds to a request, as base64 stands there."""
     return len(inline_data(source))

@@ -59,10 +59,11 @@ def weigh_part(part: Part, family: str = "o200k") -> int:
         case Summary(text):
             return SUMMARY_FRAME + estimate(text, family)
         case Opaque(source):
-            return estimate(_as_text(source), family)
+            return estimate(as_text(source), family)
 
 
-def _as_text(source: object) -> str:
+def as_text(source: object) -> str:
+    """A wire item as the JSON that a request carries, or as Python prints it where it is none."""
     try:
         return msgspec.json.encode(source).decode()
     except (ValueError, TypeError, OverflowError):

@@ -1,0 +1,75 @@
+"""When which layer of a policy runs: its marks and targets for one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from foldline.messages import Message
+from foldline.policy import Budget, Layer, Policy, hard_strategies
+from foldline.strategies import drop_media
+from foldline.tokens.payload import bytes_of, images_of
+from foldline.view import View
+
+MANUAL_SHARE = 0.4
+"""What a fold by hand brings a view down to, where its layer asks for no less."""
+
+CAP_SHARE = 0.8
+"""What media are brought down to once there are too many: the next ones find room, and the cache lives on."""
+
+
+def tokens_in(view: View) -> int:
+    """The size of a view in tokens."""
+    return view.tokens
+
+
+class Step(NamedTuple):
+    """Strategies that run while the view is over `mark` by its `measure`, until it is down to `target`."""
+
+    layer: Layer
+    mark: int
+    target: int
+    measure: Callable[[View], int] = tokens_in
+    unit: str = "tokens"
+
+
+def caps(budget: Budget) -> list[Step]:
+    """What keeps a request within the provider's caps on pictures and bytes, where there are any."""
+    pictures = Step(_media(images_of), budget.images, 0, _sum(images_of), "images")
+    payload = Step(_media(bytes_of), budget.bytes, 0, _sum(bytes_of), "bytes")
+    return [step._replace(target=int(step.mark * CAP_SHARE)) for step in (pictures, payload) if step.mark]
+
+
+def _sum(measure: Callable[[Message], int]) -> Callable[[View], int]:
+    return lambda view: sum(measure(entry.message) for entry in view.entries)
+
+
+def _media(measure: Callable[[Message], int]) -> Layer:
+    return Layer("media", 1, CAP_SHARE, (drop_media(measure),), hard=True)
+
+
+def steps_for(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
+    """The caps, and a policy's layers in tokens of a view: each from its mark, or from the limit where that is lower."""
+    limit = budget.limit - overhead
+    marks = ((layer, min(round(layer.at * budget.window) - overhead, limit)) for layer in policy.layers)
+    steps = (Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks)
+    return [*caps(budget), *steps]
+
+
+def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
+    """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
+    steps = (s for s in steps_for(policy, budget, overhead) if not s.layer.hard and s.layer.name != "prune")
+    return [step._replace(mark=-1) for step in steps if tokens > step.mark - ahead * budget.window][:1]
+
+
+def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int) -> list[Step]:
+    """What a user's own command runs: the caps, and the first layer that summarizes, whatever the fill."""
+    layer = next((layer for layer in policy.layers if not layer.hard and layer.name != "prune"), policy.layers[-1])
+    target = min(round(layer.to * budget.window) - overhead, round(view.tokens * MANUAL_SHARE))
+    return [*caps(budget), Step(layer, -1, max(0, target))]
+
+
+def steps_within(max_tokens: int) -> list[Step]:
+    """What meets a hard budget for the messages of a view."""
+    layer = Layer("full", 1.0, 1.0, hard_strategies(max_tokens // 3), hard=True)
+    return [Step(layer, max_tokens, max_tokens)]

@@ -1,0 +1,55 @@
+"""Bytes and pictures of a message: what a provider caps besides tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline.tokens.media import media_bytes
+from foldline.tokens.weigh import as_text
+
+
+def bytes_of(message: Message) -> int:
+    """The bytes of a message's content in a request: text as UTF-8, media as the base64 that stands there."""
+    return _bytes(message.parts)
+
+
+def images_of(message: Message) -> int:
+    """How many pictures a message holds."""
+    return sum(1 for media in media_in((message,)) if media.kind == "image")
+
+
+def media_in(messages: Iterable[Message]) -> list[Media]:
+    """The pictures, documents and sounds in the messages, those in tool results included."""
+    found: list[Media] = []
+    for message in messages:
+        for part in message.parts:
+            if type(part) is Media:
+                found.append(part)
+            elif type(part) is ToolResult:
+                found += [p for p in part.parts if type(p) is Media]
+    return found
+
+
+def _bytes(parts: Sequence[Part]) -> int:
+    return sum(map(_part_bytes, parts))
+
+
+def _part_bytes(part: Part) -> int:
+    match part:
+        case Text(text) | Summary(text):
+            return _utf8(text)
+        case ToolCall(_, name, arguments):
+            return _utf8(name) + _utf8(arguments)
+        case ToolResult(parts=parts):
+            return _bytes(parts)
+        case Thinking(text, signature, data):
+            return _utf8(text) + len(signature or "") + len(data or "")
+        case Media(source=source):
+            return media_bytes(source)
+        case Opaque(source):
+            return _utf8(as_text(source))
+
+
+def _utf8(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
