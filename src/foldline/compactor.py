@@ -181,7 +181,7 @@ class Compactor:
         steps = steps_within(most)
         if found.unit == "bytes" and (fewer := self._fewer_bytes()):
             most = fewer.limit - self.meter.overhead
-            steps, self.budget = [*caps(fewer), *steps_within(most)], fewer
+            steps, self.budget = [*steps_within(most), *caps(fewer)], fewer
         self._install(*run(self._folding(steps, "overflow", limit=most), extract))
         return self._hand_out()
 

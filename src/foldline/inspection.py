@@ -11,6 +11,7 @@ from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.policy import Budget, Layer, Policy, budget_for
 from foldline.session import Session
+from foldline.steps import caps, steps_by_hand
 from foldline.tokens.media import media_bytes
 from foldline.tokens.meter import Count, Meter
 from foldline.tokens.payload import media_in
@@ -123,7 +124,6 @@ class Opened:
     def plan(self, policy: Policy, focus: str = "") -> tuple[View, Fold]:
         """The view and the fold that a command by hand would make, with an extractive summary."""
         from foldline.engine import folding, run
-        from foldline.steps import steps_by_hand
         from foldline.summarize.extract import extract
 
         steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead)
@@ -150,6 +150,7 @@ def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
     risk = risk_of(n, newest.receipt.facts_kept, newest.receipt.facts_lost) if newest else risk_of(0, 0, 0)
     fill = opened.tokens / opened.budget.window
     media = media_in(message for _, message in session.context.entries)
+    refused = any(step.measure(opened.view) > step.mark for step in caps(opened.budget)) if media else False
     at = next((layer.at for layer in policy.layers if layer.name == "summarize"), policy.layers[0].at)
     return Status(
         session.id,
@@ -170,7 +171,7 @@ def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
         n,
         newest.timestamp if newest else "",
         risk,
-        tuple(_recommendations(fill, at, risk)),
+        tuple(_recommendations(fill, at, risk, refused)),
         tuple(str(fault) for fault in session.faults),
     )
 
@@ -185,9 +186,11 @@ def risk_of(compactions: int, kept: int, lost: int) -> Risk:
     return Risk(("Low", "Medium", "High")[max(grades)], ", ".join(why))
 
 
-def _recommendations(fill: float, at: float, risk: Risk) -> list[str]:
+def _recommendations(fill: float, at: float, risk: Risk, refused: bool) -> list[str]:
     advice = []
-    if fill >= at:
+    if refused:
+        advice.append("✗ More pictures or bytes than the provider takes in a request: compact now, the oldest make way")
+    elif fill >= at:
         advice.append("✗ Over the mark: compact now, the next reply may not fit")
     elif fill >= SUGGEST_AT:
         advice.append("💡 Compact now, at a moment of your choosing, to preserve more detail")

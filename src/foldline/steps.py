@@ -49,11 +49,11 @@ def _media(measure: Callable[[Message], int]) -> Layer:
 
 
 def steps_for(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
-    """The caps, and a policy's layers in tokens of a view: each from its mark, or from the limit where that is lower."""
+    """A policy's layers in tokens of a view, each from its mark or from the limit where that is lower; then the caps."""
     limit = budget.limit - overhead
     marks = ((layer, min(round(layer.at * budget.window) - overhead, limit)) for layer in policy.layers)
     steps = (Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks)
-    return [*caps(budget), *steps]
+    return [*steps, *caps(budget)]
 
 
 def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
@@ -63,10 +63,10 @@ def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahea
 
 
 def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int) -> list[Step]:
-    """What a user's own command runs: the caps, and the first layer that summarizes, whatever the fill."""
+    """What a user's own command runs: the first layer that summarizes, whatever the fill; then the caps."""
     layer = next((layer for layer in policy.layers if not layer.hard and layer.name != "prune"), policy.layers[-1])
     target = min(round(layer.to * budget.window) - overhead, round(view.tokens * MANUAL_SHARE))
-    return [*caps(budget), Step(layer, -1, max(0, target))]
+    return [Step(layer, -1, max(0, target)), *caps(budget)]
 
 
 def steps_within(max_tokens: int) -> list[Step]:
