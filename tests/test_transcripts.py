@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from foldline.errors import SessionError
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, Usage, text_of
 from foldline.session import Session
+from foldline.tokens.overhead import usual_overhead
+from foldline.tokens.weigh import weigh
 from foldline.transcripts import (
     FORMATS,
     READERS,
@@ -784,3 +786,15 @@ def correlation(points: list[tuple[float, float]]) -> float:
     x, y = sum(p[0] for p in points) / n, sum(p[1] for p in points) / n
     both = sum((a - x) * (b - y) for a, b in points)
     return float(both / (sum((a - x) ** 2 for a, _ in points) * sum((b - y) ** 2 for _, b in points)) ** 0.5)
+
+
+def test_where_nothing_was_billed_the_agents_usual_overhead_counts(tmp_path):
+    path = tmp_path / "session.jsonl"
+    records = [json.loads(line) for line in (SAMPLES / "claude-code-kept.jsonl").read_text().splitlines()]
+    for record in records:
+        if isinstance(message := record.get("message"), dict):
+            message.pop("usage", None)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    session = open_session(path)
+    shown = sum(weigh(message, "claude3") for _, message in session.context.entries)
+    assert session.context.size("claude3").tokens == shown + usual_overhead("claude-code")

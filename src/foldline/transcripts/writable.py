@@ -18,7 +18,6 @@ import msgspec
 from foldline.errors import SessionError
 from foldline.fold import Fold
 from foldline.messages import Message
-from foldline.session import Context
 from foldline.session.writing import append, encoded
 from foldline.tokens.meter import Meter
 from foldline.transcripts.notes import Notes
@@ -84,7 +83,7 @@ class WritableTranscript(Transcript):
         reading = self._owner.read(self._file, strict=self._strict)
         self._notes = Notes.in_file(self._file, self._owner.entry_id)
         super().__init__(self._notes.told(reading))
-        self.context = Context(self.reading.entries, since=self.reading.since, learned=self._notes.learned)
+        self.context.learned = dict(self._notes.learned)
 
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message of the file, folded ones first; one that folds copied comes once, under its newest id."""
