@@ -20,7 +20,8 @@ LONGEST_FUNCTION = 60
 PUBLIC = {
     "": {
         "Brief", "CannotFit", "Compactor", "ContextOverflow", "Edit", "Entry", "Event", "Fold", "Folded", "FoldlineError",
-        "Layer", "Message", "Policy", "Receipt", "Rewound", "Session", "Summary", "SummaryFellBack", "Usage", "View",
+        "Layer", "Looping", "Message", "Policy", "Receipt", "Rewound", "Session", "Summary", "SummaryFellBack", "Usage",
+        "View",
     },
     "compactor": {"Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"},
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},

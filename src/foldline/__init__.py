@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from foldline.compactor import Compactor, Event, Folded, Rewound, SummaryFellBack
+    from foldline.compactor import Compactor, Event, Folded, Looping, Rewound, SummaryFellBack
     from foldline.errors import CannotFit, ContextOverflow, FoldlineError
     from foldline.fold import Fold, Receipt
     from foldline.messages import Message, Summary, Usage
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from foldline.view import Brief, Edit, Entry, View
 
 _PLACES = {
-    "compactor": ("Compactor", "Event", "Folded", "Rewound", "SummaryFellBack"),
+    "compactor": ("Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"),
     "errors": ("CannotFit", "ContextOverflow", "FoldlineError"),
     "fold": ("Fold", "Receipt"),
     "messages": ("Message", "Summary", "Usage"),
@@ -49,6 +49,7 @@ __all__ = [
     "Folded",
     "FoldlineError",
     "Layer",
+    "Looping",
     "Message",
     "Policy",
     "Receipt",

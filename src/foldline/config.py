@@ -21,6 +21,9 @@ PREFIX = "FOLDLINE_"
 
 NAMES = ("config.toml", "config.yaml", "config.yml", "config.json")
 
+EXTRACT = "extract"
+"""What stands in place of a model's name where code writes the summary."""
+
 
 class Prune(Struct, frozen=True, forbid_unknown_fields=True):
     """`compaction.prune`: the first layer, in the keys of the OpenClaw requirements."""
@@ -42,11 +45,31 @@ class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
     warn_at_compaction: int = 3
 
 
+class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
+    """`summary`: which model writes the summaries, and how it is called; "extract" asks none.
+
+    `fallbacks` are tried in turn where it fails; "extract" as the last of them folds without a model rather than not
+    at all. `timeout` is seconds for one attempt. `instructions` are added to the prompt, `prompt` replaces it. There is
+    no place for a key: it comes from its provider's environment variable.
+    """
+
+    model: str = EXTRACT
+    base_url: str | None = None
+    fallbacks: tuple[str, ...] = ()
+    temperature: float | None = 0.3
+    max_tokens: int | None = None
+    timeout: float = 120
+    retries: int = 2
+    instructions: str = ""
+    prompt: str | None = None
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings; `policy` names a preset, which `compaction` refines where it is given."""
 
     policy: str = "default"
     compaction: Compaction = Compaction()
+    summary: Summaries = Summaries()
 
     def to_policy(self) -> Policy:
         """The policy that the settings ask for."""
@@ -141,12 +164,28 @@ def _checked(settings: Settings, place: str) -> Settings:
         "compaction.prune.prune_minimum_tokens": c.prune.prune_minimum_tokens,
         "compaction.max_auto_compactions": c.max_auto_compactions,
         "compaction.warn_at_compaction": c.warn_at_compaction,
+        "summary.retries": settings.summary.retries,
     }
     for key, value in counts.items():
         if value < 0:
             raise ConfigError("must not be negative", path=place, key=key)
+    check_summaries(settings.summary, place)
     try:
         settings.to_policy()
     except ConfigError as error:
         raise ConfigError(str(error), path=place, key="policy") from None
     return settings
+
+
+def check_summaries(s: Summaries, place: str) -> None:
+    """Raises `ConfigError` where a value is impossible, or where something stands behind "extract", which cannot fail."""
+    if not s.model:
+        raise ConfigError(f"names no model; {EXTRACT} asks none", path=place, key="summary.model")
+    if EXTRACT in (s.model, *s.fallbacks)[: len(s.fallbacks)]:
+        raise ConfigError(f"{EXTRACT} cannot fail: nothing can come behind it", path=place, key="summary.fallbacks")
+    if not s.timeout > 0:
+        raise ConfigError("must be more than 0 seconds", path=place, key="summary.timeout")
+    if s.max_tokens is not None and s.max_tokens <= 0:
+        raise ConfigError("must be more than 0 tokens", path=place, key="summary.max_tokens")
+    if s.temperature is not None and not 0 <= s.temperature <= 2:
+        raise ConfigError("must lie between 0 and 2", path=place, key="summary.temperature")

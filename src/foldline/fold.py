@@ -52,7 +52,9 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     asked: int = 0
     """How often a summarizer was asked for a draft, extraction included."""
     models: tuple[str, ...] = ()
-    """The models that were asked for the summary."""
+    """The models that wrote drafts of the summary."""
+    calls: int = 0
+    """Requests that were answered with a draft, or with a part of one."""
 
     @property
     def freed(self) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from foldline.errors import CannotFit
 from foldline.fold import Fold
@@ -10,7 +13,7 @@ from foldline.messages import Message, ToolResult, Value
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.policy import Budget, Layer, Policy, budget_for
-from foldline.session import Session
+from foldline.session import PastFold, Session
 from foldline.steps import caps, steps_by_hand
 from foldline.tokens.media import media_bytes
 from foldline.tokens.meter import Count, Meter
@@ -18,6 +21,9 @@ from foldline.tokens.payload import media_in
 from foldline.tokens.weigh import weigh_part
 from foldline.transcripts.transcript import Transcript
 from foldline.view import View
+
+if TYPE_CHECKING:
+    from foldline.summarize.draft import Summarizer
 
 SOFT_COUNT = 3
 HARD_COUNT = 5
@@ -58,6 +64,8 @@ class Status(Value, frozen=True, omit_defaults=False):
     auto_at: float
     compactions: int
     last_compaction: str
+    failing: str
+    """Why the newest folds had to do without their model's summary, and since when; empty where they had not."""
     risk: Risk
     recommendations: tuple[str, ...]
     faults: tuple[str, ...]
@@ -121,8 +129,8 @@ class Opened:
         """The size of the next request in tokens."""
         return self.size.tokens
 
-    def plan(self, policy: Policy, focus: str = "") -> tuple[View, Fold]:
-        """The view and the fold that a command by hand would make, with an extractive summary."""
+    def plan(self, policy: Policy, focus: str = "", summarizer: Summarizer | None = None) -> tuple[View, Fold]:
+        """The view and the fold that a command by hand would make, by extraction without a summarizer; nothing is written."""
         from foldline.engine import folding, run
         from foldline.summarize.extract import extract
 
@@ -138,7 +146,7 @@ class Opened:
                 error=self.size.error,
                 rounds=self.session.compactions,
             ),
-            extract,
+            summarizer or extract,
         )
 
 
@@ -170,10 +178,31 @@ def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
         at,
         n,
         newest.timestamp if newest else "",
+        failing(session.folds()) if newest and newest.receipt.failures else "",
         risk,
         tuple(_recommendations(fill, at, risk, refused)),
         tuple(str(fault) for fault in session.faults),
     )
+
+
+def failing(folds: Sequence[PastFold]) -> str:
+    """The state of a summarizer as its folds tell it, oldest first; one that asked no model tells nothing."""
+    from foldline.guards import Breaker
+
+    breaker = Breaker()
+    for fold in folds:
+        if fold.receipt.failures:
+            breaker = breaker.failed("; ".join(fold.receipt.failures), _seconds(fold.timestamp))
+        elif fold.receipt.models:
+            breaker = Breaker()
+    return breaker.state
+
+
+def _seconds(timestamp: str) -> float:
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def risk_of(compactions: int, kept: int, lost: int) -> Risk:

@@ -27,9 +27,9 @@ COMMANDS = {
 }
 """Each command's place and its line in the help, so that the help loads none of them."""
 
-FAILED, NOTHING_TO_DO = 1, 3
+FAILED, NOTHING_TO_DO, INTERRUPTED = 1, 3, 130
 
-EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to do."
+EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to do, 130 interrupted."
 
 
 class LazyGroup(click.Group):
@@ -67,9 +67,9 @@ def main() -> None:
     """Runs the command line; a foldline error is one line on standard error and exit code 1."""
     try:
         sys.exit(foldline.main(standalone_mode=False) or 0)
-    except click.exceptions.Abort:
+    except click.exceptions.Abort as abort:
         click.echo("aborted; nothing was changed", err=True)
-        sys.exit(FAILED)
+        sys.exit(INTERRUPTED if isinstance(abort.__context__, KeyboardInterrupt) else FAILED)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

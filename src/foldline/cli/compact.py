@@ -18,6 +18,8 @@ from foldline.cli.options import (
     refuse_busy,
     session_options,
 )
+from foldline.cli.summaries import asked_for, by_model, forget_stages, model_options, spent
+from foldline.config import EXTRACT
 from foldline.fold import Fold
 from foldline.inspection import Opened, risk_of
 from foldline.view import View
@@ -32,6 +34,7 @@ NEW_FORMATS = ("pi", "openai-chat", "anthropic")
 @click.option("--yes", is_flag=True, help="Do not ask before writing.")
 @click.option("--to", "format", type=click.Choice(NEW_FORMATS), help="Write a new session in this format instead.")
 @click.option("--out", metavar="FILE", help="The new session's file; with --to.")
+@model_options
 @force_option
 @policy_option
 @session_options
@@ -41,6 +44,10 @@ def compact(
     yes: bool,
     format: str | None,
     out: str | None,
+    model: str | None,
+    fallbacks: tuple[str, ...],
+    base_url: str | None,
+    timeout: float | None,
     force: bool,
     policy: str | None,
     session: str | None,
@@ -51,25 +58,32 @@ def compact(
     """Fold a session: old history becomes a summary, the newest part stays word for word.
 
     The file is only appended to; `session undo` takes the fold back and `recall` brings back any message of it. Sessions
-    of agents that cannot be folded in place are written as new ones with --to.
+    of agents that cannot be folded in place are written as new ones with --to. A --model writes the summary where one is
+    named, with its key from the environment; what it forgets is added, and where it fails nothing is written, unless a
+    --fallback says otherwise.
     """
     if out and not format:
         raise click.UsageError("--out goes with --to")
     found = opened(session, strict=strict, window=window)
     if not (dry_run or format):
         refuse_busy(found.session.path, force=force)
-    chosen, _ = chosen_policy(policy)
+    chosen, settings = chosen_policy(policy)
+    writer = asked_for(settings.summary, model, fallbacks, base_url, timeout)
     after, fold = found.plan(chosen, focus)
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
-    if not as_json:
+    if not as_json and (dry_run or asks or writer.model == EXTRACT or not fold):
         summary = next((m.summary.text for m in after.messages if m.summary), "") if dry_run or asks else ""
-        click.echo(preview(found, fold, summary))
+        click.echo(preview(found, fold, summary, writer.model))
     if not fold:
         if as_json:
             print_json({"session": found.session.path, "fold": None})
         sys.exit(NOTHING_TO_DO)
     if asks:
         click.confirm("Fold this session?", abort=True)
+    if writer.model != EXTRACT and not dry_run:
+        after, fold = by_model(found, chosen, focus, writer, asks=asks)
+        if not as_json:
+            click.echo(f"{title('Compaction')}\n{figures(found, fold)}")
     done = "" if dry_run else _written(found, after, fold, format, out)
     if as_json:
         print_json({"session": found.session.path, "written": not dry_run, "fold": fold})
@@ -82,6 +96,7 @@ def _written(found: Opened, after: View, fold: Fold, format: str | None, out: st
     session = found.session
     if format is None:
         session.fold(found.view, after, fold, found.meter)
+        forget_stages(session.path)
         return f"Folded. Undo with: foldline session undo --session {session.path}"
     from foldline.cli.export import draw_written
     from foldline.handoff.new_session import write_new
@@ -99,26 +114,38 @@ def _written(found: Opened, after: View, fold: Fold, format: str | None, out: st
     return draw_written("Folded into", written)
 
 
-def preview(found: Opened, fold: Fold, summary: str) -> str:
-    """What a fold does, in figures, with the summary that it installs."""
-    lines = [title("Compaction Preview")]
+def preview(found: Opened, fold: Fold, summary: str, model: str) -> str:
+    """What a fold does, in figures, with the summary that it installs, or that code would write where a model does."""
+    heading = title("Compaction Preview")
     if not fold:
         size = f"{tokens(found.tokens)} in {len(found.view.entries)} messages"
-        return "\n".join([*lines, f"Nothing to do: {size}, nothing worth folding."])
+        return f"{heading}\nNothing to do: {size}, nothing worth folding."
+    lines = [heading, figures(found, fold)]
+    if model != EXTRACT:
+        lines.append(row("Summary By", f"{model}, asked once this is folded; here it is by extraction") + "\n")
+    if summary:
+        lines += ["Summary", RULE, summary, ""]
+    return "\n".join(lines)
+
+
+def figures(found: Opened, fold: Fold) -> str:
+    """A fold's receipt, one figure a line."""
     r, window = fold.receipt, found.budget.window
-    lines += [
+    repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
+    lines = [
         row("Before", f"{tokens(r.tokens_before):<16} {bar(r.tokens_before / window)} {r.tokens_before / window:.0%}"),
         row("After", f"{tokens(r.tokens_after):<16} {bar(r.tokens_after / window)} {r.tokens_after / window:.0%}"),
         row("Freed", f"{tokens(r.freed)} (± {r.error:.1%})"),
         row("Messages", f"{r.messages_folded} of {len(found.view.entries)} folded, the rest word for word"),
-        row("Facts", f"{r.facts_kept} in view, {r.facts_lost} only by recall"),
+        row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
         row("Prompt cache", f"{tokens(r.cache_discarded)} to be read again"),
         row("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost).level.lower()})"),
     ]
     if r.lost:
         lines.append(row("By recall", ", ".join(_short(fact) for fact in r.lost[:4])))
-    if summary:
-        lines += ["", "Summary", RULE, summary]
+    if r.models:
+        lines += [row("Summary By", spent(r)), row("Waited", f"{r.waited:.1f} s")]
+    lines += [row("Written Again", why) for why in r.rewritten]
     return "\n".join(lines) + "\n"
 
 

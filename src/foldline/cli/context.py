@@ -7,6 +7,8 @@ import click
 from foldline.cli import LazyGroup
 from foldline.cli.drawing import age, bar, row, title, tokens
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
+from foldline.cli.summaries import spent
+from foldline.fold import Receipt
 from foldline.inspection import HARD_COUNT, SOFT_COUNT, Inspection, Status, risk_of
 from foldline.inspection import inspect as inspect_session
 from foldline.inspection import status as status_of
@@ -56,15 +58,18 @@ def inspect(policy: str | None, session: str | None, as_json: bool, strict: bool
 
 @context.command()
 @click.option("--depth", type=click.IntRange(1), help="At most so many folds, newest first.")
+@click.option("--facts", is_flag=True, help="Name the facts that were added or lost, with the messages to recall.")
 @session_options
-def history(depth: int | None, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+def history(
+    depth: int | None, facts: bool, session: str | None, as_json: bool, strict: bool, window: int | None
+) -> None:
     """The folds of a session, newest first."""
     found = opened(session, strict=strict, window=window).session
     folds = found.folds()[::-1]
     if as_json:
         print_json({"session": found.path, "folds": folds[:depth]})
     else:
-        click.echo(draw_history(folds, depth))
+        click.echo(draw_history(folds, depth, facts=facts))
 
 
 def draw_status(s: Status) -> str:
@@ -81,6 +86,7 @@ def draw_status(s: Status) -> str:
         row("Auto-Compaction", auto),
         row("Compaction Count", str(s.compactions)),
         row("Last Compaction", age(s.last_compaction) or "never"),
+        *([row("Summaries", s.failing)] if s.failing else []),
         row("Degradation Risk", f"{s.risk.level} ({s.risk.why})"),
         "",
         "Recommendations:",
@@ -119,12 +125,12 @@ def draw_inspection(i: Inspection) -> str:
     return "\n".join(lines)
 
 
-def draw_history(folds: list[PastFold], depth: int | None) -> str:
+def draw_history(folds: list[PastFold], depth: int | None, *, facts: bool = False) -> str:
     """The folds in the layout of the OpenClaw requirements."""
     standing = [fold for fold in folds if not fold.undone]
     lines = [title("Compaction History")]
     for fold in folds[:depth]:
-        lines += [*_drawn(fold), ""]
+        lines += [*_drawn(fold), *(_facts(fold.receipt) if facts else ()), ""]
     newest = standing[0].receipt if standing else None
     risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost) if newest else risk_of(0, 0, 0)
     advice = f"recommend fresh start at {SOFT_COUNT}" if len(standing) < SOFT_COUNT else f"hard limit {HARD_COUNT}"
@@ -150,7 +156,17 @@ def _drawn(fold: PastFold) -> list[str]:
     if r.messages_folded:
         lines.append(f"  Compacted: {r.messages_folded} messages")
     if r.facts_kept + r.facts_lost:
-        lines.append(f"  Facts:     {r.facts_kept} in view, {r.facts_lost} only by recall")
+        repaired = f" ({r.facts_repaired} repaired)" if r.facts_repaired else ""
+        lines.append(f"  Facts:     {r.facts_kept} in view{repaired}, {r.facts_lost} only by recall")
     if r.instruction:
         lines.append(f'  Focus:     "{r.instruction}"')
+    if r.models:
+        lines += [f"  Model:     {spent(r)}", f"  Waited:    {r.waited:.1f} s"]
+    lines += [f"  Failed:    {why}; extraction took its place" for why in r.failures]
     return lines
+
+
+def _facts(r: Receipt) -> list[str]:
+    """The facts that a receipt names, each with the id of the message that it came from."""
+    named = [*(("repaired", name) for name in r.repaired), *(("recall", name) for name in r.lost)]
+    return [f"    {r.found_in.get(name, ''):<10} {what:<9} {name}" for what, name in named]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,13 +21,14 @@ LONGEST_WAIT = 60.0
 """Seconds that a provider may ask to wait; where it asks for more, the next model is asked."""
 
 _QUOTA = "ModelQuotaExceededError"
+_VARIABLE = re.compile(r"`([A-Z][A-Z0-9_]+)` environment variable")
 
 
 class Endpoint(Value, frozen=True, omit_defaults=True):
     """A model and where it is served: `provider:name` as pydantic-ai spells it, or a bare name.
 
     Without a provider, a name is served by its maker, or by the OpenAI-compatible server at `base_url`. A key that is
-    not given comes from the provider's own environment variable.
+    not given comes from the provider's own environment variable; a server of one's own may do without.
     """
 
     model: str
@@ -57,12 +59,22 @@ def connect(endpoint: Endpoint) -> Any:
     from pydantic_ai.providers import infer_provider_class
 
     given = {k: v for k, v in (("base_url", endpoint.base_url), ("api_key", endpoint.api_key)) if v is not None}
-    if endpoint.base_url is not None:
-        given.setdefault("api_key", "none")
+
+    def provider(name: str) -> Any:
+        made: Any = infer_provider_class(name)
+        try:
+            return made(**given)
+        except UserError:
+            if endpoint.base_url is None or endpoint.api_key is not None:
+                raise
+            return made(**given, api_key="none")
+
     try:
-        return infer_model(_spelled(endpoint), lambda provider: infer_provider_class(provider)(**given))
+        return infer_model(_spelled(endpoint), provider)
     except (UserError, ImportError, ValueError, TypeError) as error:
-        raise ConfigError(f"{endpoint.model} cannot be called: {error}", path="summarizer") from error
+        keyless = _VARIABLE.search(str(error))
+        why = f"its key is missing: set {keyless[1]} in the environment" if keyless else _named(error)
+        raise ConfigError(f"{endpoint.model} cannot be called: {why}", path="summarizer") from error
 
 
 def _spelled(endpoint: Endpoint) -> str:
@@ -148,9 +160,13 @@ def _passes(error: Exception) -> bool:
 
 
 def _named(error: Exception) -> str:
-    """An error in one line of at most 300 characters."""
-    words = " ".join(str(error).split())
-    name = type(error).__name__
+    """An error in one line of at most 300 characters: what the provider said, where it said something."""
+    body = getattr(error, "body", None)
+    told = body.get("error", body) if isinstance(body, dict) else body
+    said = told.get("message") if isinstance(told, dict) else told
+    words = " ".join(str(said or error).split())
+    status = getattr(error, "status_code", None)
+    name = f"HTTP {status}" if status else type(error).__name__
     line = f"{name}: {words}" if words else name
     return line if len(line) <= 300 else line[:299] + "…"
 

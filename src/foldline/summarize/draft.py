@@ -45,11 +45,12 @@ Summarizer = Callable[[Brief, Sequence[Message]], "Draft | Summary | str | Await
 
 
 class Spent(Value, frozen=True, omit_defaults=True):
-    """What drafts cost together: the usage, US dollars where prices are known, and the models asked."""
+    """What drafts cost together: the usage, US dollars where prices are known, the models asked, and the requests."""
 
     usage: Usage | None = None
     cost: float | None = None
     models: tuple[str, ...] = ()
+    calls: int = 0
 
 
 def spent_on(drafts: Iterable[Draft]) -> Spent:
@@ -57,7 +58,8 @@ def spent_on(drafts: Iterable[Draft]) -> Spent:
     spent = Spent()
     for draft in drafts:
         models = spent.models if draft.model in ("", *spent.models) else (*spent.models, draft.model)
-        spent = Spent(both(spent.usage, draft.usage), total(spent.cost, draft.cost), models)
+        calls = spent.calls + draft.calls
+        spent = Spent(both(spent.usage, draft.usage), total(spent.cost, draft.cost), models, calls)
     return spent
 
 

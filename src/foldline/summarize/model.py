@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
-from typing import Any
+from collections.abc import Callable, MutableMapping, Sequence
 
 from foldline.errors import ContextOverflow, SummaryFailed
 from foldline.messages import Message, replace
 from foldline.models import model as model_named
-from foldline.summarize.calling import Conduct, Endpoint, call, connect, require_extra
+from foldline.summarize.calling import Conduct, Endpoint, call, connect
 from foldline.summarize.draft import Draft, spent_on
 from foldline.summarize.faults import bare, language_for, shape_of
 from foldline.summarize.prompt import SECTIONS, fence, request, rules, summary_in, tell
@@ -39,7 +38,9 @@ class ModelSummarizer:
     `base_url` in OpenAI's dialect. `fallbacks` are asked in turn where it fails; those of the same provider share its
     URL and key. `timeout` and `backoff` are seconds, `retries` attempts after the first. `instructions` are added to
     the prompt, `prompt` replaces it. Finished stages are kept in `stages`: in memory, or in a `StageFile`, which a
-    killed process leaves behind for the next. Cancelling the task that awaits it aborts the call.
+    killed process leaves behind for the next; `on_stage` hears how many messages a stage covers, of how many.
+    Cancelling the task that awaits it aborts the call. Raises `ConfigError` where one of the models cannot be called:
+    a package or a key is missing.
     """
 
     def __init__(
@@ -58,8 +59,8 @@ class ModelSummarizer:
         prompt: str | None = None,
         window: int | None = None,
         stages: MutableMapping[str, str] | None = None,
+        on_stage: Callable[[int, int], None] | None = None,
     ) -> None:
-        require_extra()
         first = Endpoint(model, base_url, api_key)
         self.endpoints = [first, *(_beside(first, each) for each in fallbacks)]
         self.conduct = Conduct(temperature, timeout, retries, backoff)
@@ -68,7 +69,8 @@ class ModelSummarizer:
         self.sections = SECTIONS if prompt is None else ()
         self.window = window
         self.stages: MutableMapping[str, str] = {} if stages is None else stages
-        self._connected: dict[str, Any] = {}
+        self.on_stage = on_stage or (lambda covered, of: None)
+        self._connected = {endpoint: connect(endpoint) for endpoint in self.endpoints}
 
     async def __call__(self, brief: Brief, messages: Sequence[Message]) -> Draft:
         """A draft by the first model that writes one; raises `SummaryFailed` with what each of them said."""
@@ -114,11 +116,12 @@ class ModelSummarizer:
             more = end < len(told)
             asked = replace(brief, faults=()) if more else brief
             text = request(asked, previous, told[start:end], mark, language=language, more=more)
+            self.on_stage(end, len(told))
             drafts.append(await self._called(endpoint, text, reply))
             if not more:
                 spent = spent_on(drafts)
                 return replace(
-                    drafts[-1], usage=spent.usage, cost=spent.cost, sections=self.sections, calls=len(drafts)
+                    drafts[-1], usage=spent.usage, cost=spent.cost, sections=self.sections, calls=spent.calls
                 )
             start, previous = end, _finished(drafts[-1], endpoint)
             self.stages[kept[end - 1]] = previous
@@ -126,9 +129,7 @@ class ModelSummarizer:
                 del self.stages[next(iter(self.stages))]
 
     async def _called(self, endpoint: Endpoint, text: str, reply: int) -> Draft:
-        if endpoint.model not in self._connected:
-            self._connected[endpoint.model] = connect(endpoint)
-        return await call(self._connected[endpoint.model], endpoint.model, self.conduct, self.rules, text, reply)
+        return await call(self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
 
     def _reply(self, brief: Brief, window: int, most: int) -> int:
         """Tokens that a reply may take, thinking included; `most` is the model's own limit, 0 where it states none."""
