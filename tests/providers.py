@@ -138,6 +138,24 @@ def says(
     return reply
 
 
+def answers(content: str | list[Body], *, stop: str = "", **usage: int) -> Reply:
+    """A reply as one body, not streamed: words or blocks, in the dialect that is asked for."""
+
+    def reply(handler: _Handler, request: Request) -> None:
+        if request.path.endswith("/messages"):
+            blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            body: Body = {"role": "assistant", "content": blocks, "stop_reason": stop or "end_turn", "usage": usage}
+        else:
+            said = {
+                "role": "assistant",
+                **({"content": content} if isinstance(content, str) else {"tool_calls": content}),
+            }
+            body = {"choices": [{"index": 0, "message": said, "finish_reason": stop or "stop"}], "usage": usage}
+        handler.send(200, json.dumps({"id": "r1", "model": request.body["model"], **body}).encode())
+
+    return reply
+
+
 def calls_a_tool(handler: _Handler, request: Request) -> None:
     """A reply that calls a tool which nobody offered."""
     handler.stream(_events(request, "", "tool", "", True))

@@ -9,12 +9,13 @@ from typing import Any
 
 from foldline import wire
 from foldline.background import Prepared, in_task, in_thread
+from foldline.economics import cached
 from foldline.engine import RECOVERY_SHARE, Folding, arun, folding, run
 from foldline.errors import ProviderError
 from foldline.fold import Fold, Trigger
 from foldline.guards import Breaker, Looping, looping_in
 from foldline.history import History, Item
-from foldline.messages import Message, Value, replace
+from foldline.messages import Message, Usage, Value, replace
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
@@ -22,6 +23,7 @@ from foldline.policy import DEFAULT, Budget, Policy, budget, budget_for
 from foldline.steps import CAP_SHARE, Step, caps, steps_ahead, steps_by_hand, steps_for, steps_within
 from foldline.summarize.draft import Summarizer
 from foldline.summarize.extract import extract
+from foldline.summarize.shared import Conversation, SharedPrefix
 from foldline.tokens.meter import Count, Meter
 from foldline.tokens.payload import bytes_of
 from foldline.view import View
@@ -65,8 +67,10 @@ class Compactor:
     `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
     prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `pinned` says
     which messages no fold may touch. `ahead` is a share of the window: where it is given, the next summary is written
-    while the agent works, from that much below its mark on. `clock` gives seconds since 1970. `on_event` hears
-    `Folded`, `SummaryFellBack`, `Rewound` and `Looping`.
+    while the agent works, from that much below its mark on. `ask` sends messages (dicts) as the agent itself does, with
+    the same system prompt, tools and settings, and answers with the provider's reply: a summary may then be asked for on
+    top of the conversation that the provider has cached, where that costs less than what `summarizer` would ask.
+    `clock` gives seconds since 1970. `on_event` hears `Folded`, `SummaryFellBack`, `Rewound` and `Looping`.
     """
 
     def __init__(
@@ -81,6 +85,7 @@ class Compactor:
         pinned: Callable[[Message], bool] | None = None,
         format: str = "",
         ahead: float = 0.0,
+        ask: Callable[[list[Any]], Any] | None = None,
         clock: Callable[[], float] = time.time,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -95,6 +100,8 @@ class Compactor:
         self._folded_at: int | None = None
         self._ahead = ahead
         self._prepared: Prepared | None = None
+        self._ask = ask
+        self._billed: tuple[Usage, float] | None = None
         self._clock = clock
         self._breaker = Breaker()
         self._looping: Looping | None = None
@@ -133,7 +140,7 @@ class Compactor:
                 self._drop_prepared()
         if fold := self._due():
             writer = self._writer
-            self._finish(run(fold, writer), writer)
+            self._finish(run(fold, writer), extracted=writer is extract)
         elif fold := self._coming():
             writer = self._writer
             self._prepared = in_thread(lambda: run(fold, writer))
@@ -147,7 +154,7 @@ class Compactor:
             self._swap(prepared)
         if fold := self._due():
             writer = self._writer
-            self._finish(await arun(fold, writer), writer)
+            self._finish(await arun(fold, writer), extracted=writer is extract)
         elif fold := self._coming():
             self._prepared = in_task(arun(fold, self._writer))
         return self._hand_out()
@@ -161,6 +168,7 @@ class Compactor:
         usage = wire.read_usage(reply)
         if usage is not None and usage.prompt and self._sent and self._sent == len(self._history.seen):
             self.meter.learn(usage.prompt, self._history.weight)
+            self._billed = usage, self._clock()
 
     def recover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
         """The history to send again, once, after the provider refused one as too long.
@@ -195,7 +203,7 @@ class Compactor:
         """Folds now, whatever the fill, keeping what `focus` asks for."""
         self._take(messages)
         writer = self._writer
-        self._finish(run(self._by_hand(focus), writer), writer)
+        self._finish(run(self._by_hand(focus), writer), extracted=writer is extract)
         return self._hand_out()
 
     def fold_to(self, messages: Sequence[Item], max_tokens: int) -> list[Item]:
@@ -235,6 +243,7 @@ class Compactor:
         stands = self._history.take(messages if isinstance(messages, list) else list(messages))
         if stands is not None:
             self.meter.forget()
+            self._billed = None
             if folded is None or stands < folded:
                 self._folded_at = None
             self._emit(Rewound(stands))
@@ -252,7 +261,17 @@ class Compactor:
     @property
     def _writer(self) -> Summarizer:
         """Who writes the next summary: extraction for as long as the breaker is open."""
-        return extract if self._breaker.open(self._clock()) else self.summarizer
+        if self._breaker.open(self._clock()):
+            return extract
+        return SharedPrefix(self._ask, self.summarizer, self._conversation()) if self._ask else self.summarizer
+
+    def _conversation(self) -> Conversation:
+        """What the agent would send next, and what the provider's cache holds of it."""
+        usage, at = self._billed or (Usage(), 0.0)
+        held = cached(self.model, usage, self._clock() - at)
+        messages = self._history.view().messages
+        seen = tuple(self._history.seen)
+        return Conversation(seen, tuple(messages), self.model, self.count.tokens, held, self.budget.limit)
 
     def _full(self) -> bool:
         """Whether the fill asks for a fold."""
@@ -288,17 +307,19 @@ class Compactor:
 
     def _coming(self) -> Folding | None:
         """The fold to prepare while the agent works, or None where it is too early, or where one is being prepared."""
-        if not self._ahead or self._prepared is not None or self._writer is extract:
+        if not self._ahead or self._prepared is not None:
             return None
         tokens = self.count.tokens - self.meter.overhead
         steps = steps_ahead(self.policy, self.budget, self.meter.overhead, tokens, self._ahead)
-        return self._folding(steps, "threshold") if steps and self._regrown(tokens) else None
+        if not steps or not self._regrown(tokens) or self._writer is extract:
+            return None
+        return self._folding(steps, "threshold")
 
     def _swap(self, prepared: Prepared) -> None:
         """Puts a prepared fold in place, where what it folds still stands."""
         self._prepared = None
         if made := prepared.swapped(self._history.view(), self.meter.overhead):
-            self._finish(made, self.summarizer)
+            self._finish(made, extracted=False)
 
     def _drop_prepared(self) -> None:
         if self._prepared is not None:
@@ -326,12 +347,12 @@ class Compactor:
             error=self.count.error,
         )
 
-    def _finish(self, made: tuple[View, Fold], writer: Summarizer) -> None:
+    def _finish(self, made: tuple[View, Fold], *, extracted: bool) -> None:
         """Installs what was made, and takes down how its writer fared, where that was asked."""
         view, fold = made
         if fold.receipt.failures:
             self._breaker = self._breaker.failed("; ".join(fold.receipt.failures), self._clock())
-        elif writer is not extract and fold.receipt.asked:
+        elif fold.receipt.asked and not extracted:
             self._breaker = Breaker()
         self._install(view, fold)
 
@@ -347,6 +368,7 @@ class Compactor:
     def _show(self, view: View) -> None:
         self._history.show(view)
         self.meter.forget()
+        self._billed = None
 
     def _hand_out(self) -> list[Item]:
         self._sent = len(self._history.seen)

@@ -211,6 +211,7 @@ def _with_cost(receipt: Receipt, told: Sequence[Told]) -> Receipt:
         cost=spent.cost,
         models=spent.models,
         calls=spent.calls,
+        shared=spent.shared,
         failures=tuple(reason for each in written for reason in each.failures),
         rewritten=tuple(reason for each in written for reason in each.rewritten),
         waited=sum(each.waited for each in written),

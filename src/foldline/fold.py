@@ -55,6 +55,8 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     """The models that wrote drafts of the summary."""
     calls: int = 0
     """Requests that were answered with a draft, or with a part of one."""
+    shared: bool = False
+    """Whether one of them rode on the agent's conversation, which the provider had cached."""
 
     @property
     def freed(self) -> int:

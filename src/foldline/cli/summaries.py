@@ -110,7 +110,7 @@ def forget_stages(path: str) -> None:
 def spent(receipt: Receipt) -> str:
     """Which models were asked, how often, and what that cost."""
     calls = f"{receipt.calls} call{'' if receipt.calls == 1 else 's'}"
-    parts = [", ".join(receipt.models), calls]
+    parts = [", ".join(receipt.models), calls + (" on the cached conversation" if receipt.shared else "")]
     if usage := receipt.usage:
         cached = f" ({usage.cache_read:,} cached)" if usage.cache_read else ""
         parts += [f"{usage.prompt:,} tokens in{cached}", f"{usage.output:,} out"]

@@ -37,6 +37,8 @@ class Draft(Value, frozen=True, omit_defaults=True):
     """The headings that were asked for; a draft without them is faulty."""
     calls: int = 0
     """How many requests were sent for it."""
+    shared: bool = False
+    """Whether the request rode on the agent's conversation, which the provider had cached."""
 
 
 Answer = Draft | Summary | SummaryFailed
@@ -45,12 +47,13 @@ Summarizer = Callable[[Brief, Sequence[Message]], "Draft | Summary | str | Await
 
 
 class Spent(Value, frozen=True, omit_defaults=True):
-    """What drafts cost together: the usage, US dollars where prices are known, the models asked, and the requests."""
+    """What drafts cost together: usage, US dollars where prices are known, models and requests, and whether one shared."""
 
     usage: Usage | None = None
     cost: float | None = None
     models: tuple[str, ...] = ()
     calls: int = 0
+    shared: bool = False
 
 
 def spent_on(drafts: Iterable[Draft]) -> Spent:
@@ -58,8 +61,8 @@ def spent_on(drafts: Iterable[Draft]) -> Spent:
     spent = Spent()
     for draft in drafts:
         models = spent.models if draft.model in ("", *spent.models) else (*spent.models, draft.model)
-        calls = spent.calls + draft.calls
-        spent = Spent(both(spent.usage, draft.usage), total(spent.cost, draft.cost), models, calls)
+        usage, cost = both(spent.usage, draft.usage), total(spent.cost, draft.cost)
+        spent = Spent(usage, cost, models, spent.calls + draft.calls, spent.shared or draft.shared)
     return spent
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping, Sequence
 
+from foldline.economics import price
 from foldline.errors import ContextOverflow, SummaryFailed
-from foldline.messages import Message, replace
+from foldline.messages import Message, Usage, replace
 from foldline.models import model as model_named
 from foldline.summarize.calling import Conduct, Endpoint, call, connect
 from foldline.summarize.draft import Draft, spent_on
@@ -65,6 +66,7 @@ class ModelSummarizer:
         self.endpoints = [first, *(_beside(first, each) for each in fallbacks)]
         self.conduct = Conduct(temperature, timeout, retries, backoff)
         self.max_tokens = max_tokens
+        self.instructions, self.prompt = instructions, prompt
         self.rules = rules(instructions, prompt)
         self.sections = SECTIONS if prompt is None else ()
         self.window = window
@@ -81,6 +83,13 @@ class ModelSummarizer:
             except SummaryFailed as failure:
                 said.append(str(failure))
         raise SummaryFailed("; ".join(said))
+
+    def quote(self, brief: Brief, messages: Sequence[Message]) -> float | None:
+        """What a draft by the first model will cost in US dollars, about; None where its prices are not known."""
+        model = model_named(self.endpoints[0].model)
+        told = tell(messages, "", int((self.window or model.max_input) * SHARE) // 2)
+        size = sum(map(estimate, told)) + estimate(summary_in(messages)) + estimate(self.rules) + AROUND
+        return price(model, Usage(size, brief.max_tokens))
 
     async def _written(self, endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> Draft:
         """A draft by one model, with less in each request where it says that one was too long."""
