@@ -80,6 +80,10 @@ class Summary(Value, tag="summary", frozen=True, omit_defaults=True):
 Part = Text | Thinking | ToolCall | ToolResult | Media | Summary | Opaque
 
 
+LARGEST_BILL = 20_000_000
+"""Tokens beyond which a bill is a fault of its writer: twice the largest window that any model has had."""
+
+
 class Usage(Value, frozen=True, omit_defaults=True):
     """What the provider billed for one reply, in tokens; `input` excludes what was read from or written to a cache."""
 

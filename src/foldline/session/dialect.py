@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldline.messages import (
+    LARGEST_BILL,
     Media,
     Message,
     Opaque,
@@ -111,7 +112,7 @@ def usage_of(data: object) -> Usage | None:
     if not isinstance(data, dict):
         return None
     names = ("input", "output", "cacheRead", "cacheWrite")
-    figures = [v if isinstance(v := data.get(name), int) and 0 <= v < 10**9 else 0 for name in names]
+    figures = [v if type(v := data.get(name)) is int and 0 < v <= LARGEST_BILL else 0 for name in names]
     return Usage(*figures) if any(figures) else None
 
 

@@ -9,10 +9,7 @@ from typing import Any
 
 from foldline import wire
 from foldline.errors import WireError
-from foldline.messages import Media, Message, Opaque, Summary, Text, ToolResult, Usage
-
-LARGEST_COUNT = 10**9
-"""No request has more tokens: a number beyond it is a fault of its writer."""
+from foldline.messages import LARGEST_BILL, Media, Message, Opaque, Summary, Text, ToolResult, Usage
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -37,7 +34,7 @@ def string(*values: object) -> str:
 
 def count(value: object) -> int:
     """The value where it is a possible number of tokens, else 0."""
-    return value if type(value) is int and 0 < value <= LARGEST_COUNT else 0
+    return value if type(value) is int and 0 < value <= LARGEST_BILL else 0
 
 
 def usage(prompt: object, output: object, cached: object = 0, written: object = 0) -> Usage | None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foldline.messages import Usage
-
-_MOST = 1_000_000_000
-"""No request is this large: a number beyond it is a fault upstream."""
+from foldline.messages import LARGEST_BILL, Usage
 
 
 def read_usage(reply: Any) -> Usage | None:
@@ -36,7 +33,7 @@ def _count(value: Any, *keys: str) -> int:
     """The first of the keys that holds a count; 0 where none does."""
     for key in keys:
         n = _get(value, key)
-        if type(n) is int and 0 < n <= _MOST:
+        if type(n) is int and 0 < n <= LARGEST_BILL:
             return n
     return 0
 
