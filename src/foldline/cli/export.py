@@ -37,23 +37,40 @@ into_option = click.option(
 
 @click.command("export")
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option("--redact", is_flag=True, help="Take out keys, tokens and passwords.")
 @session_options
-def export(file: Path, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+def export(file: Path, redact: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
     """Write what the session came to know to FILE, one JSON document that any agent can take up.
 
-    It is read from the whole session, what was folded away included. Secrets that stand in it are not removed.
+    It is read from the whole session, what was folded away included. Secrets in it stay unless --redact is given.
     """
     found = opened(session, strict=strict, window=window).session
-    state = export_state(found, window=window)
+    state, gone = export_state(found, window=window), dict[str, int]()
+    if redact:
+        from foldline.handoff.redaction import redacted
+
+        state, gone = redacted(state)
     if not state.source.messages:
         click.echo(f"nothing to export: no messages in {found.path}", err=True)
         sys.exit(NOTHING_TO_DO)
     size = write_state(state, str(file))
     if as_json:
         counts = {kind: len(getattr(state, kind)) for kind in KINDS}
-        print_json({"session": found.path, "path": str(file), "bytes": size, "tokens": state.tokens, "facts": counts})
+        print_json(
+            {
+                "session": found.path,
+                "path": str(file),
+                "bytes": size,
+                "tokens": state.tokens,
+                "facts": counts,
+                "redacted": gone,
+            }
+        )
     else:
         click.echo(draw_export(state, str(file), size))
+        if redact:
+            kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(gone.items()))
+            click.echo(row("Redacted", kinds or "nothing found"))
 
 
 @click.command("import")
