@@ -143,6 +143,15 @@ def test_messages_may_be_values_instead_of_dicts() -> None:
     assert all(a is b for a, b in zip(sent[1:], history[-len(sent) + 1 :], strict=True))
 
 
+def test_the_system_message_stays_beside_what_the_user_pins() -> None:
+    history = [{"role": "system", "content": "Answer in one sentence. " * 30}, *turns(20)]
+    compactor = tight(history, pinned=lambda message: message.text.startswith("Question 3:"))
+    sent = compactor.fit(history)
+    assert compactor.folds
+    assert sent[0] is history[0]
+    assert history[7] in sent
+
+
 def test_pins_stay_where_they_are() -> None:
     history = turns(20)
     compactor = tight(history, pinned=lambda message: message.text.startswith("Question 3:"))

@@ -557,7 +557,7 @@ def test_a_log_of_pi_is_a_session(tmp_path: Path) -> None:
 def test_what_is_no_session_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear diary.")
-    with pytest.raises(SessionError, match=r"no known format; tried pi, openclaw, codex"):
+    with pytest.raises(SessionError, match=r"known are sessions of pi, openclaw, codex"):
         open_session(path)
     with pytest.raises(SessionError, match="no such format: 'word'; there are pi, "):
         open_session(path, format="word")
@@ -798,3 +798,11 @@ def test_where_nothing_was_billed_the_agents_usual_overhead_counts(tmp_path):
     session = open_session(path)
     shown = sum(weigh(message, "claude3") for _, message in session.context.entries)
     assert session.context.size("claude3").tokens == shown + usual_overhead("claude-code")
+
+
+def test_what_is_no_session_is_told_apart(tmp_path):
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "words.txt").write_text("hello\n")
+    for name, said in ((".", "folder"), ("empty.jsonl", "empty"), ("words.txt", "no session of a known format")):
+        with pytest.raises(SessionError, match=said):
+            open_session(tmp_path / name)

@@ -66,7 +66,7 @@ class Compactor:
 
     `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
     prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `pinned` says
-    which messages no fold may touch. `ahead` is a share of the window: where it is given, the next summary is written
+    which messages no fold may touch, besides those that the policy pins: the system's. `ahead` is a share of the window: where it is given, the next summary is written
     while the agent works, from that much below its mark on. `ask` sends messages (dicts) as the agent itself does, with
     the same system prompt, tools and settings, and answers with the provider's reply: a summary may then be asked for on
     top of the conversation that the provider has cached, where that costs less than what `summarizer` would ask.
@@ -94,7 +94,8 @@ class Compactor:
         self.policy = policy
         self.summarizer = summarizer
         self.meter = Meter(self.model.family, overhead=overhead)
-        self._history = History(self.meter, pinned or policy.pinned, bound=self.model.binds_thinking, format=format)
+        pins = policy.pinned if pinned is None else lambda message: policy.pinned(message) or pinned(message)
+        self._history = History(self.meter, pins, bound=self.model.binds_thinking, format=format)
         self._emit = on_event or (lambda event: None)
         self._sent = 0
         self._folded_at: int | None = None

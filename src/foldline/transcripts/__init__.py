@@ -129,8 +129,15 @@ def _format(path: str, format: str | None) -> str:
         raise SessionError(f"no such format: {format!r}; there are {', '.join(FORMATS)}", path=path)
     name = format or recognize(path)
     if name is None:
-        raise SessionError(f"a session of no known format; tried {', '.join(FORMATS)}", path=path)
+        raise SessionError(f"{_unknown(path)}; known are sessions of {', '.join(FORMATS)}", path=path)
     return name
+
+
+def _unknown(path: str) -> str:
+    """Why a path is of no known format."""
+    if os.path.isdir(path):
+        return "a folder that is no session; name a file in it"
+    return "no session of a known format" if _head(path) else "an empty file, no session"
 
 
 def _place(path: str | os.PathLike[str]) -> tuple[str, int | None]:
