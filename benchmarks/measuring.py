@@ -131,8 +131,10 @@ def tell(figures: dict[str, Figure]) -> None:
 
 
 def _environment(more: dict[str, str] | None) -> dict[str, str]:
+    """A child's environment; it may keep compiled code, as an installed package does."""
     path = os.pathsep.join(filter(None, (str(SOURCE), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path, **(more or {})}
+    compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**compiled, "PYTHONPATH": path, **(more or {})}
 
 
 def _last_line(text: str) -> str:

@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [--alternatives-python PYTHON] [--pi FOLDER] [--node NODE] [--large MB] [--runs N]
 
-Each file beside this one says what it measures, and runs alone as well. All of it takes about four minutes, and 2 GB of
+Each file beside this one says what it measures, and runs alone as well. All of it takes about five minutes, and 2 GB of
 the disk for a while; `--large 200` is content with less.
 """
 
@@ -13,6 +13,7 @@ import sys
 import cli
 import fold
 import idle
+import listing
 import recall
 import reload
 import summaries
@@ -23,7 +24,7 @@ def main() -> None:
     """Prints the table."""
     asked = options(__doc__).parse_args()
     found: list[Row] = []
-    for part in (idle, reload, fold, summaries, cli, recall):
+    for part in (idle, reload, fold, summaries, cli, recall, listing):
         print(f"measuring: {part.__name__} …", file=sys.stderr)
         found += part.rows(asked)
     table(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 RULE = "━" * 42
 
@@ -19,7 +20,11 @@ def row(label: str, value: str, *, width: int = 21) -> str:
 
 def bar(share: float, *, width: int = 24) -> str:
     """A share between 0 and 1 as a bar; more than 1 is drawn full."""
-    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    return _bar(round(max(0.0, min(1.0, share)) * width * 8), width)
+
+
+@lru_cache(maxsize=1 << 10)
+def _bar(eighths: int, width: int) -> str:
     full, rest = divmod(eighths, 8)
     drawn = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
     return drawn + "░" * (width - len(drawn))
@@ -37,7 +42,11 @@ def age(timestamp: str, *, now: datetime | None = None) -> str:
     except ValueError:
         return ""
     then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    seconds = ((now or datetime.now(UTC)) - then).total_seconds()
+    return ago(((now or datetime.now(UTC)) - then).total_seconds())
+
+
+def ago(seconds: float) -> str:
+    """A time that lies so far back, in the largest unit that fits."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:
             n = int(seconds // size)

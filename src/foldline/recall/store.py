@@ -6,10 +6,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TypeVar
 
 from foldline.errors import FoldlineError
+from foldline.places import cache_file
 
 T = TypeVar("T")
 
@@ -53,9 +53,7 @@ HASH = 16 * 1024 * 1024
 
 def default_path(environment: Mapping[str, str] = os.environ) -> str:
     """Where the index of this machine's sessions is."""
-    home = environment.get("HOME") or Path.home()
-    cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return os.path.join(cache, "foldline", "recall.sqlite")
+    return cache_file("recall.sqlite", environment)
 
 
 class Store:

@@ -103,12 +103,12 @@ def _salvaged(data: bytes) -> Head:
     return Head("", found.get("id") or None, found.get("parentId") or None)
 
 
-def lines_from_end(fd: int, end: int) -> Iterator[Line]:
+def lines_from_end(fd: int, end: int, chunk_size: int = CHUNK) -> Iterator[Line]:
     """The lines that end before the byte `end`, last first; blank lines are passed over."""
     parts: list[bytes] = []
     position = end
     while position > 0:
-        size = min(CHUNK, position)
+        size = min(chunk_size, position)
         position -= size
         chunk = os.pread(fd, size, position)
         cut = len(chunk)

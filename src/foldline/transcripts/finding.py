@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import translate
+from operator import attrgetter
 from typing import NamedTuple
 
 from foldline.errors import SessionError
@@ -15,9 +16,22 @@ from foldline.transcripts.stores import stores
 HEAD = 64 * 1024
 """Bytes at the start of a session file in which its id and its working directory are looked for."""
 
+FIRST = 4 * 1024
+"""Bytes of it that are read first: nearly always they say both."""
+
 _STRING = rb'"\s*:\s*("(?:[^"\\]|\\.){1,2000}")'
 _CWD = re.compile(rb'"cwd' + _STRING)
 _ID = re.compile(rb'"(?:sessionId|session_id|id)' + _STRING)
+
+
+class SessionFile(NamedTuple):
+    """A file in an agent's store, as the folder lists it: size in bytes, time of the last change in nanoseconds, inode."""
+
+    agent: str
+    path: str
+    size: int
+    changed: int
+    inode: int
 
 
 class Found(NamedTuple):
@@ -30,23 +44,34 @@ class Found(NamedTuple):
     changed: float
 
 
+def session_files(environment: Mapping[str, str] = os.environ) -> list[SessionFile]:
+    """Every file in the agents' stores that is not empty, newest first; none is opened."""
+    files: list[SessionFile] = []
+    for agent, folder, pattern in stores(environment):
+        _collect(agent, str(folder), pattern.split("/"), files)
+    files.sort(key=attrgetter("changed"), reverse=True)
+    return files
+
+
 def found_sessions(environment: Mapping[str, str] = os.environ) -> list[Found]:
-    """Every session file in the agents' stores, newest first."""
-    found = [f for agent, folder, pattern in stores(environment) for f in _in_store(agent, folder, pattern)]
-    return sorted(found, key=lambda f: -f.changed)
+    """Every session in the agents' stores, newest first."""
+    return list(_found(session_files(environment)))
 
 
 def find(session: str | None, *, cwd: str, environment: Mapping[str, str] = os.environ) -> str:
     """The path of the session meant: a path, an id or the start of one; without it, the newest one of `cwd`."""
     if session and (os.path.exists(session) or os.sep in session):
         return session
-    everything = found_sessions(environment)
+    everything = _found(session_files(environment))
     if session:
-        fitting = [f for f in everything if f.id == session] or [f for f in everything if f.id.startswith(session)]
+        begun = [f for f in everything if f.id.startswith(session)]
+        fitting = [f for f in begun if f.id == session] or begun
         if len({f.id for f in fitting}) > 1:
             raise SessionError(f"{len(fitting)} sessions start with it; give more of the id", path=session)
     else:
-        fitting = [f for f in everything if f.cwd and os.path.realpath(f.cwd) == os.path.realpath(cwd)]
+        here = os.path.realpath(cwd)
+        newest = next((f for f in everything if f.cwd and os.path.realpath(f.cwd) == here), None)
+        fitting = [newest] if newest else []
     if not fitting:
         where = ", ".join(str(folder) for _, folder, _ in stores(environment))
         what = "no session of that path or id" if session else "no session of this directory: name one with --session"
@@ -54,21 +79,56 @@ def find(session: str | None, *, cwd: str, environment: Mapping[str, str] = os.e
     return fitting[0].path
 
 
-def _in_store(agent: str, folder: Path, pattern: str) -> Iterator[Found]:
-    for path in folder.glob(pattern):
+def id_and_cwd(fd: int, path: str) -> tuple[str, str]:
+    """What a session file says it is, else its name; and the directory it was in, empty where it does not say."""
+    head = os.pread(fd, FIRST, 0)
+    id, cwd = _said(_ID, head), _said(_CWD, head)
+    if not (id and cwd) and len(head) == FIRST:
+        head += os.pread(fd, HEAD - FIRST, FIRST)
+        id, cwd = _said(_ID, head), _said(_CWD, head)
+    return id or os.path.splitext(os.path.basename(path))[0], cwd
+
+
+def printable(text: str) -> str:
+    """The text with a mark for what no file and no terminal takes: halves of characters."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _found(files: Iterable[SessionFile]) -> Iterator[Found]:
+    for file in files:
         try:
-            with open(path, "rb") as file:
-                head = file.read(HEAD)
-                changed = os.fstat(file.fileno()).st_mtime
+            with open(file.path, "rb", buffering=0) as opened:
+                id, cwd = id_and_cwd(opened.fileno(), file.path)
         except OSError:
             continue
-        if head:
-            yield Found(agent, str(path), _said(_ID, head) or path.stem, _said(_CWD, head), changed)
+        yield Found(file.agent, file.path, id, cwd, file.changed / 1e9)
+
+
+def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[SessionFile]) -> None:
+    """Adds the files below a folder whose path fits the pattern, part by part; what cannot be looked at is passed over."""
+    first, *rest = pattern
+    fits = re.compile(translate(first)).match
+    try:
+        entries = [entry for entry in os.scandir(folder) if fits(entry.name)]
+    except OSError:
+        return
+    for entry in entries:
+        if rest:
+            _collect(agent, entry.path, rest, into)
+            continue
+        try:
+            about = entry.stat()
+            if about.st_size and entry.is_file():
+                into.append(SessionFile(agent, entry.path, about.st_size, about.st_mtime_ns, about.st_ino))
+        except OSError:
+            continue
 
 
 def _said(pattern: re.Pattern[bytes], head: bytes) -> str:
     match = pattern.search(head)
+    if match is None:
+        return ""
     try:
-        return str(json.loads(match[1])) if match else ""
+        return printable(str(json.loads(match[1])))
     except ValueError:
         return ""

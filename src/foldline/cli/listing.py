@@ -1,0 +1,44 @@
+"""`foldline session list`: the agents' sessions and how full each is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import click
+
+from foldline.cli import NOTHING_TO_DO
+from foldline.cli.drawing import ago, bar, title
+from foldline.listing import Listed, listed
+
+
+@click.command("list")
+@click.option("--all", "everywhere", is_flag=True, help="Of every directory, not only of this one.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(everywhere: bool, as_json: bool) -> None:
+    """The agents' sessions on this machine, newest first, and how full each is."""
+    here = os.getcwd()
+    found = listed() if everywhere else listed(here) or listed()
+    if as_json:
+        from foldline.cli.options import print_json
+
+        print_json(found)
+    elif found:
+        now = time.time()
+        click.echo("\n".join([title("Sessions"), *(_line(entry, now) for entry in found)]))
+    else:
+        click.echo("no sessions found", err=True)
+        sys.exit(NOTHING_TO_DO)
+
+
+def _line(entry: Listed, now: float) -> str:
+    """One line of the list; what is not known yet is left blank."""
+    head = f"{entry.id[:13]:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}"
+    if entry.error:
+        return f"{head}  {entry.error}"
+    fill = entry.fill
+    full = f"{bar(fill, width=16)} {fill:>4.0%}" if fill is not None else " " * 21
+    n = entry.compactions
+    folds = "" if n is None else f"{n} fold{'' if n == 1 else 's'}"
+    return f"{head}  {full}  {folds:<7}  {entry.model:<24}  {entry.cwd}"

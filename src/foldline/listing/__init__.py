@@ -1,0 +1,90 @@
+"""The sessions on this machine and how full each is, from the ends of their files and from what was known before."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+
+from foldline.listing.known import Known, Memory
+from foldline.messages import Value
+from foldline.places import cache_file
+from foldline.transcripts.finding import SessionFile, session_files
+
+__all__ = ["Listed", "listed"]
+
+COMPLETED = 50
+"""So many of the newest sessions are read whole where the ends of their files do not tell all."""
+
+PATIENCE = 1.0
+"""Seconds after which none is read whole any more; the next list goes on."""
+
+
+class Listed(Value, frozen=True, omit_defaults=False, gc=False):
+    """One session of the list; `tokens` and `compactions` are None where they are not known yet.
+
+    `changed` is in seconds since 1970; `error` says why a session could not be read.
+    """
+
+    agent: str
+    id: str
+    path: str
+    cwd: str
+    changed: float
+    model: str = ""
+    tokens: int | None = None
+    window: int = 0
+    compactions: int | None = None
+    error: str = ""
+
+    @property
+    def fill(self) -> float | None:
+        """The share of the window that is full."""
+        return None if self.tokens is None or not self.window else self.tokens / self.window
+
+
+def listed(
+    cwd: str | None = None, *, memory: str | None = None, environment: Mapping[str, str] = os.environ
+) -> list[Listed]:
+    """The sessions in the agents' stores, newest first: those of the directory `cwd`, or all where it is None.
+
+    What is found out is kept in the file `memory`, so that the next list reads only what has changed since.
+    """
+    kept = Memory(memory or cache_file("sessions.msgpack", environment))
+    found = [(file, known) for file in session_files(environment) if (known := kept.of(file) or _new(file, kept))]
+    kept.forget_all_but([file.path for file, _ in found])
+    if cwd is not None:
+        found = _of_directory(found, cwd)
+    _complete(found[:COMPLETED], kept)
+    kept.save()
+    return [
+        Listed(f.agent, k.id, f.path, k.cwd, f.changed / 1e9, k.model, k.tokens, k.window, k.compactions, k.error)
+        for f, k in found
+    ]
+
+
+def _of_directory(found: Iterable[tuple[SessionFile, Known]], cwd: str) -> list[tuple[SessionFile, Known]]:
+    real = {said: os.path.realpath(said) for said in {known.cwd for _, known in found} - {""}}
+    here = os.path.realpath(cwd)
+    return [(file, known) for file, known in found if real.get(known.cwd) == here]
+
+
+def _new(file: SessionFile, kept: Memory) -> Known | None:
+    """What the ends of a file tell that is not known as it stands; None where it cannot be opened."""
+    from foldline.listing.reading import glanced
+
+    known = glanced(file)
+    if known:
+        kept.keep(file, known)
+    return known
+
+
+def _complete(found: Iterable[tuple[SessionFile, Known]], kept: Memory) -> None:
+    """Finds out what is left to be known of sessions, as long as patience lasts."""
+    started = time.monotonic()
+    for file, known in found:
+        if not known.whole and time.monotonic() - started < PATIENCE:
+            from foldline.listing.reading import read_whole
+
+            read_whole(file, known)
+            kept.keep(file, known)
