@@ -51,7 +51,7 @@ def listed(
     What is found out is kept in the file `memory`, so that the next list reads only what has changed since.
     """
     kept = Memory(memory or cache_file("sessions.msgpack", environment))
-    found = [(file, known) for file in session_files(environment) if (known := kept.of(file) or _new(file, kept))]
+    found = _known(session_files(environment), kept)
     kept.forget_all_but([file.path for file, _ in found])
     if cwd is not None:
         found = _of_directory(found, cwd)
@@ -69,14 +69,16 @@ def _of_directory(found: Iterable[tuple[SessionFile, Known]], cwd: str) -> list[
     return [(file, known) for file, known in found if real.get(known.cwd) == here]
 
 
-def _new(file: SessionFile, kept: Memory) -> Known | None:
-    """What the ends of a file tell that is not known as it stands; None where it cannot be opened."""
+def _known(files: list[SessionFile], kept: Memory) -> list[tuple[SessionFile, Known]]:
+    """What is known of each file; the ends are read of those that are new or have changed."""
+    found = [(file, known) for file in files if (known := kept.of(file))]
+    if len(found) == len(files):
+        return found
     from foldline.listing.reading import glanced
 
-    known = glanced(file)
-    if known:
+    for file, known in glanced([file for file in files if not kept.of(file)]):
         kept.keep(file, known)
-    return known
+    return [(file, known) for file in files if (known := kept.of(file))]
 
 
 def _complete(found: Iterable[tuple[SessionFile, Known]], kept: Memory) -> None:

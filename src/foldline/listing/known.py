@@ -62,10 +62,9 @@ class Memory:
         return known if fits else None
 
     def keep(self, file: SessionFile, known: Known) -> None:
-        """Notes what is known of a file; not under a name that is no text, which cannot be written down."""
-        if file.path.isascii() or printable(file.path) == file.path:
-            self._rows[file.path] = known
-            self._changed = True
+        """Notes what is known of a file."""
+        self._rows[file.path] = known
+        self._changed = True
 
     def forget_all_but(self, paths: Collection[str]) -> None:
         """Drops the files that are gone."""
@@ -77,10 +76,14 @@ class Memory:
         self._changed |= bool(gone)
 
     def save(self) -> None:
-        """Writes what is new; where that cannot be, the next list finds it out once more."""
+        """Writes what is new; where that cannot be, the next list finds it out once more.
+
+        Paths that are no text cannot be written down.
+        """
         if not self._changed:
             return
+        rows = {path: known for path, known in self._rows.items() if printable(path) == path}
         with suppress(OSError, SessionError):
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            replace_file(self.path, msgspec.msgpack.encode(_Kept(VERSION, self._rows)))
+            replace_file(self.path, msgspec.msgpack.encode(_Kept(VERSION, rows)))
             self._changed = False

@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from foldline.errors import FoldlineError
 from foldline.inspection import Opened
 from foldline.listing.known import Known
 from foldline.models import model as model_named
-from foldline.policy import budget
+from foldline.policy import budget_for
 from foldline.transcripts import open_session
-from foldline.transcripts.ends import SIGNS, ends, may_hold_folds
-from foldline.transcripts.finding import SessionFile, id_and_cwd, printable
+from foldline.transcripts.ends import CHUNK, SIGNS, ends, may_hold_folds
+from foldline.transcripts.finding import FIRST, SessionFile, id_and_cwd, printable
+
+AHEAD = 128
+"""Files whose ends are asked of the disk together: it answers many requests nearly as fast as one."""
 
 
-def glanced(file: SessionFile) -> Known | None:
-    """What the ends of a file tell; None where it cannot be opened."""
+def glanced(files: Sequence[SessionFile]) -> Iterator[tuple[SessionFile, Known]]:
+    """What the ends of files tell; files that cannot be read are left out."""
+    for at in range(0, len(files), AHEAD):
+        opened = [(file, fd) for file in files[at : at + AHEAD] if (fd := _asked_for(file)) is not None]
+        for file, fd in opened:
+            try:
+                yield file, _glanced(file, fd)
+            except OSError:
+                continue
+            finally:
+                os.close(fd)
+
+
+def _asked_for(file: SessionFile) -> int | None:
+    """The file opened, its ends on their way into memory; None where it cannot be opened."""
     try:
         fd = os.open(file.path, os.O_RDONLY)
     except OSError:
         return None
-    try:
-        id, cwd = id_and_cwd(fd, file.path)
-        told = ends(fd, file.size, file.agent)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        os.posix_fadvise(fd, 0, FIRST, os.POSIX_FADV_WILLNEED)
+        os.posix_fadvise(fd, max(0, file.size - CHUNK), CHUNK, os.POSIX_FADV_WILLNEED)
+    return fd
+
+
+def _glanced(file: SessionFile, fd: int) -> Known:
+    id, cwd = id_and_cwd(fd, file.path)
+    told = ends(fd, file.size, file.agent)
     known = Known(file.size, file.changed, file.inode, id, cwd)
     if told is not None:
         known.model, known.tokens = told
@@ -62,5 +82,4 @@ def _folded(file: SessionFile) -> bool:
 
 @lru_cache(maxsize=1 << 10)
 def _window(model: str) -> int:
-    known = model_named(model)
-    return budget(known.window, max_input=known.max_input).window
+    return budget_for(model_named(model)).window

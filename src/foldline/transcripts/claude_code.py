@@ -128,10 +128,10 @@ def _message(row: Row, rounds: dict[str, int], source: Source) -> Message | None
         return None
     if not message.parts:
         return None
-    return replace(message, usage=usage_of(row)) if row.kind == "assistant" else message
+    return replace(message, usage=_usage(row)) if row.kind == "assistant" else message
 
 
-def usage_of(row: Row) -> Usage | None:
+def _usage(row: Row) -> Usage | None:
     """The bill on a row; the prompt counts are right in every version, the output only where the version is honest."""
     if row.message.get("model") == SYNTHETIC:
         return None

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Raw, Struct
 
 from foldline.messages import Usage
 from foldline.session import dialect
-from foldline.session.lines import decode, lines_from_end
+from foldline.session.lines import lines_from_end
 from foldline.session.log import NO_MODELS
-from foldline.transcripts import claude_code, codex
-from foldline.transcripts.claude_tree import LEAVES, Row
-from foldline.transcripts.parts import mapping, string
+from foldline.transcripts.claude_code import SYNTHETIC
+from foldline.transcripts.codex import usage_of as codex_usage
 from foldline.wire import read_usage
 
 CHUNK = 16 * 1024
@@ -41,18 +41,15 @@ class Said(NamedTuple):
     parent: str | None = None
     usage: Usage | None = None
     model: str = ""
-    content: object = None
+    content: bytes | memoryview = b""
     anew: bool = False
-
-
-Telling = Callable[[dict[str, Any]], Said | None]
 
 
 def ends(fd: int, size: int, agent: str) -> Ends | None:
     """The ends of an open file of `size` bytes; None where they do not tell, so that the whole has to be read.
 
-    They do not where a fold stands behind the newest bill, where the path leads further back, and for agents whose
-    files are no rows.
+    They do not where a fold stands behind the newest bill, where the path leads further back, where a row is of no
+    known shape, and for agents whose files are no rows.
     """
     tell = TELLING.get(agent)
     if tell is None:
@@ -63,18 +60,17 @@ def ends(fd: int, size: int, agent: str) -> Ends | None:
         if size - line.offset > REACH:
             break
         try:
-            row = decode(line.data)
-        except ValueError:
-            continue
-        said = tell(row) if isinstance(row, dict) else None
+            said = tell(_row(line.data))
+        except (ValueError, RecursionError):
+            break
         if said is None or (place and said.id != place.parent):
             continue
         if said.anew:
-            return None
+            break
         model = model or said.model
         if tokens is None:
-            tokens = said.usage.context + behind if said.usage else None
-            behind += _weight(said.content)
+            tokens = said.usage.context + behind if said.usage and said.usage.prompt else None
+            behind += len(said.content) // BYTES_PER_TOKEN
         if tokens is not None and model:
             return Ends(model, tokens)
         place = said
@@ -93,68 +89,104 @@ def may_hold_folds(fd: int, size: int, agent: str) -> bool:
     return False
 
 
-def _weight(content: object) -> int:
-    return len(msgspec.json.encode(content)) // BYTES_PER_TOKEN if content else 0
-
-
 # -- rows, agent by agent ------------------------------------------------------------------------------------------
 
 
-def _pi(row: dict[str, Any]) -> Said | None:
-    if row.get("type") == "session":
+class _Message(Struct):
+    role: str = ""
+    model: str = ""
+    usage: dict[str, Any] | None = None
+    content: Raw = Raw()
+    parts: Raw = Raw()
+
+
+class _Payload(Struct):
+    type: str = ""
+    model: str = ""
+    content: Raw = Raw()
+    output: Raw = Raw()
+    arguments: Raw = Raw()
+    info: dict[str, Any] | None = None
+
+
+class _Row(Struct):
+    """What the rows of all these agents have in common with none, in one shape; the rest of a row is passed over."""
+
+    type: str = ""
+    subtype: str | None = None
+    id: str | None = None
+    parentId: str | None = None  # noqa: N815
+    uuid: str | None = None
+    parentUuid: str | None = None  # noqa: N815
+    isSidechain: bool | None = None  # noqa: N815
+    isCompactSummary: bool | None = None  # noqa: N815
+    model: str | None = None
+    modelId: str | None = None  # noqa: N815
+    message: _Message | None = None
+    payload: _Payload | None = None
+    usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    foldline: Raw = Raw()
+    details: Raw = Raw()
+
+
+_row = msgspec.json.Decoder(_Row).decode
+_NOTHING = _Message()
+
+
+def _pi(row: _Row) -> Said | None:
+    if row.type == "session":
         return None
-    message = mapping(row.get("message"))
-    usage = dialect.usage_of(message.get("usage")) if message.get("role") == "assistant" else None
-    billed = usage if usage and usage.prompt else None
-    marked = "foldline" in row or "foldline" in mapping(row.get("details"))
-    anew = marked or row.get("type") in ("compaction", "context_edit", "branch_summary")
-    model = string(row.get("modelId"), message.get("model") if billed else "")
-    named = "" if model in NO_MODELS else model
-    return Said(row.get("id"), row.get("parentId"), billed, named, message.get("content"), anew)
+    message = row.message or _NOTHING
+    usage = dialect.usage_of(message.usage) if message.role == "assistant" else None
+    model = row.modelId or (message.model if usage and message.model not in NO_MODELS else "")
+    folds = row.type in ("compaction", "context_edit", "branch_summary")
+    anew = folds or bool(row.foldline) or b'"foldline"' in bytes(row.details)
+    return Said(row.id, row.parentId, usage, model, memoryview(message.content), anew)
 
 
-def _claude_code(row: dict[str, Any]) -> Said | None:
-    if row.get("type") not in (*LEAVES, "progress") or row.get("isSidechain") is True:
+def _claude_code(row: _Row) -> Said | None:
+    if row.uuid is None or row.isSidechain or row.type == "progress":
         return None
-    about = Row(0, row, "")
-    usage = claude_code.usage_of(about) if about.kind == "assistant" else None
-    anew = about.is_boundary or about.is_summary or "foldline" in row or about.data.get("subtype") == CLEARING
-    return Said(about.uuid, about.parent, usage, string(about.message.get("model")), about.message.get("content"), anew)
+    message = row.message or _NOTHING
+    usage = read_usage(message.usage) if row.type == "assistant" and message.model != SYNTHETIC else None
+    boundary = row.subtype in ("compact_boundary", "microcompact_boundary")
+    anew = boundary or bool(row.isCompactSummary) or bool(row.foldline)
+    return Said(row.uuid, row.parentUuid, usage, message.model if usage else "", memoryview(message.content), anew)
 
 
-def _codex(row: dict[str, Any]) -> Said | None:
-    payload = mapping(row.get("payload"))
-    match row.get("type"), payload.get("type"):
+def _codex(row: _Row) -> Said | None:
+    payload = row.payload or _Payload()
+    match row.type, payload.type:
         case "event_msg", "token_count":
-            return Said(usage=codex.usage_of(mapping(mapping(payload.get("info")).get("last_token_usage"))))
-        case "event_msg", "thread_rolled_back":
-            return Said(anew=True)
+            billed = (payload.info or {}).get("last_token_usage")
+            return Said(usage=codex_usage(billed) if isinstance(billed, dict) else None)
         case "turn_context", _:
-            return Said(model=string(payload.get("model")))
+            return Said(model=payload.model)
         case "response_item", _:
-            return Said(content=payload)
-        case "compacted", _:
+            return Said(content=b"".join(map(bytes, (payload.content, payload.output, payload.arguments))))
+        case ("compacted", _) | ("event_msg", "thread_rolled_back"):
             return Said(anew=True)
     return None
 
 
-def _qwen(row: dict[str, Any]) -> Said | None:
-    usage = read_usage(mapping(row.get("usageMetadata")))
-    billed = usage if usage and usage.prompt else None
-    anew = row.get("subtype") == "chat_compression"
-    content = mapping(row.get("message")).get("parts")
-    return Said(row.get("uuid"), row.get("parentUuid"), billed, string(row.get("model")), content, anew)
+def _qwen_code(row: _Row) -> Said | None:
+    anew = row.subtype == "chat_compression"
+    content = memoryview(row.message.parts) if row.message else b""
+    return Said(row.uuid, row.parentUuid, read_usage(row.usageMetadata), row.model or "", content, anew)
 
 
-CLEARING = "microcompact_boundary"
+TELLING: dict[str, Callable[[_Row], Said | None]] = {
+    "pi": _pi,
+    "openclaw": _pi,
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "qwen-code": _qwen_code,
+}
 
-TELLING: dict[str, Telling] = {
-    "pi": _pi, "openclaw": _pi, "claude-code": _claude_code, "codex": _codex, "qwen-code": _qwen,
-}  # fmt: skip
-
+_PI_SIGNS = (b'"compaction"', b'"foldline')
 SIGNS = {
-    "pi": (b'"compaction"', b'"foldline'),
-    "openclaw": (b'"compaction"', b'"foldline'),
+    "pi": _PI_SIGNS,
+    "openclaw": _PI_SIGNS,
     "claude-code": (b'compact_boundary"', b'"isCompactSummary"'),
     "codex": (b'"compacted"',),
     "qwen-code": (b'"chat_compression"',),
