@@ -72,7 +72,7 @@ def write(
             if found := _oversize(answer.text, most, size):
                 faults = (found,)
                 break
-            return replace(written, summary=with_words(answer, brief.max_tokens // 4))
+            return replace(written, summary=with_words(answer, ledger, brief.max_tokens // 4))
         draft = replace(answer, text=bare(answer.text)) if isinstance(answer, Draft) else Draft(bare(answer.text))
         drafts.append(draft)
         written = replace(written, drafts=tuple(drafts))
@@ -81,7 +81,7 @@ def write(
             faults = (found,)
         if not faults:
             whole = repair(draft.text, ledger, _room(draft.text, room, brief.max_tokens, most, size), brief.focus)
-            summary = with_words(Summary(whole.text, ledger.facts()), brief.max_tokens // 4)
+            summary = with_words(Summary(whole.text, ledger.facts()), ledger, brief.max_tokens // 4)
             if not (found := _oversize(summary.text, most, size)):
                 return replace(written, summary=summary, repaired=whole.added)
             faults = (found,)
@@ -91,15 +91,14 @@ def write(
 
 def extracted(brief: Brief, ledger: Ledger) -> Summary:
     """The summary that code writes from the ledger, without a model."""
-    return with_words(Summary(compose(brief, ledger), ledger.facts()), brief.max_tokens // 4)
+    return with_words(Summary(compose(brief, ledger), ledger.facts()), ledger, brief.max_tokens // 4)
 
 
-def with_words(summary: Summary, room: int) -> Summary:
+def with_words(summary: Summary, ledger: Ledger, room: int) -> Summary:
     """The summary, with the user's newest words quoted before it where it shows none of them, newest first.
 
     A model may forget what the user said, and a small budget may not hold it.
     """
-    ledger = Ledger.from_facts(summary.facts)
     said = [request for request in reversed(ledger.requests) if request.text.strip()]
     missing = [request for request in said if not _shown(request, summary.text)]
     if not missing or missing[0] is not said[0]:
