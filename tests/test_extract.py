@@ -14,7 +14,7 @@ from foldline.summarize.extract import extract
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
-HEADINGS = ["Goal", "User requests", "Constraints", "Done", "In progress", "Decisions", "Errors", "Files", "Commands", "Next steps", "Critical context"]  # fmt: skip
+HEADINGS = ["Goal", "User requests", "Constraints", "Done", "In progress", "Decisions", "Errors", "Files", "Commands", "Next steps", "Critical context", "Identifiers"]  # fmt: skip
 
 
 def user(text: str) -> Message:

@@ -143,6 +143,7 @@ def test_what_a_draft_forgot_is_added_under_its_headings() -> None:
             "## Files",
             "## Next steps",
             "## Critical context",
+            "## Identifiers",
         ].index,
     )
     assert "- none" not in whole.text

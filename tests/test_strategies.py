@@ -266,6 +266,15 @@ def test_a_summary_is_folded_into_the_next_one_but_not_by_itself() -> None:
     assert places(view, summarize_older(keep=100)(view, 1_500)) == [0]
 
 
+def test_words_are_not_cut_where_the_newest_part_alone_is_too_large() -> None:
+    view = see(user(100), assistant(10_000), user(20_000))
+    edit = only(summarize_older(keep=1_000, max_tokens=4_000, least=2_000)(view, 20_000))
+    # of 30,100 tokens 10,100 may remain, which the newest message alone takes: the summary has its least all the same
+    assert edit.into == Brief(2_000)
+    hard = only(summarize_older(keep=1_000, max_tokens=4_000, least=0)(view, 20_000))
+    assert hard.into == Brief(64)
+
+
 def test_the_brief_carries_the_focus_and_a_size_that_fits() -> None:
     view = see(assistant(10_000), user(100))
     edit = only(summarize_older(keep=1_000, max_tokens=4_000, focus="the parser")(view, 9_000))

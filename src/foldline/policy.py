@@ -98,10 +98,10 @@ def hard_strategies(keep: int) -> tuple[Strategy, ...]:
     return (
         prune_tool_outputs(protect=keep, enough=True),
         shorten_newest(keep=keep),
-        summarize_older(keep=keep, max_tokens=16_000),
+        summarize_older(keep=keep, max_tokens=16_000, least=0),
         prune_tool_outputs(protect=0, minimum=0),
         shorten_tool_outputs(keep=1_000),
-        summarize_older(keep=0, max_tokens=1_000),
+        summarize_older(keep=0, max_tokens=1_000, least=0),
         shorten_tool_outputs(keep=200),
         shorten_tool_outputs(keep=40),
         truncate(),

@@ -71,5 +71,5 @@ def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int) -> 
 
 def steps_within(max_tokens: int) -> list[Step]:
     """What meets a hard budget for the messages of a view."""
-    layer = Layer("full", 1.0, 1.0, hard_strategies(max_tokens // 3), hard=True)
+    layer = Layer("full", 1.0, 1.0, hard_strategies(max_tokens // 4), hard=True)
     return [Step(layer, max_tokens, max_tokens)]

@@ -24,13 +24,15 @@ LONGEST_WORDS = 2_000
 
 
 def summarize_older(
-    *, keep: int = 25_000, max_tokens: int = 4_000, words: int = 16_000, focus: str = ""
+    *, keep: int = 25_000, max_tokens: int = 4_000, words: int = 16_000, least: int = 2_000, focus: str = ""
 ) -> Callable[[View, int], Iterator[Edit]]:
     """Replaces everything but the newest `keep` tokens by a summary of at most `max_tokens`.
 
     The user's own words come on top, up to `words` tokens, so that they can be quoted in full (Codex keeps 20,000).
     The cut falls where no pair is split, at the start of a turn where one is near. Pins stay where they are, and each
-    span between them gets a summary of its own. Less than `keep` stays where `excess` asks for more.
+    span between them gets a summary of its own. Less than `keep` stays where `excess` asks for more, and the summaries
+    get shorter, down to `least` tokens together (at most a quarter of what may remain): where the newest part alone is
+    too large, cutting words helps little.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
@@ -44,7 +46,8 @@ def summarize_older(
             tokens = _tokens(view, start, stop)
             fair = max_tokens * tokens // folded + min(words, _words(view, start, stop))
             fits = room * tokens // folded if excess > 0 else fair
-            size = max(64, min(max(fair, 200), max(fits, 64), tokens // 3))
+            floor = max(64, min(least, aim // 4) * tokens // folded)
+            size = max(64, min(max(fair, 200), max(fits, floor), tokens // 3))
             drop = tuple(entry.id for entry in view.entries[start:stop])
             yield Edit(drop, Brief(size, focus), by="summarize_older")
 

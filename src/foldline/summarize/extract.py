@@ -32,11 +32,17 @@ _SHARES = {
 _REQUESTS = 0.42
 _SPOKEN = 0.62
 """The user's words come first: requests alone, and requests with constraints, may take these shares of the page."""
-_LITERALS = 0.3
 _TRAIL = 0.14
 """The files that were changed come next, with this share at least."""
+_LITERALS = 0.4
+_MOST_LITERALS = 3_000
+_LEAST_PROSE = 0.35
+"""Literals get this share of the page and at most so many tokens, and leave prose this share of what is left then."""
 _LINE = 0.3
 """A line is preferred to its bare literals from this share of their chance per character on."""
+_WORD = re.compile(r"(?<![^\s(\"'])[^\W\d_]{2,}(?=[\s,.:;!?)\"']|$)|[\u3040-\u9fff]{2}")
+_WORDY = 6
+"""A line with so many ordinary words tells something; code and log lines seldom have them."""
 _ROW = 20
 _PLACE = re.compile(r"\d:\d+$")
 _CODE = re.compile(
@@ -72,8 +78,8 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     for line in sorted(trail, key=lambda line: -line.rank):
         if line.rank >= CHANGED:
             room -= page.add(line, room)
-    prose = int(budget - page.used - min(budget * _LITERALS, (budget - page.used) * 0.5))
-    page.budget = page.used + prose
+    bare = min(int(budget * _LITERALS), _MOST_LITERALS)
+    page.budget -= min(bare, int((budget - page.used) * (1 - _LEAST_PROSE)))
     lines = [
         *rule_lines(ledger, boost),
         *progress_lines(ledger, width, boost),
@@ -83,7 +89,7 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     ]
     page.fill(lines, _SHARES)
     page.budget = budget
-    _add_literals(page, ledger, int(budget * _LITERALS))
+    _add_literals(page, ledger, bare)
     page.fill(lines, _SHARES)
     return clean(page.text() or _least(ledger, budget))
 
@@ -110,7 +116,7 @@ def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
     fresh.sort(key=lambda i: -chance[i.value] / (len(i.value) + 6) ** 0.5)
     taken: set[str] = set()
     lines = room // 250
-    for rank, i in enumerate(fresh[: 3 * lines]):
+    for rank, i in enumerate(fresh[: 6 * lines]):
         if lines and _tells(i, ledger, chance, taken):
             line = Line("Critical context", f"- {bulletless(i.line)}", 1.0 + rank)
             if page.add(line, room - page.used):
@@ -134,12 +140,12 @@ def _add_bare(page: Page, values: Iterable[str], room: int) -> None:
     for place, (kind, names) in enumerate(kinds.items()):
         for start in range(0, len(names), _ROW):
             row = f"- {kind}: {', '.join(names[start : start + _ROW])}"
-            page.add(Line("Critical context", row, 1e6 + 1e3 * place + start))
+            page.add(Line("Identifiers", row, 1e3 * place + start))
 
 
 def _tells(i: Identifier, ledger: Ledger, chance: dict[str, float], taken: set[str]) -> bool:
     """Whether the line of an identifier is worth its tokens against the bare literals."""
-    if len(i.line) < len(i.value) + 8 or _CODE.search(i.line) or not ledger.holds(i.line, i.seen):
+    if len(_WORD.findall(i.line)) < _WORDY or _CODE.search(i.line) or not ledger.holds(i.line, i.seen):
         return False
     gain = sum(chance.get(word, 0.0) for word in literals(i.line) if word not in taken)
     return gain / (len(i.line) + 4) > _LINE * chance[i.value] / (len(i.value) + 3)

@@ -9,7 +9,7 @@ from foldline.tokens.estimate import estimate
 
 HEADINGS = (
     "Goal", "User requests", "Constraints", "Done", "In progress", "Decisions", "Errors", "Files", "Commands", "Next steps",
-    "Critical context",
+    "Critical context", "Identifiers",
 )  # fmt: skip
 
 

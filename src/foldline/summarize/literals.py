@@ -21,7 +21,11 @@ _LISTED = {
     "url": "addresses", "pair": "paths", "path": "paths", "file": "paths", "hash": "numbers", "number": "numbers",
     "version": "numbers", "mixed": "numbers",
 }  # fmt: skip
-_MEMBER = re.compile(r"^(?:this|self)\.|\.(?![a-z]{1,4}\d?$)\w+$")
+_ENDING = re.compile(
+    r"(?i)\.(?:py|ipynb|[cm]?[jt]sx?|vue|go|mod|rs|[ch](?:pp|c)?|java|kts?|rb|php|swift|lua|sh|bats|ps1|sql|proto|pkl|jsonl?|ya?ml|toml|ini|cfg|conf|"
+    r"env|xml|html?|s?css|mdx?|rst|txt|[ct]sv|log|lock|sum|db|sqlite3?|pdf|png|jpe?g|gif|svg|zip|gz|tar|whl|jar|patch|diff|bak|tmp|snap)$"
+)
+"""How files end; a word behind a dot is otherwise more often a member."""
 _NOISE = re.compile(
     r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+[a-z]|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
 )
@@ -54,7 +58,7 @@ def worth(word: str) -> float:
 def kind_of(word: str) -> str:
     """What a list calls literals of this shape."""
     found = _SHAPES.search(word)
-    if found is not None and found.lastgroup == "file" and _MEMBER.search(word):
+    if found is not None and found.lastgroup == "file" and not _ENDING.search(word):
         return "names"
     return _LISTED.get((found.lastgroup or "") if found else "", "names")
 

@@ -112,7 +112,7 @@ def _lines(ledger: Ledger, focus: str, missing: set[str]) -> Iterator[Line]:
     bare = [name.removeprefix("identifier: ") for name in sorted(missing) if name.startswith("identifier: ")]
     bare.sort(key=lambda value: -next((i.weight for i in ledger.identifiers if i.value == value), 0.0))
     for i in range(0, len(bare), _ROW):
-        yield Line("Critical context", f"- {', '.join(bare[i : i + _ROW])}")
+        yield Line("Identifiers", f"- {', '.join(bare[i : i + _ROW])}")
 
 
 def _spoken(ledger: Ledger, words: int, focus: str) -> Iterator[Line]:
