@@ -246,6 +246,34 @@ def test_a_correction_retires_the_old_value(first: str, correction: str) -> None
         assert ledger.holds("it listens on 80801", 1)
 
 
+@pytest.mark.parametrize(
+    ("old", "first", "correction"),
+    [
+        ("queue-a4", "our queue is called queue-a4", "hang on, that one was relocated, queue-a1"),
+        ("3.8.1", "we run falcon 3.8.1 in prod", "ops upgraded overnight, falcon 3.9.0 is live"),
+        ("7100", "the bridge answers on 7100", "argh, 7010"),
+        ("feature/login-v2", "work off feature/login-v2", "somebody deleted that, feature/login-v3 has everything"),
+    ],
+)
+def test_a_slip_retires_the_value_of_the_same_shape(old: str, first: str, correction: str) -> None:
+    ledger = Ledger.of([user(first), says(f"I take {old} then."), user(correction)])
+    assert not ledger.holds(f"I take {old} then.", 1)
+    assert not ledger.holds(first, 0, "user")
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["the pending colour is 282832, the one for success 283228"],
+        ["review PR 2356", "thanks! and review PR 2357"],
+        ["merge `feat/charts-2` → `dev`"],
+    ],
+)
+def test_values_beside_each_other_all_stand(messages: list[str]) -> None:
+    ledger = Ledger.of([user(text) for text in messages])
+    assert ledger.retired == ()
+
+
 def test_a_value_that_comes_back_stands_again() -> None:
     ledger = Ledger.of([user("use 8080"), user("use 9090 instead of 8080"), user("no, use 8080 instead of 9090")])
     assert ledger.holds("use 8080", 0)

@@ -29,7 +29,7 @@ _CONTRASTS = tuple(
         (("from", "von", "de", "dari"), rf"\b(?:from|von|de|dari) {_VALUE} (?:to|auf|zu|nach|a|à|ke) {_VALUE}", 1, 2),
         (("not",), rf"\bnot {_VALUE},? but (?:rather )?{_VALUE}", 1, 2),
         (("nicht",), rf"\bnicht {_VALUE},? sondern {_VALUE}", 1, 2),
-        (("->", "→", "=>"), rf"{_VALUE} ?(?:->|→|=>) ?{_VALUE}", 1, 2),
+        (("->", "→", "=>"), rf"(?=\S*\d){_VALUE} ?(?:->|→|=>) ?(?=\S*\d){_VALUE}", 1, 2),
         (
             ("replace", "swap", "change", "switch"),
             rf"\b(?:replace|swap|change|switch) {_VALUE} (?:with|by|to|for) {_VALUE}",
@@ -61,8 +61,10 @@ _STOPWORDS = frozenset(_PLAIN.split())
 _TOLD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#%+~-]*[A-Za-z0-9]", re.ASCII)
 _A_FILE = re.compile(r"//|\.[A-Za-z]{1,5}$|:\d+:\d+")
 _SLIPS = """
-    typo mistyped oops whoops wait meant mistake mistaken mixed misread confused swapped forget nope actually instead
-    correction correct wrong sorry scratch moved
+    typo mistyped oops whoops wait hang meant mistake mistaken mixed misread confused swapped forget nope nah argh ugh
+    actually instead correction correct wrong sorry scratch lied anymore nowadays
+    moved relocated renamed replaced rebuilt upgraded downgraded bumped switched migrated changed
+    deleted removed retired deprecated superseded outdated expired dropped closed froze frozen dead died
     zahlendreher vertan vertippt verwechselt meinte quatsch mist ach pardon erreur trompé perdón equivoqué maaf salah
 """
 _SLIP_WORDS = frozenset(_SLIPS.split())

@@ -307,8 +307,9 @@ def restate(told: list[Labelled], new: Labelled) -> tuple[list[Labelled], list[R
     kept = [old for old in told if old.value != new.value]
     if again:
         return [*kept, *again], []
-    swapped = [old for old in kept if alike(old.value, new.value, False)]
-    same = swapped or [old for old in kept if old.at < new.at and alike(old.value, new.value, new.corrects)]
+    before = [old for old in kept if old.at < new.at]
+    swapped = [old for old in before if alike(old.value, new.value, False)]
+    same = swapped or [old for old in before if alike(old.value, new.value, new.corrects)]
     gone = same[-1:] if swapped or len(same) == 1 else []
     kept = [old for old in kept if old not in gone]
     return [*kept[-MOST_LABELLED:], new], [Retired(old.value, new.value, new.at) for old in gone]
