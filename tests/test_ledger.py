@@ -261,6 +261,12 @@ def test_a_slip_retires_the_value_of_the_same_shape(old: str, first: str, correc
     assert not ledger.holds(first, 0, "user")
 
 
+def test_of_several_values_the_one_that_begins_alike_is_taken_back() -> None:
+    ledger = Ledger.of([user("we build with 0.16.1"), user("polaris runs 31.4.7"), user("sorry, polaris 31.5.0")])
+    assert not ledger.holds("31.4.7", 1, "user")
+    assert ledger.holds("0.16.1", 0, "user")
+
+
 @pytest.mark.parametrize(
     "messages",
     [

@@ -35,9 +35,8 @@ _SPOKEN = 0.62
 _TRAIL = 0.14
 """The files that were changed come next, with this share at least."""
 _LITERALS = 0.4
-_MOST_LITERALS = 3_000
 _LEAST_PROSE = 0.35
-"""Literals get this share of the page and at most so many tokens, and leave prose this share of what is left then."""
+"""Literals get this share of the page, and leave to prose this share of what is left then."""
 _LINE = 0.3
 """A line is preferred to its bare literals from this share of their chance per character on."""
 _WORD = re.compile(r"(?<![^\s(\"'])[^\W\d_]{2,}(?=[\s,.:;!?)\"']|$)|[\u3040-\u9fff]{2}")
@@ -78,7 +77,7 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     for line in sorted(trail, key=lambda line: -line.rank):
         if line.rank >= CHANGED:
             room -= page.add(line, room)
-    bare = min(int(budget * _LITERALS), _MOST_LITERALS)
+    bare = int(budget * _LITERALS)
     page.budget -= min(bare, int((budget - page.used) * (1 - _LEAST_PROSE)))
     lines = [
         *rule_lines(ledger, boost),
@@ -98,11 +97,7 @@ def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
     """Adds the literals most needed that nothing above shows: a few in the line that they stood in, the others bare."""
     room = min(page.budget, page.used + room)
     shown = "\n".join(line.text for line in page.lines)
-    chance = {
-        i.value: need(i.value, i.count, i.weight, max(ledger.end - i.seen, 0))
-        for i in ledger.identifiers
-        if ledger.holds(i.value, i.seen)
-    }
+    chance = chances(ledger)
     for v in reversed(ledger.labelled):
         if (
             v.by == "user"
@@ -112,8 +107,8 @@ def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
             and ledger.holds(v.value, v.at)
         ):
             page.add(Line("Critical context", f"- {v.label}: {v.value}", -1.0 - v.at), room - page.used)
-    fresh = [i for i in ledger.identifiers if i.value in chance and i.value not in shown]
-    fresh.sort(key=lambda i: -chance[i.value] / (len(i.value) + 6) ** 0.5)
+    known = {i.value: i for i in ledger.identifiers}
+    fresh = [known[value] for value in chance if value not in shown]
     taken: set[str] = set()
     lines = room // 250
     for rank, i in enumerate(fresh[: 6 * lines]):
@@ -123,6 +118,16 @@ def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
                 taken |= literals(i.line)
                 lines -= 1
     _add_bare(page, [i.value for i in fresh if i.value not in taken], room)
+
+
+def chances(ledger: Ledger) -> dict[str, float]:
+    """How likely each identifier that still stands is needed again; first those that are worth most for their length."""
+    chance = {
+        i.value: need(i.value, i.count, i.weight, max(ledger.end - i.seen, 0))
+        for i in ledger.identifiers
+        if ledger.holds(i.value, i.seen)
+    }
+    return dict(sorted(chance.items(), key=lambda item: -item[1] / (len(item[0]) + 6) ** 0.5))
 
 
 def _add_bare(page: Page, values: Iterable[str], room: int) -> None:

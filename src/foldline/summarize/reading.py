@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult, replace
 from foldline.summarize.actions import Action, read_action
@@ -310,9 +311,16 @@ def restate(told: list[Labelled], new: Labelled) -> tuple[list[Labelled], list[R
     before = [old for old in kept if old.at < new.at]
     swapped = [old for old in before if alike(old.value, new.value, False)]
     same = swapped or [old for old in before if alike(old.value, new.value, new.corrects)]
-    gone = same[-1:] if swapped or len(same) == 1 else []
+    gone = same[-1:] if swapped or len(same) == 1 else _nearest(same, new.value)
     kept = [old for old in kept if old not in gone]
     return [*kept[-MOST_LABELLED:], new], [Retired(old.value, new.value, new.at) for old in gone]
+
+
+def _nearest(told: list[Labelled], value: str) -> list[Labelled]:
+    """Of several values that may have been meant, the one that begins most like another, if one does."""
+    heads = [sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old.value, value))) for old in told]
+    best = max(heads, default=0)
+    return [told[heads.index(best)]] if best > 1 and heads.count(best) == 1 else []
 
 
 def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:
