@@ -403,3 +403,14 @@ def test_a_plain_list_of_messages_is_exported(tmp_path):
     state = export(open_session(path))
     assert [c.text for c in state.constraints] == ["Always answer in French."]
     assert msgspec.to_builtins(state.source)["agent"] == "messages"
+
+
+def test_the_summary_that_a_new_session_begins_with_is_not_undone(session, tmp_path):
+    fold(session)
+    written = write_new(session.view(), "pi", str(tmp_path / "new"), model="m", agent="claude-code")
+    opened = Session(written.path)
+    was, shown = Path(written.path).read_bytes(), opened.view().messages
+    with pytest.raises(SessionError, match="begins with its summary"):
+        opened.undo()
+    assert Path(written.path).read_bytes() == was
+    assert Session(written.path).view().messages == shown

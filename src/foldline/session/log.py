@@ -145,7 +145,8 @@ class Session:
     def undo(self) -> str | None:
         """Takes back the newest fold on the path and answers its id, or None where there is none.
 
-        What came after the fold stays in the context.
+        What came after the fold stays in the context. Raises `SessionError` for the summary that a session was opened
+        with: what it stands for is in another file.
         """
         self._check_writable()
         group, mark = self._newest_fold()
@@ -159,6 +160,10 @@ class Session:
         else:
             noted = mark.get("leaf")
             leaf = noted if isinstance(noted, str) and self._search(noted) else self._before(group[0])
+            if leaf is None:
+                raise SessionError(
+                    "the session begins with its summary, so there is nothing to go back to", path=self.path
+                )
             self._write(composing.undo_records(self._place(), group, leaf, note))
         return fold
 
