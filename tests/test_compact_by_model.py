@@ -196,6 +196,11 @@ def test_flags_that_belong_to_a_model_are_refused_without_one(session: Path) -> 
     assert run(session, "compact", "--yes", "--model", "extract", "--fallback", "demo-1").exit_code == 2
 
 
+def test_without_a_place_for_finished_stages_it_folds_all_the_same(session: Path) -> None:
+    with Provider(says(GOOD)) as provider:
+        assert run(session, *by(provider), XDG_CACHE_HOME=str(session)).exit_code == 0
+
+
 # -- failures -----------------------------------------------------------------------------------------------------
 
 FAILURES: dict[str, tuple[Reply, str]] = {

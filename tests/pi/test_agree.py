@@ -13,6 +13,7 @@ from foldline.messages import Message, Summary, Text, ToolCall
 from foldline.policy import Layer
 from foldline.session import Session
 from foldline.session.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
+from foldline.steps import Step, steps_by_hand
 from foldline.strategies import prune_tool_outputs
 from foldline.summarize.extract import extract
 
@@ -44,7 +45,7 @@ def fold(session: Session, *layers: Layer) -> None:
     """Folds by hand, or with one layer from a mark of nothing."""
     meter = session.meter()
     before = session.view(meter)
-    steps = [engine.Step(layer, -1, 0) for layer in layers] or engine.steps_by_hand(
+    steps = [Step(layer, -1, 0) for layer in layers] or steps_by_hand(
         policy.DEFAULT, before, policy.budget(200_000), meter.overhead
     )
     made = engine.run(

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -67,9 +67,7 @@ def by_model(found: Opened, policy: Policy, focus: str, settings: Summaries, *, 
     Else `SummaryFailed` is raised, and what was spent is told in it.
     """
     from foldline.summarize.model import ModelSummarizer
-    from foldline.summarize.stages import StageFile
 
-    side = _side_file(found.session.path)
     models = [name for name in settings.fallbacks if name != EXTRACT]
     with _waiting(settings.model) as heard:
         summarizer = ModelSummarizer(
@@ -82,7 +80,7 @@ def by_model(found: Opened, policy: Policy, focus: str, settings: Summaries, *, 
             fallbacks=models,
             instructions=settings.instructions,
             prompt=settings.prompt,
-            stages=StageFile(side),
+            stages=_stages(found.session.path),
             on_stage=heard,
         )
         after, fold = found.plan(policy, focus, summarizer)
@@ -103,7 +101,7 @@ def by_model(found: Opened, policy: Policy, focus: str, settings: Summaries, *, 
 
 def forget_stages(path: str) -> None:
     """Throws away the finished stages of a session that was folded."""
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         _side_file(path).unlink()
 
 
@@ -118,12 +116,22 @@ def spent(receipt: Receipt) -> str:
     return ", ".join(parts)
 
 
+def _stages(path: str) -> MutableMapping[str, str]:
+    """The finished stages of a session's summary, kept until it is folded; in memory where no file can be made."""
+    from foldline.summarize.stages import StageFile
+
+    side = _side_file(path)
+    try:
+        side.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return StageFile(side)
+    except OSError:
+        return {}
+
+
 def _side_file(path: str) -> Path:
-    """Where the finished stages of a session's summary are kept until it is folded."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(Path.home(), ".cache")
-    folder = Path(cache, "foldline", "stages")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / f"{blake2b(os.path.realpath(path).encode(), digest_size=12).hexdigest()}.jsonl"
+    name = blake2b(os.fsencode(os.path.realpath(path)), digest_size=12).hexdigest()
+    return Path(cache, "foldline", "stages", f"{name}.jsonl")
 
 
 @contextmanager
