@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types layers check bench lock pi clients clean
+.PHONY: help demo test lint types layers check bench lock pi clients server clean
 
 help: ## what the targets do
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -44,8 +44,12 @@ clients: $(READY) ## fold sessions of the real Claude Code and Codex and resume 
 	sh tests/clients/install.sh .clients
 	CLIENT_PACKAGES=$(CURDIR)/.clients $(BIN)/python -m pytest tests/clients
 
+server: $(READY) ## summaries by a small model on a real model server (installs both into .server)
+	PYTHON=$(BIN)/python sh tests/server/install.sh .server
+	SERVER_PACKAGES=$(CURDIR)/.server $(BIN)/python -m pytest tests/server
+
 lock: $(READY) ## pin the dependencies by hash
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
 
 clean: ## remove the environment
-	rm -rf $(VENV) .pi .clients
+	rm -rf $(VENV) .pi .clients .server
