@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import urllib.error
 import urllib.request
 from typing import Any
 
@@ -38,8 +39,12 @@ class Agent:
     def __call__(self, messages: list[Item]) -> Item:
         body = {"model": self.name, "system": "You are an agent.", "tools": TOOLS, "messages": messages}
         sent = urllib.request.Request(f"{self.provider.url}/messages", json.dumps(body).encode())
-        with urllib.request.urlopen(sent) as reply:
-            return json.load(reply)
+        try:
+            with urllib.request.urlopen(sent) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError as refused:
+            with refused:
+                raise RuntimeError(f"HTTP {refused.code}") from None
 
 
 def full(
