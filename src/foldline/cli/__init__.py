@@ -74,7 +74,9 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except FoldlineError as error:
-        click.echo(f"foldline: {error}", err=True)
+        from foldline.cli.drawing import visible
+
+        click.echo(visible(f"foldline: {error}"), err=True)
         sys.exit(FAILED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ import sys
 import click
 
 from foldline.cli import NOTHING_TO_DO
+from foldline.cli.drawing import visible
 from foldline.cli.options import opened, print_json, session_options
 from foldline.errors import SessionError
 from foldline.session import Session
@@ -61,5 +62,5 @@ def _chosen(found: list[Point]) -> str | None:
 
 
 def _line(point: Point) -> str:
-    said = " ".join(point.text[:400].split())
+    said = visible(" ".join(point.text[:400].split()))
     return said if len(said) <= 80 else said[:79] + "…"

@@ -8,7 +8,7 @@ import sys
 import click
 
 from foldline.cli import NOTHING_TO_DO
-from foldline.cli.drawing import RULE, bar, row, title, tokens
+from foldline.cli.drawing import RULE, bar, row, title, tokens, visible
 from foldline.cli.options import (
     chosen_policy,
     force_option,
@@ -125,7 +125,7 @@ def preview(found: Opened, fold: Fold, summary: str, model: str) -> str:
         lines.append(row("Summary By", f"{model}, asked once this is folded; here it is by extraction") + "\n")
     if summary:
         lines += ["Summary", RULE, summary, ""]
-    return "\n".join(lines)
+    return visible("\n".join(lines))
 
 
 def figures(found: Opened, fold: Fold) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from foldline.cli import LazyGroup
-from foldline.cli.drawing import age, bar, row, title, tokens
+from foldline.cli.drawing import age, bar, row, title, tokens, visible
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
 from foldline.cli.summaries import spent
 from foldline.fold import Receipt
@@ -121,7 +121,8 @@ def draw_inspection(i: Inspection) -> str:
     lines += [row(f"  {_layer(s.layer)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
     if i.largest:
         wide = max(len(s.name) for s in i.largest)
-        lines += ["", "Largest messages:", *(f"  {s.tokens:>8,}  {s.name:<{wide}} {s.unit}" for s in i.largest)]
+        large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {visible(s.unit)}" for s in i.largest)
+        lines += ["", "Largest messages:", *large]
     return "\n".join(lines)
 
 
@@ -159,7 +160,7 @@ def _drawn(fold: PastFold) -> list[str]:
         repaired = f" ({r.facts_repaired} repaired)" if r.facts_repaired else ""
         lines.append(f"  Facts:     {r.facts_kept} in view{repaired}, {r.facts_lost} only by recall")
     if r.instruction:
-        lines.append(f'  Focus:     "{r.instruction}"')
+        lines.append(f'  Focus:     "{visible(r.instruction)}"')
     if r.models:
         lines += [f"  Model:     {spent(r)}", f"  Waited:    {r.waited:.1f} s"]
     lines += [f"  Failed:    {why}; extraction took its place" for why in r.failures]

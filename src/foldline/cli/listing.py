@@ -9,7 +9,7 @@ import time
 import click
 
 from foldline.cli import NOTHING_TO_DO
-from foldline.cli.drawing import ago, bar, title
+from foldline.cli.drawing import ago, bar, title, visible
 from foldline.listing import Listed, listed
 
 
@@ -41,4 +41,4 @@ def _line(entry: Listed, now: float) -> str:
     full = f"{bar(fill, width=16)} {fill:>4.0%}" if fill is not None else " " * 21
     n = entry.compactions
     folds = "" if n is None else f"{n} fold{'' if n == 1 else 's'}"
-    return f"{head}  {full}  {folds:<7}  {entry.model:<24}  {entry.cwd}"
+    return visible(f"{head}  {full}  {folds:<7}  {entry.model:<24}  {entry.cwd}")

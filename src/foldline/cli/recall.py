@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from foldline.cli import NOTHING_TO_DO
+from foldline.cli.drawing import visible
 from foldline.cli.options import print_json
 
 if TYPE_CHECKING:
@@ -64,14 +65,15 @@ def _printed(index: Index, where: Scope, id: str, as_json: bool) -> bool:
         return True
     if where.session is None:
         click.echo(f"session: {session.path}", err=True)
-    click.echo(drawn(message))
+    said = drawn(message)
+    click.echo(visible(said) if sys.stdout.isatty() else said)
     return True
 
 
 def _line(hit: Hit) -> str:
     from foldline.recall.answer import described
 
-    return f"{hit.id:<10}  {described(hit)}\n    {hit.snippet}"
+    return visible(f"{hit.id:<10}  {described(hit)}\n    {hit.snippet}")
 
 
 def _progress(path: str, left: int) -> None:

@@ -7,7 +7,7 @@ import sys
 import click
 
 from foldline.cli import NOTHING_TO_DO
-from foldline.cli.drawing import title
+from foldline.cli.drawing import title, visible
 from foldline.cli.options import force_option, opened, print_json, refuse_busy, session_options
 from foldline.inspection import Opened, what
 from foldline.transcripts import open_session
@@ -29,7 +29,7 @@ def show(folded: bool, session: str | None, as_json: bool, strict: bool, window:
     click.echo(title(f"Session {found.session.id}"))
     wide = max((len(id) for id, _, _ in shown), default=0)
     for id, tokens, message in shown:
-        click.echo(f"{id:<{wide}} {tokens:>8,}  {what(message)}")
+        click.echo(f"{id:<{wide}} {tokens:>8,}  {visible(what(message))}")
 
 
 @click.command()

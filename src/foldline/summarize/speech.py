@@ -32,6 +32,9 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 _SLASH = re.compile(r"/[\w:-]+$")
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]?)")
+"""Control sequences, operating system commands and two-character escapes of ECMA-48."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -66,7 +69,9 @@ def project_rules(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates, which no file and no wire can carry."""
+    """The text without lone surrogates, which no file and no wire can carry, and without a terminal's escapes."""
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
