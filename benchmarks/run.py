@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [--alternatives-python PYTHON] [--pi FOLDER] [--node NODE] [--large MB] [--runs N]
 
-Each file beside this one says what it measures, and runs alone as well. All of it takes about five minutes, and 2 GB of
+Each file beside this one says what it measures, and runs alone as well. All of it takes about seven minutes, and 2 GB of
 the disk for a while; `--large 200` is content with less.
 """
 
@@ -14,6 +14,7 @@ import cli
 import fold
 import idle
 import listing
+import memory
 import recall
 import reload
 import summaries
@@ -24,7 +25,7 @@ def main() -> None:
     """Prints the table."""
     asked = options(__doc__).parse_args()
     found: list[Row] = []
-    for part in (idle, reload, fold, summaries, cli, recall, listing):
+    for part in (idle, reload, fold, summaries, memory, cli, recall, listing):
         print(f"measuring: {part.__name__} …", file=sys.stderr)
         found += part.rows(asked)
     table(found)
