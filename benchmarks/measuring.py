@@ -202,7 +202,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     if row.ours is not None and row.target is not None:
         met = f"< {row.target:g} {row.ours.unit}: " + ("met" if row.ours.median < row.target else "MISSED")
     ratio = ""
-    if row.ours is not None and isinstance(row.theirs, Figure) and row.theirs.unit == row.ours.unit:
+    if row.ours and row.ours.median and isinstance(row.theirs, Figure) and row.theirs.unit == row.ours.unit:
         ratio = f"{_short(row.theirs.median / row.ours.median)} x"
     return (row.what, str(row.ours or ""), met, row.alternative, str(row.theirs or ""), ratio)
 
