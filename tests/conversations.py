@@ -1,4 +1,4 @@
-"""Conversations as agents really send them, generated as wire dicts of both formats.
+"""Conversations as agents really send them, generated as wire dicts of every format.
 
 A conversation is drawn as a short plan of steps, and the plan is written out in a format. Long texts are short ones
 repeated, so that drawing stays cheap.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-FORMATS = ("openai-chat", "anthropic")
+FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 PIN = "PIN:"
 """How a user message begins that the tests pin."""
 
@@ -131,8 +131,8 @@ def written(
     plan: tuple[list[Rule], list[tuple[Say, list[Act], Reply | None, Rule | None]]], format: str
 ) -> Conversation:
     """A plan written out in a format."""
-    writer = _Writer(format)
     opening, turns = plan
+    writer = _WRITERS[format](format, stated=len(opening) % 2 == 1)
     for rule in opening:
         writer.rule(rule)
     for say, acts, reply, rule in turns:
@@ -150,14 +150,33 @@ def written(
 
 IMAGE = {
     "openai-chat": {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+    "openai-responses": {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
     "anthropic": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+    "gemini": {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
 }
+THOUGHT = "Let me think about the parser. " * 3
 ODD = {"type": "hologram", "beam": [1, 2, {"deep": None}]}
 
 
+def text_part(format: str, text: str, role: str = "user") -> Item:
+    """A part of a content that holds words."""
+    if format == "gemini":
+        return {"text": text}
+    kind = {"user": "input_text", "assistant": "output_text"}[role] if format == "openai-responses" else "text"
+    return {"type": kind, "text": text}
+
+
+def said_in(format: str, words: str) -> Item:
+    """A user's words as a message of a format."""
+    return {"role": "user", "parts": [{"text": words}]} if format == "gemini" else {"role": "user", "content": words}
+
+
 class _Writer:
-    def __init__(self, format: str) -> None:
+    """Chat completions; `stated` says whether calls have ids where a format can do without."""
+
+    def __init__(self, format: str, stated: bool) -> None:
         self.format = format
+        self.stated = stated
         self.items: list[Item] = []
         self.stops: list[int] = []
         self.said: dict[int, str] = {}
@@ -168,7 +187,7 @@ class _Writer:
 
     def say(self, say: Say) -> None:
         words = f"#{len(self.said)} {_repeated(say.words, say.size)}"
-        text = {"type": "text", "text": words}
+        text = text_part(self.format, words)
         content: Any = words
         match say.how:
             case "list":
@@ -183,37 +202,95 @@ class _Writer:
                 content = words = " "
             case "null":
                 content, words = None, ""
+        self._user(content, words)
+        self.stops.append(len(self.items))
+
+    def _user(self, content: Any, words: str) -> None:
         if words.strip():
             self.said[len(self.items)] = words
         self.items.append({"role": "user", "content": content})
-        self.stops.append(len(self.items))
 
     def reply(self, reply: Reply) -> None:
         words = _repeated(reply.words, reply.size)
-        if self.format == "anthropic":
-            parts = [*_thinking(reply.thinking)]
-            if reply.thinking != "only":
-                parts.append({"type": "text", "text": words})
-            self.items.append({"role": "assistant", "content": parts if reply.thinking else words})
-            return
         item: Item = {"role": "assistant", "content": None if reply.thinking == "only" else words}
         if reply.thinking:
-            item["reasoning_content"] = "Let me think about the parser. " * 3
+            item["reasoning_content"] = THOUGHT
         self.items.append(item)
 
     def act(self, act: Act) -> None:
-        made = [(self._id(), call) for call in act.calls]
-        if self.format == "anthropic":
-            self._act_anthropic(act, made)
-        else:
-            self._act_openai(act, made)
+        self._act(act, [(self._id(), call) for call in act.calls])
         self.stops.append(len(self.items))
 
     def _id(self) -> str:
         self.calls += 1
         return f"call_{self.calls}"
 
-    def _act_anthropic(self, act: Act, made: list[tuple[str, Call]]) -> None:
+    def _act(self, act: Act, made: list[tuple[str, Call]]) -> None:
+        item: Item = {"role": "assistant", "content": act.words}
+        if act.thinking:
+            item["reasoning_content"] = THOUGHT
+        item["tool_calls"] = [
+            {"id": id, "type": "function", "function": {"name": _name(call), "arguments": _json(call)}}
+            for id, call in made
+        ]
+        self.items.append(item)
+        if act.order == "never":
+            return
+        for id, call in _ordered(act.order, made):
+            self.items.append({"role": "tool", "tool_call_id": id, "content": self._output(call)})
+        if act.beside.strip():
+            self._user(act.beside, act.beside)
+
+    def _output(self, call: Call) -> Any:
+        text = _printed(call)
+        extra = {"shot": IMAGE[self.format], "odd": ODD}.get(call.kind)
+        return [text_part(self.format, text or "a picture"), extra] if extra else text
+
+
+class _Responses(_Writer):
+    def reply(self, reply: Reply) -> None:
+        self._reason(reply.thinking)
+        if reply.thinking != "only":
+            self.items.append({"role": "assistant", "content": _repeated(reply.words, reply.size)})
+
+    def _reason(self, how: str) -> None:
+        if how:
+            summary = [] if how == "redacted" else [{"type": "summary_text", "text": THOUGHT}]
+            sealed = "" if how == "signed" else "gAAAAAB" * 20
+            id = f"rs_{len(self.items)}"
+            self.items.append({"type": "reasoning", "id": id, "summary": summary, "encrypted_content": sealed})
+
+    def _act(self, act: Act, made: list[tuple[str, Call]]) -> None:
+        self._reason(act.thinking)
+        if act.words is not None:
+            part = {**text_part(self.format, act.words, "assistant"), "annotations": []}
+            self.items.append({"type": "message", "role": "assistant", "content": [part], "id": f"msg_{made[0][0]}"})
+        self.items += [self._call(id, call) for id, call in made]
+        ours = [(id, call) for id, call in made if call.kind != "odd"]
+        for id, call in _ordered(act.order, ours) if act.order != "never" and ours else ():
+            kind = "custom_tool_call_output" if call.kind == "broken" else "function_call_output"
+            self.items.append({"type": kind, "call_id": id, "output": self._output(call)})
+        if act.beside.strip() and act.order != "never":
+            self._user(act.beside, act.beside)
+
+    def _call(self, id: str, call: Call) -> Item:
+        if call.kind == "odd":
+            ran = {"server_label": "s", "output": _printed(call), "error": None}
+            return {"type": "mcp_call", "id": f"mcp_{id}", "name": _name(call), "arguments": _json(call), **ran}
+        if call.kind == "broken":
+            return {"type": "custom_tool_call", "call_id": id, "name": _name(call), "input": _json(call)}
+        return {"type": "function_call", "call_id": id, "name": _name(call), "arguments": _json(call)}
+
+
+class _Anthropic(_Writer):
+    def reply(self, reply: Reply) -> None:
+        words = _repeated(reply.words, reply.size)
+        parts = [*_thinking(reply.thinking)]
+        if reply.thinking != "only":
+            parts.append({"type": "text", "text": words})
+        self.items.append({"role": "assistant", "content": parts if reply.thinking else words})
+
+    def _act(self, act: Act, made: list[tuple[str, Call]]) -> None:
         uses = [{"type": "tool_use", "id": id, "name": _name(call), "input": _arguments(call)} for id, call in made]
         words = [{"type": "text", "text": act.words}] if act.words else []
         self.items.append({"role": "assistant", "content": [*_thinking(act.thinking), *words, *uses]})
@@ -226,40 +303,64 @@ class _Writer:
                 result["is_error"] = True
             results.append(result)
         beside = [{"type": "text", "text": act.beside}] if act.beside.strip() else []
-        if beside:
-            self.said[len(self.items)] = act.beside
-        self.items.append({"role": "user", "content": results + beside})
+        self._user(results + beside, act.beside)
 
-    def _act_openai(self, act: Act, made: list[tuple[str, Call]]) -> None:
-        item: Item = {"role": "assistant", "content": act.words}
+
+class _Gemini(_Writer):
+    def rule(self, rule: Rule) -> None:
+        """Its place is the request's system instruction, not the contents."""
+
+    def _user(self, content: Any, words: str) -> None:
+        if words.strip():
+            self.said[len(self.items)] = words
+        parts = [{"text": content}] if isinstance(content, str) else content or []
+        self.items.append({"role": "user", "parts": parts})
+
+    def reply(self, reply: Reply) -> None:
+        words = [] if reply.thinking == "only" else [{"text": _repeated(reply.words, reply.size)}]
+        self.items.append({"role": "model", "parts": [*self._thought(reply.thinking), *words]})
+
+    def _thought(self, how: str) -> list[Item]:
+        signed = {"thoughtSignature": "c2lnbmF0dXJl"} if how != "signed" else {}
+        return [{"text": THOUGHT, "thought": True, **signed}] if how else []
+
+    def _act(self, act: Act, made: list[tuple[str, Call]]) -> None:
+        words = [{"text": act.words}] if act.words else []
+        calls = [{"functionCall": {"name": _name(c), "args": _arguments(c), **self._stated(id)}} for id, c in made]
         if act.thinking:
-            item["reasoning_content"] = "Let me think about the parser. " * 3
-        item["tool_calls"] = [
-            {"id": id, "type": "function", "function": {"name": _name(call), "arguments": _json(call)}}
-            for id, call in made
-        ]
-        self.items.append(item)
+            calls[0]["thoughtSignature"] = "c2lnbmF0dXJl"
+        self.items.append({"role": "model", "parts": [*self._thought(act.thinking), *words, *calls]})
         if act.order == "never":
             return
-        for id, call in _ordered(act.order, made):
-            self.items.append({"role": "tool", "tool_call_id": id, "content": self._output(call)})
-        if act.beside.strip():
-            self.said[len(self.items)] = act.beside
-            self.items.append({"role": "user", "content": act.beside})
+        results = [{"functionResponse": self._response(id, call)} for id, call in _ordered(act.order, made)]
+        beside = [{"text": act.beside}] if act.beside.strip() else []
+        self._user(results + beside, act.beside)
 
-    def _output(self, call: Call) -> Any:
-        line = OUTPUTS[call.which]
-        text = f"{line}\n" * call.size
-        match call.kind:
-            case "shot":
-                return [{"type": "text", "text": text or "a picture"}, IMAGE[self.format]]
-            case "odd":
-                return [{"type": "text", "text": text or "odd"}, ODD]
-            case "write":
-                return "ok"
-            case "fail":
-                return f"{text}Traceback: ValueError: bad port\nexit code 1"
-        return text
+    def _stated(self, id: str) -> Item:
+        return {"id": id} if self.stated else {}
+
+    def _response(self, id: str, call: Call) -> Item:
+        text = _printed(call)
+        said: Item = (
+            {"error": text}
+            if call.kind == "fail"
+            else {"stdout": text, "code": 0}
+            if call.which == 1
+            else {"output": text}
+        )
+        extra = {"shot": IMAGE[self.format], "odd": ODD}.get(call.kind)
+        return {"name": _name(call), "response": said, **self._stated(id), **({"parts": [extra]} if extra else {})}
+
+
+_WRITERS = {"openai-chat": _Writer, "openai-responses": _Responses, "anthropic": _Anthropic, "gemini": _Gemini}
+
+
+def _printed(call: Call) -> str:
+    """What a tool printed."""
+    text = f"{OUTPUTS[call.which]}\n" * call.size
+    if call.kind == "write":
+        return "ok"
+    return f"{text}Traceback: ValueError: bad port\nexit code 1" if call.kind == "fail" else text
 
 
 def _repeated(words: str, size: int) -> str:
@@ -297,6 +398,6 @@ def _ordered(order: str, made: list[tuple[str, Call]]) -> list[tuple[str, Call]]
 
 def _thinking(how: str) -> Iterator[Item]:
     if how in ("signed", "both", "only"):
-        yield {"type": "thinking", "thinking": "Let me think about the parser. " * 3, "signature": "c2lnbmF0dXJl"}
+        yield {"type": "thinking", "thinking": THOUGHT, "signature": "c2lnbmF0dXJl"}
     if how in ("redacted", "both"):
         yield {"type": "redacted_thinking", "data": "ZW5jcnlwdGVk" * 4}

@@ -266,7 +266,13 @@ PIXEL = "iVBORw0KGgo="
 ANTHROPIC_IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
 OPENAI_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
 PI_IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
-IMAGES = {"anthropic": ANTHROPIC_IMAGE, "openai-chat": OPENAI_IMAGE, "pi": PI_IMAGE}
+IMAGES = {
+    "anthropic": ANTHROPIC_IMAGE,
+    "openai-chat": OPENAI_IMAGE,
+    "openai-responses": {"type": "input_image", "image_url": OPENAI_IMAGE["image_url"]["url"]},
+    "gemini": {"inlineData": {"mimeType": PI_IMAGE["mimeType"], "data": PI_IMAGE["data"]}},
+    "pi": PI_IMAGE,
+}
 
 FOREIGN = [
     Message("system", (Text("You are an agent."), Opaque([{"name": "read"}]))),

@@ -1,4 +1,4 @@
-"""What holds after any sequence of folds, on generated conversations in both wire formats.
+"""What holds after any sequence of folds, on generated conversations in every wire format.
 
 Nothing here knows how a fold is made. The validity of a history is judged by the rules that the providers state, on
 their own dicts: what was wrong before a fold may stay wrong, and nothing else may become so.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from itertools import pairwise
@@ -18,7 +17,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conversations import FORMATS, PIN, Conversation, Item, conversations
+from conversations import FORMATS, PIN, Conversation, Item, conversations, said_in
 from foldline import wire
 from foldline.compactor import Compactor, Folded, SummaryFellBack
 from foldline.errors import CannotFit
@@ -32,6 +31,7 @@ from foldline.summarize.extract import extract
 from foldline.tokens.meter import Meter
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief
+from provider_rules import check_valid, role_of, thinks, users_words
 
 # -- how a history is folded --------------------------------------------------------------------------------------
 
@@ -131,98 +131,6 @@ def steps(talk: Conversation, compactor: Compactor, heard: list[Any]) -> Iterato
         yield Step(talk.items[:stop], sent, folds, failures)
 
 
-# -- what a provider refuses --------------------------------------------------------------------------------------
-
-
-def parts_of(item: Item, kind: str) -> list[Item]:
-    """The parts of a kind in an item's content."""
-    content = item.get("content")
-    return [part for part in content if part.get("type") == kind] if isinstance(content, list) else []
-
-
-def calls_of(item: Item) -> list[str]:
-    """The ids of an item's tool calls."""
-    return [call["id"] for call in item.get("tool_calls") or ()] + [part["id"] for part in parts_of(item, "tool_use")]
-
-
-def results_of(item: Item) -> list[str]:
-    """The ids that an item answers."""
-    alone = [item["tool_call_id"]] if item["role"] == "tool" else []
-    return alone + [part["tool_use_id"] for part in parts_of(item, "tool_result")]
-
-
-def pairing_faults(items: Iterable[Item]) -> Counter[tuple[str, str]]:
-    """Results without a call right before them, and calls without a result right behind them."""
-    faults: Counter[tuple[str, str]] = Counter()
-    called: list[str] = []
-    open: set[str] = set()
-    for item in items:
-        answers = results_of(item)
-        faults.update(("orphan", id) for id in answers if id not in called)
-        open -= set(answers)
-        if not answers or item["role"] == "user":
-            faults.update(("unanswered", id) for id in open)
-            called, open = calls_of(item), set(calls_of(item))
-    faults.update(("unanswered", id) for id in open)
-    return faults
-
-
-def empty_faults(items: Iterable[Item]) -> Counter[str]:
-    """Items that say nothing."""
-    return Counter(item["role"] for item in items if is_empty(item))
-
-
-def is_empty(item: Item) -> bool:
-    """Whether an item has neither words nor anything else in it."""
-    if calls_of(item) or item["role"] == "tool":
-        return False
-    content = item.get("content")
-    if isinstance(content, list):
-        return not any(part.get("type") != "text" or part["text"].strip() for part in content)
-    return not (content or "").strip() and not item.get("reasoning_content")
-
-
-def broken_arguments(items: Iterable[Item]) -> set[str]:
-    """The ids of calls whose arguments are no JSON object."""
-    broken = set()
-    for item in items:
-        for call in item.get("tool_calls") or ():
-            try:
-                good = isinstance(json.loads(call["function"]["arguments"]), dict)
-            except ValueError:
-                good = False
-            if not good:
-                broken.add(call["id"])
-        broken |= {part["id"] for part in parts_of(item, "tool_use") if not isinstance(part["input"], dict)}
-    return broken
-
-
-def first_speaker(items: Iterable[Item]) -> str | None:
-    """Who speaks first, the system aside."""
-    return next((item["role"] for item in items if item["role"] != "system"), None)
-
-
-def thinks(item: Item) -> bool:
-    """Whether a model's thinking stands in an item."""
-    return bool(item.get("reasoning_content") or parts_of(item, "thinking") or parts_of(item, "redacted_thinking"))
-
-
-def results_lead(item: Item) -> bool:
-    """Anthropic: tool results come before everything else of their message."""
-    content = item.get("content")
-    kinds = [part.get("type") == "tool_result" for part in content] if isinstance(content, list) else []
-    return kinds == sorted(kinds, reverse=True)
-
-
-def check_valid(history: list[Item], sent: list[Item]) -> None:
-    """Fails where a provider would refuse what was sent for something that it does not refuse in the history."""
-    assert not pairing_faults(sent) - pairing_faults(history)
-    assert not empty_faults(sent) - empty_faults(history)
-    assert broken_arguments(sent) <= broken_arguments(history)
-    assert all(map(results_lead, sent))
-    assert first_speaker(sent) == "user" or first_speaker(history) != "user"
-
-
 def size(items: Iterable[Item], format: str) -> int:
     """Tokens of a history, counted afresh."""
     return sum(weigh(wire.decode(item, format)) for item in items)
@@ -297,7 +205,7 @@ def nothing_is_quoted_that_the_user_did_not_say(talk: Conversation, step: Step) 
     said = "\n".join(talk.said.values())
     sent_as_is = {id(item) for item in step.history}
     for item in step.sent:
-        if item["role"] == "user" and id(item) not in sent_as_is:
+        if role_of(item) == "user" and id(item) not in sent_as_is:
             for line in users_words([item]).splitlines():
                 if line.startswith("> "):
                     assert QUOTE_CUT.split(line[2:])[0][:SHOWN] in said
@@ -336,7 +244,7 @@ def a_replay_shows_the_same(talk: Conversation, setting: Setting, made: list[Ste
 
 def everything_folded_can_be_recalled(talk: Conversation, compactor: Compactor) -> None:
     """Each id that any fold dropped still gives the message as it was, or the summary that an earlier fold wrote."""
-    decoded = [wire.decode(item, talk.format) for item in talk.items]
+    decoded = wire.decode_all(talk.items, talk.format)
     for fold in compactor.folds:
         for edit in fold.edits:
             for id in edit.drop:
@@ -349,16 +257,6 @@ SHOWN = 8
 """Characters of a user's message that must be read for the message to count as quoted."""
 
 QUOTE_CUT = re.compile(r" ?\[…|…| \(corrected later\)")
-
-
-def users_words(items: Iterable[Item]) -> str:
-    """Everything that stands in the user messages of a history."""
-    texts = []
-    for item in items:
-        if item["role"] == "user":
-            content = item.get("content") or ""
-            texts += [content] if isinstance(content, str) else [part["text"] for part in parts_of(item, "text")]
-    return "\n".join(texts)
 
 
 # -- other ways to fold -------------------------------------------------------------------------------------------
@@ -424,7 +322,7 @@ def test_a_history_that_cannot_fit_leaves_everything_as_it_was(format: str, data
     fitted = [*steps(talk, compactor, heard)][-1:]
     assume(fitted)
     folds = list(compactor.folds)
-    huge = {"role": "user", "content": f"{PIN} " + "a pinned page " * 10_000}
+    huge = said_in(format, f"{PIN} " + "a pinned page " * 10_000)
     with pytest.raises(CannotFit):
         compactor.fit([*fitted[0].history, huge])
     assert compactor.folds == folds
@@ -447,7 +345,7 @@ def test_a_rewritten_or_forked_history_never_yields_orphans(format: str, data: s
 
 def renamed(item: Item, fork: int) -> Item:
     """An item of another conversation, with call ids of its own."""
-    return json.loads(json.dumps(item).replace('"call_', f'"other_{fork}_'))  # type: ignore[no-any-return]
+    return json.loads(re.sub(r'"call_(?=\d)', f'"other_{fork}_', json.dumps(item)))  # type: ignore[no-any-return]
 
 
 def send(compactor: Compactor, history: list[Item]) -> None:

@@ -29,9 +29,9 @@ from foldline.messages import (
 from foldline.view import identity
 
 OPENAI, ANTHROPIC = "openai-chat", "anthropic"
+RESPONSES, GEMINI = "openai-responses", "gemini"
 PAYLOADS = {
-    name: json.loads((Path(__file__).parent / "wire_payloads" / f"{name}.json").read_text())
-    for name in (OPENAI, ANTHROPIC)
+    name: json.loads((Path(__file__).parent / "wire_payloads" / f"{name}.json").read_text()) for name in wire.FORMATS
 }
 ITEMS = [
     pytest.param(format, item, id=f"{format}-{title}-{i}")
@@ -67,7 +67,8 @@ def test_an_item_encodes_to_the_same_json(format: str, item: dict[str, Any]) -> 
 def test_what_is_decoded_does_not_change_with_the_callers_dict(format: str, item: dict[str, Any]) -> None:
     mine = json.loads(json.dumps(item))
     message = wire.decode(mine, format)
-    for part in mine["content"] if isinstance(mine.get("content"), list) else []:
+    content = mine.get("content", mine.get("parts"))
+    for part in content if isinstance(content, list) else []:
         if isinstance(part, dict):
             part["cache_control"] = {"type": "ephemeral"}
     mine["name"] = "changed"
@@ -196,6 +197,71 @@ anthropic_items = st.tuples(
 )
 
 
+responses_items = shuffled(
+    {
+        "type": st.sampled_from(
+            [
+                *("message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"),
+                *("reasoning", "compaction", "item_reference", "shell_call", "shell_call_output", "mcp_call"),
+                *("local_shell_call_output", "computer_call_output", "tool_search_output", "mcp_approval_response"),
+            ]
+        ),
+        "id": words,
+        "call_id": words,
+        "approval_request_id": words,
+        "name": words,
+        "arguments": words | values,
+        "input": words,
+        "action": values,
+        "summary": st.lists(shuffled({"type": words, "text": words}), max_size=2),
+        "encrypted_content": words,
+        "tools": values,
+        "status": st.sampled_from(["completed", "failed"]),
+        "output": words
+        | values
+        | st.lists(shuffled({"type": st.sampled_from(["input_text", "input_image"]), "text": words}), max_size=2),
+        "content": words
+        | st.none()
+        | st.lists(
+            shuffled(
+                {
+                    "type": st.sampled_from(["input_text", "output_text", "text", "refusal", "input_image"]),
+                    "text": words,
+                    "refusal": words,
+                    "annotations": values,
+                }
+            )
+            | words,
+            max_size=3,
+        ),
+    }
+)
+gemini_bodies = shuffled(
+    {
+        "id": words | st.none() | st.just("unstated-3-0"),
+        "name": words,
+        "args": st.dictionaries(words, values, max_size=2),
+        "toolType": words,
+        "response": values
+        | st.dictionaries(st.sampled_from(["output", "result", "error", "x"]), words | values, max_size=2),
+        "parts": st.lists(st.just({"inlineData": {"mimeType": "image/png", "data": "iVBOR"}}) | values, max_size=2),
+        "mimeType": st.sampled_from(["image/png", "audio/wav", "text/plain"]),
+    }
+)
+gemini_parts = shuffled(
+    {
+        "text": words,
+        "thought": st.booleans(),
+        "thoughtSignature": words,
+        **dict.fromkeys(("functionCall", "function_response", "functionResponse", "toolCall"), gemini_bodies),
+        **dict.fromkeys(("inlineData", "file_data", "executableCode"), gemini_bodies),
+    }
+)
+gemini_items = shuffled(
+    {"role": st.sampled_from(["user", "model"]), "parts": st.lists(gemini_parts | words, max_size=3) | words | values}
+)
+
+
 def with_role(role: str, rest: dict[str, Any], at: int) -> dict[str, Any]:
     pairs = list(rest.items())
     return dict([*pairs[:at], ("role", role), *pairs[at:]])
@@ -217,6 +283,21 @@ def test_any_openai_item_round_trips(said: tuple[str, dict[str, Any], int]) -> N
 def test_any_anthropic_item_round_trips(said: tuple[str, dict[str, Any], int]) -> None:
     item = with_role(*said)
     assert same_json(wire.encode(wire.decode(item, ANTHROPIC), ANTHROPIC), item)
+
+
+@unhurried
+@given(
+    st.one_of(
+        st.tuples(st.just(RESPONSES), responses_items, st.sampled_from(["user", "assistant", "developer"])),
+        st.tuples(st.just(GEMINI), gemini_items, st.sampled_from(["user", "model", "system", "function"])),
+    )
+)
+def test_any_item_of_the_newer_formats_round_trips(said: tuple[str, dict[str, Any], str]) -> None:
+    format, item, role = said
+    item = item if isinstance(item.get("role"), str) and item["role"] in ("user", "model") else {**item, "role": role}
+    if format == RESPONSES and item["role"] == "model":
+        item["role"] = "assistant"
+    assert same_json(wire.encode(wire.decode(item, format), format), item)
 
 
 @unhurried
@@ -536,6 +617,7 @@ def test_detection_says_when_nothing_tells() -> None:
     [
         *((OPENAI, title) for title in ("parallel tools", "developer", "a dumped reply", "reasoning")),
         *((ANTHROPIC, title) for title in ("a tool round", "thinking", "server tools", "media")),
+        *((format, title) for format in (RESPONSES, GEMINI) for title in PAYLOADS[format] if title != "odd contents"),
     ],
 )
 def test_recorded_conversations_are_recognized(format: str, title: str) -> None:
@@ -646,7 +728,7 @@ def test_usage(given: Any, expected: Usage | None) -> None:
 # -- bad input ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize("format", wire.FORMATS)
 @pytest.mark.parametrize(
     ("item", "where", "problem"),
     [
@@ -672,7 +754,7 @@ def test_bad_input_names_its_place(format: str, item: Any, where: str, problem: 
 
 def test_no_such_format() -> None:
     for call in (lambda: wire.decode({}, "morse"), lambda: wire.encode(Message("user"), "morse")):
-        with pytest.raises(WireError, match="no such wire format: 'morse'; there are openai-chat, anthropic"):
+        with pytest.raises(WireError, match="no such wire format: 'morse'; there are openai-chat, "):
             call()
 
 

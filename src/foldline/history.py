@@ -162,8 +162,8 @@ class History:
         if isinstance(items[0], Message):
             return list(items)
         self.format = self.format or wire.detect(items, default="")
-        decode = wire.FORMATS[self.format or "openai-chat"].decode
-        return [decode(item, f"messages[{i}]") for i, item in enumerate(items, first)]
+        before = self.messages if first == len(self.messages) else self.messages[:first]
+        return wire.decode_all(items, self.format or "openai-chat", before)
 
     def _encoded(self, message: Message) -> Item:
         return message if isinstance(self.items[0], Message) else wire.encode(message, self.format or "openai-chat")

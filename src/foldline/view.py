@@ -247,7 +247,27 @@ def outside_batches(entries: Sequence[Entry]) -> set[int]:
     return {i for i in range(len(entries) + 1) if i == len(entries) or entries[i].message.role != "tool"}
 
 
-CUT_RULES: tuple[Callable[[Sequence[Entry]], set[int]], ...] = (between_pairs, outside_batches)
+def behind_replies(entries: Sequence[Entry]) -> set[int]:
+    """Indices that do not part reasoning, or a reference to what only the provider has, from the reply that it leads to.
+
+    Where a reply is several items (OpenAI's Responses), reasoning without the item that followed it is refused.
+    """
+    return {
+        i
+        for i in range(len(entries) + 1)
+        if i in (0, len(entries)) or entries[i].message.role != "assistant" or not _leads(entries[i - 1].message)
+    }
+
+
+def _leads(message: Message) -> bool:
+    return message.role == "assistant" and all(type(part) is Thinking or _refers(part) for part in message.parts)
+
+
+def _refers(part: Part) -> bool:
+    return type(part) is Opaque and isinstance(part.source, dict) and part.source.get("type") == "item_reference"
+
+
+CUT_RULES: tuple[Callable[[Sequence[Entry]], set[int]], ...] = (between_pairs, outside_batches, behind_replies)
 """Each rule gives the indices that it allows; what all allow may be cut. Adding a rule adds a set."""
 
 

@@ -24,7 +24,7 @@ from foldline.fold import Fold
 from foldline.inspection import Opened, risk_of
 from foldline.view import View
 
-NEW_FORMATS = ("pi", "openai-chat", "anthropic")
+NEW_FORMATS = ("pi", "openai-chat", "openai-responses", "anthropic", "gemini")
 """What a folded session can be written as, `handoff.new_session.FORMATS`."""
 
 

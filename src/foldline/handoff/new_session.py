@@ -1,4 +1,4 @@
-"""A session written new: in pi's format, or as plain OpenAI or Anthropic messages. The old one is never touched."""
+"""A session written new: in pi's format, or as plain messages of a provider. The old one is never touched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from msgspec import field
 
 from foldline import wire
 from foldline.errors import SessionError
-from foldline.handoff.portable import PI, one_item_each, portable, results_together
+from foldline.handoff.portable import (
+    PI,
+    one_item_each,
+    parts_alone,
+    portable,
+    results_named,
+    results_together,
+)
 from foldline.messages import Message, Summary, Value
 from foldline.session.branching import new_id, new_path, write_whole
 from foldline.session.composing import new_id as new_entry_id
@@ -25,9 +32,9 @@ from foldline.session.writing import encoded
 from foldline.summarize.ledger import Ledger
 from foldline.transcripts.stores import stores
 from foldline.view import View
-from foldline.wire import anthropic, openai_chat
+from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
-FORMATS = (PI, openai_chat.NAME, anthropic.NAME)
+FORMATS = (PI, *wire.FORMATS)
 """The formats that a session can be written in."""
 
 
@@ -179,13 +186,19 @@ def _reply(said: Mapping[str, Any], model: str, agent: str) -> dict[str, Any]:
 
 
 def _document(messages: Sequence[Message], format: str) -> tuple[Any, int]:
-    """A list of messages; Anthropic's system prompt stands beside it."""
-    if format == openai_chat.NAME:
-        items = [wire.encode(m, format) for m in one_item_each(messages)]
+    """A list of messages; the system prompt stands beside it where it does not stand in it, as in a request."""
+    if format in (openai_chat.NAME, openai_responses.NAME):
+        each = one_item_each if format == openai_chat.NAME else parts_alone
+        items = [wire.encode(m, format) for m in each(messages)]
         return items, len(items)
     system = "\n\n".join(m.text for m in messages if m.role == "system" and m.text)
-    items = [wire.encode(m, format) for m in results_together(m for m in messages if m.role != "system")]
-    return ({"messages": items, "system": system} if system else items), len(items)
+    rest = results_together(m for m in messages if m.role != "system")
+    items = [wire.encode(m, format) for m in (results_named(rest) if format == gemini.NAME else rest)]
+    if not system:
+        return items, len(items)
+    if format == anthropic.NAME:
+        return {"messages": items, "system": system}, len(items)
+    return {"contents": items, "systemInstruction": {"parts": [{"text": system}]}}, len(items)
 
 
 def _json(document: Any) -> bytes:

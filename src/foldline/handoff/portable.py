@@ -10,7 +10,7 @@ from typing import Any
 
 from foldline.messages import Media, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, replace
 from foldline.view import is_empty
-from foldline.wire import anthropic, openai_chat
+from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
 PI = "pi"
 
@@ -20,7 +20,7 @@ _DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
 
 def portable(messages: Iterable[Message], format: str, lost: Counter[str]) -> Iterator[Message]:
     """The messages as `format` can say them; `lost` counts what was left out, by kind."""
-    for message in messages:
+    for message in messages if format == openai_responses.NAME else replies_together(messages):
         if message.format == format and format != PI:
             yield message
             continue
@@ -79,13 +79,24 @@ def _image(media: Media, format: str) -> dict[str, Any] | None:
             pass
         case {"type": "image_url", "image_url": {"url": str(url)}} if found := _DATA_URL.fullmatch(url):
             mime, data = found[1], found[2]
+        case {"type": "input_image", "image_url": str(url)} if found := _DATA_URL.fullmatch(url):
+            mime, data = found[1], found[2]
+        case {"inlineData": {"mimeType": str(mime), "data": str(data)}}:
+            pass
         case _:
             return None
     if format == PI:
         return {"type": "image", "data": data, "mimeType": mime}
     if format == anthropic.NAME:
         return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
-    return {"type": "image_url", "image_url": {"url": f"data:{mime};base64,{data}"}}
+    if format == gemini.NAME:
+        return {"inlineData": {"mimeType": mime, "data": data}}
+    url = f"data:{mime};base64,{data}"
+    return {"type": "input_image", "image_url": url} if format == openai_responses.NAME else _image_url(url)
+
+
+def _image_url(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _call_id(id: str) -> str:
@@ -106,6 +117,51 @@ def one_item_each(messages: Iterable[Message]) -> Iterator[Message]:
         yield from (Message("tool", (result,), format=message.format) for result in results)
         if rest:
             yield Message("user", rest, format=message.format)
+
+
+def parts_alone(messages: Iterable[Message]) -> Iterator[Message]:
+    """Each call and each result in a message of its own, as OpenAI's responses have them, in their order."""
+    for message in messages:
+        words: list[Part] = []
+        for part in message.parts:
+            if not isinstance(part, ToolCall | ToolResult) or len(message.parts) == 1:
+                words.append(part)
+                continue
+            if words:
+                yield replace(message, parts=tuple(words), extra={})
+            words = []
+            yield Message("tool" if isinstance(part, ToolResult) else "assistant", (part,), format=message.format)
+        if words:
+            yield message if len(words) == len(message.parts) else replace(message, parts=tuple(words), extra={})
+
+
+def replies_together(messages: Iterable[Message]) -> Iterator[Message]:
+    """What OpenAI's responses say in several items as one reply each, and the results that stand in it behind it."""
+    reply: list[Part] = []
+    for message in (*messages, None):
+        if message is not None and message.role == "assistant" and message.format == openai_responses.NAME:
+            reply += message.parts
+            continue
+        if reply:
+            said = tuple(part for part in reply if not isinstance(part, ToolResult))
+            yield Message("assistant", said, format=openai_responses.NAME)
+            answers = (part for part in reply if isinstance(part, ToolResult))
+            yield from (Message("tool", (part,), format=openai_responses.NAME) for part in answers)
+        reply = []
+        if message is not None:
+            yield message
+
+
+def results_named(messages: Iterable[Message]) -> Iterator[Message]:
+    """Each result with the name of the tool that it comes from, which Gemini asks for."""
+    names: dict[str, str] = {}
+    for message in messages:
+        names.update((call.id, call.name) for call in message.calls)
+        parts = (
+            replace(part, name=part.name or names.get(part.call_id, "tool")) if isinstance(part, ToolResult) else part
+            for part in message.parts
+        )
+        yield replace(message, parts=tuple(parts)) if any(message.results) else message
 
 
 def results_together(messages: Iterable[Message]) -> Iterator[Message]:

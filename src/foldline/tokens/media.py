@@ -63,7 +63,7 @@ def inline_data(source: Mapping[str, Any]) -> str:
     while stack:
         value = stack.pop()
         if isinstance(value, Mapping):
-            for key in ("data", "file_data", "url", "image_url", "bytes"):
+            for key in ("data", "file_data", "url", "image_url", "bytes", "result"):
                 if isinstance(text := value.get(key), str) and (text.startswith("data:") or len(text) > 256):
                     return text.partition(",")[2] if text.startswith("data:") else text
             stack += [v for v in value.values() if isinstance(v, Mapping)]

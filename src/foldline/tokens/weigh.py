@@ -58,6 +58,8 @@ def weigh_part(part: Part, family: str = "o200k") -> int:
             return media_tokens(kind, source, family)
         case Summary(text):
             return SUMMARY_FRAME + estimate(text, family)
+        case Opaque({"encrypted_content": str(sealed)}):
+            return len(sealed) // HIDDEN_DATA
         case Opaque(source):
             return estimate(as_text(source), family)
 

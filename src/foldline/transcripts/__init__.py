@@ -65,6 +65,8 @@ HEAD = 64 * 1024
 
 _LOG_START = re.compile(rb'\s*\{(?=[^\n]*"type"\s*:\s*"session")(?=[^\n]*"(?:id|timestamp|cwd)"\s*:)')
 _LOG_ROW = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:message|model_change|thinking_level_change|compaction)"')
+_ITEM = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:input_text|output_text|function_call|reasoning)"')
+"""What items of OpenAI's responses say, which have rows of type "message" as well."""
 
 
 def recognize(path: str | os.PathLike[str]) -> str | None:
@@ -74,7 +76,7 @@ def recognize(path: str | os.PathLike[str]) -> str | None:
     if _LOG_START.match(head):
         return LOGS[0]
     for name in READERS:
-        if name == "messages" and _LOG_ROW.search(head):
+        if name == "messages" and _LOG_ROW.search(head) and not _ITEM.search(head):
             return LOGS[0]
         if reader(name).recognizes(head, path):
             return name

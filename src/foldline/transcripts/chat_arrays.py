@@ -1,4 +1,4 @@
-"""Plain lists of OpenAI or Anthropic messages: alone, in a request, in benchmark results, one or many in a file."""
+"""Plain lists of messages as OpenAI, Anthropic or Gemini take them: alone, in a request, in benchmark results, one or many in a file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from foldline.wire import read_usage
 
 NAME = "messages"
 
-LISTS = ("messages", "traj", "conversation", "history")
+LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 """The keys under which files keep their list of messages."""
 
-_MESSAGE = re.compile(rb'\s*\[?\s*\{\s*"(?:role|content)"\s*:')
-_ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function)"')
-_LIST = re.compile(rb'[{,]\s*"(?:messages|traj|conversation|history)"\s*:\s*\[')
+_MESSAGE = re.compile(rb'\s*\[?\s*\{\s*"(?:role|content|parts)"\s*:')
+_ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function|model)"')
+_LIST = re.compile(rb'[{,]\s*"(?:messages|traj|conversation|history|contents|input)"\s*:\s*\[')
 
 
 def recognizes(head: bytes, path: str) -> bool:
@@ -105,6 +105,8 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], suffix: st
         if billed is not None and billed.prompt:
             message = replace(message, usage=billed)
         entries.append((str(number), message))
+    paired = wire.paired([message for _, message in entries])
+    entries = [(id, message) for (id, _), message in zip(entries, paired)]
     name = about.get("task_id", about.get("id", about.get("session_id")))
     return Reading(
         NAME,
@@ -118,7 +120,9 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], suffix: st
 
 def _head(about: dict[str, Any]) -> list[tuple[str, Message]]:
     """The system prompt and the tools of a request, where they stand beside its messages."""
-    prompt, tools = about.get("system"), about.get("tools")
+    prompt, tools = about.get("system", about.get("instructions")), about.get("tools")
+    if isinstance(instruction := about.get("systemInstruction"), dict):
+        prompt = instruction.get("parts")
     parts: list[Part] = []
     if isinstance(prompt, str) and prompt:
         parts.append(Text(prompt))

@@ -5,16 +5,28 @@ One item is one message. What was decoded from a format encodes into it as the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from foldline.errors import WireError
 from foldline.messages import Message
-from foldline.wire import anthropic, openai_chat
+from foldline.wire import anthropic, gemini, openai_chat, openai_responses, responses_tools
+from foldline.wire.pairing import paired
 from foldline.wire.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX
 from foldline.wire.usage import read_usage
 
-__all__ = ["FORMATS", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Wire", "decode", "detect", "encode", "read_usage"]
+__all__ = [
+    "FORMATS",
+    "SUMMARY_PREFIX",
+    "SUMMARY_SUFFIX",
+    "Wire",
+    "decode",
+    "decode_all",
+    "detect",
+    "encode",
+    "paired",
+    "read_usage",
+]
 
 
 class Wire(Protocol):
@@ -29,13 +41,28 @@ class Wire(Protocol):
         """The item that says a message."""
 
 
-FORMATS: dict[str, Wire] = {openai_chat.NAME: openai_chat, anthropic.NAME: anthropic}
+FORMATS: dict[str, Wire] = {
+    openai_chat.NAME: openai_chat,
+    openai_responses.NAME: openai_responses,
+    anthropic.NAME: anthropic,
+    gemini.NAME: gemini,
+}
 """The formats by name."""
 
 
 def decode(item: Mapping[str, Any], format: str, where: str = "") -> Message:
     """The message that an item of a format says; raises `WireError` where it has no role that the format knows."""
     return _wire(format).decode(item, where)
+
+
+def decode_all(items: Sequence[Mapping[str, Any]], format: str, before: Sequence[Message] = ()) -> list[Message]:
+    """The messages that the items of a history say, where `before` stands before them.
+
+    Calls of a format that needs no ids get some, the same each time that the same history is decoded.
+    """
+    read = _wire(format).decode
+    messages = [read(item, f"messages[{i}]") for i, item in enumerate(items, len(before))]
+    return paired(messages, before)
 
 
 def encode(message: Message, format: str) -> dict[str, Any]:
@@ -51,48 +78,64 @@ def _wire(format: str) -> Wire:
 
 # -- which format? ------------------------------------------------------------------------------------------------
 
-_OPENAI_ROLES = ("tool", "developer", "function")
-_OPENAI_KEYS = frozenset(
-    ("tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content", "reasoning", "reasoning_details")
-)
-_OPENAI_TYPES = frozenset(("image_url", "input_audio", "file", "refusal"))
-_ANTHROPIC_KEYS = frozenset(("stop_reason", "stop_sequence"))
-_ANTHROPIC_TYPES = frozenset(
+_ROLES = {
+    **dict.fromkeys(("tool", "function"), openai_chat.NAME),
+    "model": gemini.NAME,
+}
+_KEYS = {
+    **dict.fromkeys(("stop_reason", "stop_sequence"), anthropic.NAME),
+    **dict.fromkeys(("tool_calls", "tool_call_id", "function_call", "refusal"), openai_chat.NAME),
+    **dict.fromkeys(("reasoning_content", "reasoning", "reasoning_details"), openai_chat.NAME),
+    "parts": gemini.NAME,
+}
+_ITEMS = dict.fromkeys(
     (
-        "tool_use",
-        "server_tool_use",
-        "mcp_tool_use",
-        "tool_result",
-        "thinking",
-        "redacted_thinking",
-        "document",
-        "search_result",
-        "container_upload",
-        "compaction",
-    )
+        *responses_tools.CALLS,
+        *responses_tools.OUTPUTS,
+        responses_tools.MCP,
+        *("message", "reasoning", "compaction", "compaction_trigger", "item_reference", "additional_tools"),
+        *("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_list_tools"),
+        "configuration_update",
+    ),
+    openai_responses.NAME,
 )
+_PARTS = {
+    **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), openai_responses.NAME),
+    **dict.fromkeys(("image_url", "input_audio", "file", "refusal"), openai_chat.NAME),
+    **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use", "tool_result"), anthropic.NAME),
+    **dict.fromkeys(("thinking", "redacted_thinking", "document", "search_result"), anthropic.NAME),
+    **dict.fromkeys(("container_upload", "compaction"), anthropic.NAME),
+}
+"""What only one format says: as a role, as a key, as the type of an item, as the type of a part of its content."""
 
 
 def detect(items: Iterable[Mapping[str, Any]], default: str = openai_chat.NAME) -> str:
-    """The format of a history: the one whose words the first telling item uses, or the default where none tells."""
+    """The format of a history: the one whose words the first telling item uses, or the default where none tells.
+
+    The role "developer", which both formats of OpenAI have, means chat completions where nothing else tells.
+    """
+    hint = ""
     for item in items:
-        if isinstance(item, Mapping) and (format := _told_by(item)):
-            return format
-    return default
+        if isinstance(item, Mapping):
+            if format := _told_by(item):
+                return format
+            hint = hint or (openai_chat.NAME if item.get("role") == "developer" else "")
+    return hint or default
 
 
 def _told_by(item: Mapping[str, Any]) -> str | None:
-    if item.get("role") in _OPENAI_ROLES or not _OPENAI_KEYS.isdisjoint(item):
-        return openai_chat.NAME
-    if not _ANTHROPIC_KEYS.isdisjoint(item):
-        return anthropic.NAME
+    if told := next((_KEYS[key] for key in item if key in _KEYS), None):
+        return told
+    for key, known in (("role", _ROLES), ("type", _ITEMS)):
+        if isinstance(said := item.get(key), str) and said in known:
+            return known[said]
     content = item.get("content")
     for part in content if isinstance(content, (list, tuple)) else ():
         kind = part.get("type") if isinstance(part, Mapping) else None
         if not isinstance(kind, str):
             continue
-        if kind in _OPENAI_TYPES:
-            return openai_chat.NAME
-        if kind in _ANTHROPIC_TYPES or kind.endswith("_tool_result") or (kind == "image" and "source" in part):
+        if kind in _PARTS:
+            return _PARTS[kind]
+        if kind.endswith("_tool_result") or (kind == "image" and "source" in part):
             return anthropic.NAME
     return None

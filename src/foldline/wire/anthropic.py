@@ -155,15 +155,17 @@ def encode(message: Message) -> dict[str, Any]:
     """The item that says a message; of one that came from here, the same item."""
     own = message.format == NAME
     extra = message.extra if own else {}
-    parts = message.parts if own else tuple(part for part in message.parts if _travels(part))
+    parts = message.parts
+    if not own:
+        parts = tuple(part for part in parts if type(part) is not Thinking or (not message.format and _is_signed(part)))
     content = content_out(parts, extra.get("content"), _part_out, message.format, [])
     role = "user" if message.role == "tool" else message.role
     return item_of({"role": role, "content": content}, extra, MESSAGE, {"content": []})
 
 
-def _travels(part: Part) -> bool:
-    """Whether Anthropic takes the part from elsewhere: thinking that it did not sign, it refuses."""
-    return type(part) is not Thinking or part.signature is not None or part.data is not None
+def _is_signed(part: Thinking) -> bool:
+    """Whether Anthropic may have made the thinking of a message that names no wire; what it did not sign, it refuses."""
+    return part.signature is not None or part.data is not None
 
 
 def _part_out(part: Part, origin: str) -> Any:

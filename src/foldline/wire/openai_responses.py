@@ -1,0 +1,179 @@
+"""The OpenAI Responses format: an item is a message, a tool call, its output, reasoning, or what only OpenAI knows.
+
+A reply is several items, and each decodes to a message of its own. Calls that OpenAI runs itself (`mcp_call`) hold
+their output; the items of other built-in tools, references and unknown ones stay as they are. What a request names by
+`previous_response_id` is not in the history, so it is neither counted nor folded: send the items instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal
+
+from foldline.errors import WireError
+from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline.wire.responses_tools import CALLS, MCP, OUTPUTS, call_in, call_out, mcp_in, mcp_out, output_in, output_out
+from foldline.wire.shape import (
+    BARE,
+    TEXT,
+    Shape,
+    content_in,
+    content_out,
+    extra_of,
+    item_of,
+    part_in,
+    placeholder,
+    verbatim,
+)
+from foldline.wire.summary import summary_text
+
+NAME = "openai-responses"
+
+WORDS = Shape(("role", "content"), 2)
+REFUSAL = Shape(("type", "refusal"), 2)
+
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+_SETTINGS = frozenset(("additional_tools", "configuration_update"))
+"""Items that set up what follows them: they stand with the system's messages, which no fold touches."""
+
+_WHOLE = {"type": BARE}
+"""The extra of a message whose one part is the item itself."""
+
+
+# -- decode -------------------------------------------------------------------------------------------------------
+
+
+def decode(item: Mapping[str, Any], where: str = "") -> Message:
+    """The message that an item says; `where` names the item in errors."""
+    if not isinstance(item, Mapping):
+        raise WireError(f"a message must be a mapping, not {type(item).__name__}", format=NAME, where=where)
+    kind = item.get("type", "message")
+    if not isinstance(kind, str) or kind == "message":
+        return _words_in(item, where)
+    if kind in CALLS and (found := call_in(item, kind)):
+        return Message("assistant", (found[0],), None, found[1], NAME)
+    if kind in OUTPUTS and (answered := output_in(item, kind, _result_part_in)):
+        return Message("tool", (answered[0],), None, answered[1], NAME)
+    if kind == MCP and (both := mcp_in(item)):
+        return Message("assistant", both[0], None, both[1], NAME)
+    if kind == "reasoning":
+        return Message("assistant", (_thinking_in(item),), None, {}, NAME)
+    part: Part = Media("image", dict(item)) if kind == "image_generation_call" else Opaque(dict(item))
+    return Message(_role_of(item, kind), (part,), None, dict(_WHOLE), NAME)
+
+
+def _role_of(item: Mapping[str, Any], kind: str) -> Role:
+    """Whose an item is that is kept as it stands: what answers a call goes with it, all else is the model's."""
+    if kind in _SETTINGS:
+        return "system"
+    return "tool" if kind in OUTPUTS else "assistant"
+
+
+def _words_in(item: Mapping[str, Any], where: str) -> Message:
+    given = item.get("role")
+    role = _ROLES.get(given) if isinstance(given, str) else None
+    if role is None:
+        problem = f"no such role: {given!r}" if "role" in item else "a message without a role"
+        raise WireError(problem, format=NAME, where=f"{where}.role" if where else "role")
+    marks: dict[str, Any] = {} if given == role else {"role": given}
+    parts: tuple[Part, ...] = ()
+    if "content" in item:
+        parts, mark = content_in(item["content"], partial(_part_in, role=role))
+        if mark:
+            marks["content"] = mark
+    return Message(role, parts, None, extra_of(item, WORDS, marks), NAME)
+
+
+def _thinking_in(item: Mapping[str, Any]) -> Thinking:
+    """Reasoning, which is never edited: the item stands in its extra."""
+    told = [each for key in ("summary", "content") if isinstance(each := item.get(key), list)]
+    said = [part.get("text") for each in told for part in each if isinstance(part, dict)]
+    data = item.get("encrypted_content")
+    words = "\n\n".join(text for text in said if isinstance(text, str))
+    return Thinking(words, None, data if isinstance(data, str) else None, {k: verbatim(v) for k, v in item.items()})
+
+
+def _result_part_in(item: Any) -> Text | Media | Opaque:
+    return _part_in(item, "tool")
+
+
+def _part_in(item: Any, role: Role) -> Text | Media | Opaque:
+    if isinstance(item, dict) and isinstance(kind := item.get("type"), str):
+        marks = {} if kind == _text_kind(role) else {"type": kind}
+        if kind in _TEXTS and isinstance(text := item.get("text"), str):
+            return Text(text, extra_of(item, TEXT, marks))
+        if kind == "refusal" and isinstance(text := item.get("refusal"), str):
+            return Text(text, extra_of(item, REFUSAL, marks))
+        if kind in _MEDIA:
+            return Media(_MEDIA[kind], dict(item))
+    return part_in(item, {})
+
+
+_TEXTS = frozenset(("input_text", "output_text", "text", "summary_text"))
+_MEDIA: dict[str, Literal["image", "document", "audio"]] = {
+    "input_image": "image",
+    "computer_screenshot": "image",
+    "input_file": "document",
+    "input_audio": "audio",
+}
+
+
+def _text_kind(role: Role) -> str:
+    return "output_text" if role == "assistant" else "input_text"
+
+
+# -- encode -------------------------------------------------------------------------------------------------------
+
+
+def encode(message: Message) -> dict[str, Any]:
+    """The item that says a message; of one that came from here, the same item.
+
+    Raises `WireError` where it takes several items: calls and results stand alone here, each in its own.
+    """
+    own = message.format == NAME
+    extra = message.extra if own else {}
+    parts = tuple(part for part in message.parts if own or type(part) is not Thinking)
+    if len(parts) == 1:
+        match part := parts[0]:
+            case Thinking(text, extra=item):
+                return dict(item) or {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
+            case Media() | Opaque() if extra == _WHOLE:
+                return dict(part.source)
+            case ToolCall():
+                return call_out(part, extra)
+            case ToolResult():
+                return output_out(part, extra, message.format, partial(_part_out, role="tool"))
+    if extra.get("type") == MCP and (ran := mcp_out(parts, extra)):
+        return ran
+    if any(type(part) in (Thinking, ToolCall, ToolResult) for part in parts):
+        raise WireError("calls, their outputs, reasoning and what stands beside them take an item each", format=NAME)
+    given = extra.get("role")
+    role = given if isinstance(given, str) and _ROLES.get(given) == message.role else message.role
+    part_out = partial(_part_out, role=message.role)
+    content = content_out(parts, extra.get("content"), part_out, message.format, "")
+    fields = {"role": "user" if role == "tool" else role, "content": content}
+    return item_of(fields, extra, WORDS, {"content": ""})
+
+
+def _part_out(part: Part, origin: str, role: Role) -> Any:
+    own = origin == NAME
+    match part:
+        case Text(text, extra):
+            return _text_out(text, extra if own else {}, role)
+        case Summary():
+            return {"type": _text_kind(role), "text": summary_text(part)}
+        case Media(_, source) if source.get("type") in _MEDIA:
+            return dict(source)
+        case Opaque(source) if origin in (NAME, ""):
+            return verbatim(source)
+        case Media() | Opaque():
+            return {**placeholder(part), "type": _text_kind(role)}
+    raise WireError(f"a {type(part).__name__} does not stand in a content", format=NAME)
+
+
+def _text_out(text: str, extra: Mapping[str, Any], role: Role) -> dict[str, Any]:
+    kind = extra.get("type")
+    if kind == "refusal":
+        return item_of({"type": kind, "refusal": text}, extra, REFUSAL)
+    return item_of({"type": kind if kind in _TEXTS else _text_kind(role), "text": text}, extra, TEXT)
