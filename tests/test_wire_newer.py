@@ -244,6 +244,12 @@ def test_a_stubbed_screen_is_still_a_screenshot() -> None:
     assert image_size(base64.b64decode(said["image_url"].partition(",")[2])) == (1, 1)
 
 
+def test_words_in_place_of_a_picture_that_was_an_item() -> None:
+    made = read({"type": "image_generation_call", "id": "ig_1", "result": png(8, 8), "status": "completed"})
+    written = wire.encode(replace(made, parts=(Text("[an image]"),)), RESPONSES)
+    assert written == {"role": "assistant", "content": "[an image]"}
+
+
 def test_shortened_arguments_keep_what_stands_beside_them() -> None:
     call = {"functionCall": {"name": "f", "args": {"a": "long"}}, "thoughtSignature": "S"}
     message = read({"role": "model", "parts": [call]})

@@ -13,7 +13,7 @@ from typing import Any
 
 from foldline.economics import price, price_riding
 from foldline.errors import SummaryFailed
-from foldline.messages import Message, Value
+from foldline.messages import Message, Text, Value
 from foldline.models import Model
 from foldline.summarize.draft import Draft, Summarizer
 from foldline.summarize.extract import extract
@@ -21,11 +21,11 @@ from foldline.summarize.faults import language_for
 from foldline.summarize.prompt import SECTIONS, riding
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
-from foldline.wire import read_usage
+from foldline.wire import encode, openai_chat, read_usage
 from foldline.wire.reply import read_reply
 
-CUT = ("length", "max_tokens", "model_context_window_exceeded")
-REFUSED = ("content_filter", "refusal")
+CUT = ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_context_window_exceeded")
+REFUSED = ("content_filter", "refusal", "SAFETY")
 """Why replies end that are no whole summary, in the words of several providers."""
 
 
@@ -94,7 +94,7 @@ class SharedPrefix:
         prompt = said.tokens + estimate(text)
         if prompt > said.limit or not self._pays(prompt, brief, messages):
             return None
-        return [*said.items, {"role": "user", "content": text}]
+        return [*said.items, encode(Message("user", (Text(text),)), said.messages[-1].format or openai_chat.NAME)]
 
     def _pays(self, prompt: int, brief: Brief, messages: Sequence[Message]) -> bool:
         if self.fresh is extract:

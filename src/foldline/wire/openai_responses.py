@@ -132,13 +132,14 @@ def encode(message: Message) -> dict[str, Any]:
     Raises `WireError` where it takes several items: calls and results stand alone here, each in its own.
     """
     own = message.format == NAME
-    extra = message.extra if own else {}
+    whole = own and message.extra == _WHOLE
+    extra = message.extra if own and not whole else {}
     parts = tuple(part for part in message.parts if own or type(part) is not Thinking)
     if len(parts) == 1:
         match part := parts[0]:
             case Thinking(text, extra=item):
                 return dict(item) or {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
-            case Media() | Opaque() if extra == _WHOLE:
+            case Media() | Opaque() if whole:
                 return dict(part.source)
             case ToolCall():
                 return call_out(part, extra)
