@@ -21,6 +21,7 @@ from foldline.tokens.media import image_size
 from foldline.tokens.weigh import weigh
 from foldline.transcripts import open_session
 from foldline.view import identity
+from foldline.wire.reply import read_reply
 from provider_rules import check_valid, pairing_faults
 
 RESPONSES, GEMINI = "openai-responses", "gemini"
@@ -339,6 +340,26 @@ def test_a_request_in_a_file_is_read(body: dict[str, Any], tmp_path: Path) -> No
 @pytest.mark.parametrize("format", wire.FORMATS)
 def test_the_recall_tool_is_declared_in_every_format(format: str) -> None:
     assert '"recall"' in json.dumps(recall_tool(format))
+
+
+@pytest.mark.parametrize(
+    ("reply", "end"),
+    [
+        ({"status": "completed", "output": [CONVERSATION[2], CONVERSATION[3]]}, "completed"),
+        (
+            {
+                "status": "incomplete",
+                "incomplete_details": {"reason": "max_output_tokens"},
+                "output": CONVERSATION[3:4],
+            },
+            "max_output_tokens",
+        ),
+        ({"candidates": [{"content": {"parts": [{"text": "Looking."}]}, "finishReason": "STOP"}]}, "STOP"),
+    ],
+)
+def test_whole_replies(reply: dict[str, Any], end: str) -> None:
+    message, ended = read_reply(reply)
+    assert (message.role, message.text, ended) == ("assistant", "Looking.", end)
 
 
 # -- folding ------------------------------------------------------------------------------------------------------

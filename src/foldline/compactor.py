@@ -98,7 +98,8 @@ class Compactor:
         self._history = History(self.meter, pins, bound=self.model.binds_thinking, format=format)
         self._emit = on_event or (lambda event: None)
         self._sent = 0
-        self._folded_at: int | None = None
+        self._folded_at: tuple[int, int] | None = None
+        """The tokens that the last fold left, made or not, and the messages that there were for it."""
         self._ahead = ahead
         self._prepared: Prepared | None = None
         self._ask = ask
@@ -240,12 +241,11 @@ class Compactor:
         return replace(self.budget, bytes=cap) if enough else None
 
     def _take(self, messages: Sequence[Item]) -> None:
-        folded = self._history.folds[-1][0] if self._history.folds else None
         stands = self._history.take(messages if isinstance(messages, list) else list(messages))
         if stands is not None:
             self.meter.forget()
             self._billed = None
-            if folded is None or stands < folded:
+            if self._folded_at is not None and stands < self._folded_at[1]:
                 self._folded_at = None
             self._emit(Rewound(stands))
         self._watch()
@@ -297,7 +297,7 @@ class Compactor:
 
     def _regrown(self, tokens: int) -> bool:
         """Whether enough has come since the last fold for another one to be worth it."""
-        return self._folded_at is None or tokens - self._folded_at >= REGROWTH * self.budget.window
+        return self._folded_at is None or tokens - self._folded_at[0] >= REGROWTH * self.budget.window
 
     def _due(self) -> Folding | None:
         """The fold that the fill asks for, or None."""
@@ -360,7 +360,7 @@ class Compactor:
     def _install(self, view: View, fold: Fold) -> None:
         for reason in fold.receipt.failures:
             self._emit(SummaryFellBack(reason))
-        self._folded_at = view.tokens
+        self._folded_at = view.tokens, len(self._history.messages)
         if fold:
             self._history.folds.append((len(self._history.messages), fold))
             self._show(view)
