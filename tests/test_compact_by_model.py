@@ -253,11 +253,44 @@ def test_extraction_takes_over_where_it_is_named_as_the_last_resort_and_the_stat
 # -- as a user runs it --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 1)])
+def test_on_a_terminal_a_person_is_asked_what_to_do_where_the_model_fails(
+    session: Path, answer: str, code: int
+) -> None:
+    before = session.read_bytes()
+    master, slave = pty.openpty()
+    with Provider(status(402)) as provider:
+        asked = [each for each in by(provider) if each != "--yes"]
+        asking = child(session, *asked, stdin=slave, stdout=slave, stderr=subprocess.PIPE)
+        os.write(master, f"y\n{answer}\n".encode())
+        told = drained(asking, master, slave)
+        assert asking.wait() == code
+        assert asking.stderr is not None
+        with asking.stderr as said:
+            told += said.read()
+    assert "demo-1, asked once this is folded" in told
+    assert re.search(r"HTTP 402: .*\s+Fold with a summary by extraction instead\?", told)
+    assert (session.read_bytes() == before) == (code == 1)
+
+
+def drained(asking: subprocess.Popen[str], master: int, slave: int) -> str:
+    """All that a child says to a terminal until it ends."""
+    os.close(slave)
+    told = b""
+    try:
+        while piece := os.read(master, 4096):
+            told += piece
+    except OSError:
+        pass
+    os.close(master)
+    return told.decode(errors="replace")
+
+
 def child(session: Path, *arguments: str, **more: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "foldline", *arguments, "--session", str(session)]
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
     env = {**kept, **surroundings(session.parent)}
-    return subprocess.Popen(command, env=env, text=True, stdin=subprocess.DEVNULL, **more)
+    return subprocess.Popen(command, env=env, text=True, **{"stdin": subprocess.DEVNULL, **more})
 
 
 def test_interrupted_between_two_stages_it_leaves_the_session_and_goes_on_there_the_next_time(session: Path) -> None:

@@ -63,8 +63,8 @@ def asked_for(
 def by_model(found: Opened, policy: Policy, focus: str, settings: Summaries, *, asks: bool) -> tuple[View, Fold]:
     """The fold with its summary by a model, which `settings` names.
 
-    Where none of the models wrote one that could be used, it is extracted if the settings or, asked, the user say so.
-    Else `SummaryFailed` is raised, and what was spent is told in it.
+    Where none of the models wrote one that could be used, it is extracted if the settings or, asked, the user say so;
+    else `SummaryFailed` is raised. Either way what was spent is told.
     """
     from foldline.summarize.model import ModelSummarizer
 
@@ -88,13 +88,12 @@ def by_model(found: Opened, policy: Policy, focus: str, settings: Summaries, *, 
     if receipt.failures:
         why = f"no summary by {', '.join((settings.model, *models))}: {'; '.join(receipt.failures)}"
         why += f"; spent on it: {spent(receipt)}" if receipt.models else ""
-        extracts = EXTRACT in settings.fallbacks
-        if not extracts and asks:
-            click.echo(why, err=True)
-            extracts = click.confirm("Fold with a summary by extraction instead?")
-        elif extracts:
+        if EXTRACT in settings.fallbacks:
             click.echo(f"{why}; extraction took its place", err=True)
-        if not extracts:
+        elif asks:
+            click.echo(why, err=True)
+            click.confirm("Fold with a summary by extraction instead?", abort=True)
+        else:
             raise SummaryFailed(f"{why}; nothing was written (--model {EXTRACT} folds without a model)")
     return after, fold
 

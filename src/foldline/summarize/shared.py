@@ -2,7 +2,8 @@
 
 The request is the agent's next one, byte for byte, with one instruction behind it: same system prompt, same tools, same
 messages. What was sent before is read from the cache at a tenth of its price or so. The agent sends it, since only
-the agent knows how its requests are made.
+the agent knows how its requests are made; it may say that no tool is to be chosen, where that leaves the cache alone
+(at Anthropic it does not). A tool call for an answer is no summary in either case.
 """
 
 from __future__ import annotations
