@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import struct
-import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,19 +28,25 @@ import numpy as np
 from numba import njit
 
 from estimator_labels import label
-from foldline.tokens.estimate import BITS, CLASSES, FAMILIES, MULTIPLY_24, MULTIPLY_32
+from foldline.tokens.families import EDGE, FAMILIES
+from foldline.tokens.long_texts import BITS, PAD, places
 
 OUT = Path(__file__).resolve().parent.parent / "src/foldline/tokens"
-PAD = 8
 WEIGHTS = {"session_": 3.0, "made_": 0.6}
 """What agents read counts more, noise less: its contexts are many and would fill the cells."""
+
+DOUBT = (1, 60, 5)
+"""Sightings of a cell for which half of what they say is believed: five bytes are seldom seen again in other kinds."""
 
 SEEN = 0.996
 """Kinds left out of training (a quarter, three families) were estimated 0 to 0.5 % too high; this takes the middle."""
 
 
 class Labels(NamedTuple):
-    """The texts in one array with `PAD` zeros around each, their labels, and pieces of about `piece` bytes."""
+    """The texts as `long_texts` lays them out, their labels, and pieces of about `piece` bytes.
+
+    `inside` is 1 for the bytes of a text and 0 for the edges after it, which have a weight too: they end no token.
+    """
 
     text: bytes
     inside: np.ndarray
@@ -72,17 +78,18 @@ def load(path: Path, piece: tuple[int, int]) -> Labels:
     data = np.load(path)
     raw, raw_edges, rng = data["raw"].tobytes(), data["edges"], np.random.default_rng(0)
     docs = [raw[a:b] for a, b in itertools.pairwise(raw_edges)]
-    edges = np.cumsum([0] + [len(doc) + PAD for doc in docs])
+    sizes = [len(doc) + PAD + -len(doc) % 8 for doc in docs]
+    edges = np.cumsum([0, *sizes])
     inside, weight = np.zeros(edges[-1], np.float32), np.zeros(edges[-1], np.float32)
     starts = []
-    for doc, start, kind in zip(docs, edges, data["kind"]):
+    for doc, size, start, kind in zip(docs, sizes, edges, data["kind"]):
         inside[start : start + len(doc)] = 1
-        weight[start : start + len(doc)] = next((w for name, w in WEIGHTS.items() if kind.startswith(name)), 1.0)
+        weight[start : start + size] = next((w for name, w in WEIGHTS.items() if kind.startswith(name)), 1.0)
         cuts = np.cumsum(np.exp(rng.uniform(*np.log(piece), len(doc) // piece[0] + 1)).astype(int))
         starts += [start, *(start + cuts[cuts < len(doc) - piece[0] // 2])]
     marks = np.zeros(edges[-1], np.int32)
     marks[starts] = 1
-    text = bytes(PAD) + b"".join(doc + bytes(PAD) for doc in docs) + bytes(PAD)
+    text = EDGE * PAD + b"".join(doc.ljust(size, EDGE) for doc, size in zip(docs, sizes)) + EDGE * PAD
     document_of = np.searchsorted(edges, starts, side="right") - 1
     return Labels(
         text, inside, weight, edges, np.cumsum(marks) - 1, document_of, raw_edges, data["ends"], data["known"]
@@ -93,21 +100,21 @@ def load(path: Path, piece: tuple[int, int]) -> Labels:
 
 
 def cells(text: bytes) -> list[np.ndarray]:
-    """The cell of every byte in each of the three tables, as `estimate` finds them."""
-    n, low = len(text) - 2 * PAD, np.uint32(32 - BITS)
-    three = np.ndarray((n,), "<u4", text, 7, (1,)) * np.uint32(MULTIPLY_32 << 8 & 0xFFFFFFFF) >> low
-    five = np.ndarray((n,), "<u8", text, 6, (1,)) * np.uint64(MULTIPLY_24 << 24) >> np.uint64(64 - BITS)
-    classes = np.frombuffer(text.translate(CLASSES), np.uint8)
-    packed = (classes[:-4] << 4) | classes[4:]
-    shape = np.ndarray((n,), "<u4", packed, 5, (1,)) * np.uint32(MULTIPLY_32) >> low
-    return [three, five.astype(np.uint32), shape]
+    """The cell of every byte in each of the three tables; the bytes of a pair have the pair's."""
+    found: list[list[np.ndarray]] = [[], [], []]
+    size = len(text) - 2 * PAD
+    for at in range(0, size, 1 << 20):
+        n = min(1 << 20, size - at)
+        for parts, rows in zip(found, places(np, text, PAD + at, n)):
+            parts.append(np.repeat(rows.T.ravel().astype(np.uint32), n // rows.size))
+    return [np.concatenate(parts) for parts in found]
 
 
 @njit
-def gain(at, ends, guess, weight, missed, piece_of, pull, out):  # type: ignore[no-untyped-def]
+def gain(at, ends, guess, weight, inside, missed, piece_of, pull, out):  # type: ignore[no-untyped-def]
     for i in range(at.shape[0]):
         if weight[i] > 0:
-            out[at[i]] += (ends[i] - guess[i] + pull * missed[piece_of[i]]) * weight[i]
+            out[at[i]] += (ends[i] - guess[i] + pull * missed[piece_of[i]] * inside[i]) * weight[i]
 
 
 @njit
@@ -118,7 +125,7 @@ def add(at, step, ends, guess, inside, piece_of, missed):  # type: ignore[no-unt
         missed[piece_of[i]] += (ends[i] - guess[i]) * inside[i]
 
 
-def additive(data: Labels, at: list[np.ndarray], family: str, rounds: int = 12) -> tuple[float, list[np.ndarray]]:
+def additive(data: Labels, at: list[np.ndarray], family: str, rounds: int = 8) -> tuple[float, list[np.ndarray]]:
     """One value per cell, such that their sum is near the labels byte by byte and, after the first round, piece by piece."""
     ends, known = data.of(family)
     weight = data.weight * np.repeat(known, np.diff(data.edges))
@@ -128,10 +135,10 @@ def additive(data: Labels, at: list[np.ndarray], family: str, rounds: int = 12) 
     values = [np.zeros(1 << BITS) for _ in at]
     mass = [np.bincount(a, weights=weight, minlength=1 << BITS) for a in at]
     for turn in range(rounds):
-        for a, value, seen in zip(at, values, mass):
+        for a, value, seen, doubt in zip(at, values, mass, DOUBT):
             out = np.zeros(1 << BITS)
-            gain(a, ends, guess, weight, missed / sizes, data.piece_of, 8.0 if turn else 0.0, out)
-            step = (0.1 if turn else 1.0) * out / (seen + 1)
+            gain(a, ends, guess, weight, data.inside, missed / sizes, data.piece_of, 8.0 if turn else 0.0, out)
+            step = (0.1 if turn else 1.0) * out / (seen + doubt)
             value += step
             add(a, step, ends, guess, data.inside, data.piece_of, missed)
     return base, values
@@ -169,9 +176,9 @@ def bytes_of(weights: np.ndarray) -> tuple[float, float, bytes]:
     return unit, low, np.round((weights - low) / unit).astype(np.uint8).tobytes()
 
 
-def counts_of(data: Labels, states: np.ndarray) -> np.ndarray:
+def counts_of(data: Labels, states: np.ndarray, counted: np.ndarray) -> np.ndarray:
     n = len(data.document_of)
-    flat = np.bincount(data.piece_of.astype(np.int64) * 256 + states, weights=data.inside, minlength=n * 256)
+    flat = np.bincount(data.piece_of.astype(np.int64) * 256 + states, weights=counted, minlength=n * 256)
     return flat.reshape(n, 256)
 
 
@@ -186,7 +193,7 @@ def large_tables(path: Path) -> bytes:
         kind, means = kinds_of_cells(np.stack([values[i] for _, values in fitted], 1), seen)
         shared.append(kind)
         starts.append(means)
-    counts = np.concatenate([counts_of(data, kind[a]) for kind, a in zip(shared, at)], 1)
+    counts = np.concatenate([counts_of(data, kind[a], data.weight > 0) for kind, a in zip(shared, at)], 1)
     weight = data.weight[data.edges[data.document_of]] ** 0.5
     body = b""
     for f, (family, (base, _)) in enumerate(zip(FAMILIES, fitted)):
@@ -200,10 +207,21 @@ def large_tables(path: Path) -> bytes:
         body += np.round((worth - low[:, None]) / unit).astype(np.uint8).tobytes()
         off = np.abs(counts[usable] @ worth.ravel() / np.maximum(tokens[usable], 1) - 1).mean()
         print(f"{family}: {off:.2%} mean error of training pieces", flush=True)
-    return zlib.compress(b"".join(kind.tobytes() for kind in shared) + body, 9)
+    return b"".join(kind.tobytes() for kind in shared) + body
 
 
 # --- the small tables ---
+
+SMALL, LARGE = b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+PLAIN = [
+    *(b"aeiouy", b"bcdfghlmnprst", b"jkvwxzq", b"AEIOUY", b"BCDFGHJKLMNPQRSTVWXZ", b"0123456789", b" ", b"\n\r"),
+    *(b"\t", b".,;:!?", b"()[]{}<>", b"\"'`", b"_-/", b"=+*&|@#$%^~\\"),
+]
+OTHER = [
+    *(SMALL, LARGE, b"0123456789", b" ", b"\n\r\t", b".,;:!?()[]{}<>\"'`_-/=+*&|@#$%^~\\"),
+    *map(range, (128, 144, 160, 176, 192, 0xD4, 0xE0, 0xE1, 0xE4), (144, 160, 176, 192, 0xD4, 0xE0, 0xE1, 0xE4, 256)),
+]
+"""Where the classes of bytes start from, in texts that are mostly ASCII and in others."""
 
 
 @njit
@@ -240,12 +258,15 @@ def cluster(n: np.ndarray, tokens: np.ndarray, before: np.ndarray, after: np.nda
     return (ends / (met + 1e-9)[..., None]).reshape(256, -1), -float((ends**2 / (met + 1e-9)[..., None]).sum())
 
 
-def classes(quad: np.ndarray, n: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two maps of bytes to 16 classes, two of their pairs to 16: what tells most of where tokens end."""
+def classes(
+    quad: np.ndarray, n: np.ndarray, tokens: np.ndarray, groups: Sequence[Sequence[int]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two maps of bytes to 16 classes, two of their pairs to 16: what tells most of where tokens end.
+
+    The maps start from the `groups` and move a byte at a time.
+    """
     rng = np.random.default_rng(1)
-    first = np.array(
-        [CLASSES[v] if v < 128 else 10 + (v >= 160) + (v >= 192) + (v >= 0xE0) + (v >= 0xE4) for v in range(256)]
-    )
+    first = np.array([next((i for i, group in enumerate(groups, 1) if byte in group), 0) for byte in range(256)])
     maps = np.stack([first, first]).astype(np.int64)
     order = np.stack([np.argsort(row, kind="stable") for row in quad])
     start = np.stack([np.searchsorted(np.sort(row), np.arange(257)) for row in quad])
@@ -269,8 +290,8 @@ def small_tables(path: Path, plain: bool) -> bytes:
     """One half of the file of the small tables, from texts that are mostly ASCII (`plain`) or are not."""
     data = load(path, (60, 500))
     text = np.frombuffer(data.text, np.uint8)[PAD:-PAD]
-    high = np.add.reduceat(text > 127, data.edges[:-1]) / np.diff(data.edges)
-    weight = data.weight * np.repeat(high < 0.12 if plain else high >= 0.08, np.diff(data.edges))
+    high = np.add.reduceat((text > 127) * data.inside, data.edges[:-1]) / np.diff(data.raw_edges)
+    weight = data.weight * data.inside * np.repeat(high < 0.12 if plain else high >= 0.08, np.diff(data.edges))
     chosen = np.flatnonzero((weight > 0) & (np.random.default_rng(0).random(len(weight)) < 0.6))
     four = np.ndarray((len(text),), "<u4", data.text, PAD - 1, (1,))[chosen]
     found, place = np.unique(four, return_inverse=True)
@@ -281,12 +302,12 @@ def small_tables(path: Path, plain: bool) -> bytes:
     )
     quad = np.stack([(found >> (8 * k)) & 255 for k in range(4)]).astype(np.int64)
     kept = n >= 2
-    maps, before, after = classes(quad[:, kept], n[kept], np.stack(ends, 1)[kept])
+    maps, before, after = classes(quad[:, kept], n[kept], np.stack(ends, 1)[kept], PLAIN if plain else OTHER)
     whole = np.frombuffer(data.text, np.uint8)
     met = maps[0, whole[:-1]] * 16 + maps[1, whole[1:]]
     states = before[met[PAD - 1 : PAD - 1 + len(text)]] * 16 + after[met[PAD + 1 : PAD + 1 + len(text)]]
     counts, importance = (
-        counts_of(data, states),
+        counts_of(data, states, data.inside),
         (data.by_piece(weight) / np.maximum(data.by_piece(data.inside), 1)) ** 0.5,
     )
     body = b"".join(m.astype(np.uint8).tobytes() for m in (maps[0] << 4, maps[1], before << 4, after))

@@ -77,7 +77,7 @@ class History:
         items = self.items
         messages = self._decoded(items, 0)
         self._cut(0)
-        self.messages, self.weights, self.items = messages, [self.meter.weigh(m) for m in messages], items
+        self.messages, self.weights, self.items = messages, self.meter.weigh_all(messages), items
 
     def view(self) -> View:
         """What the model sees, with every fold that stands on this history replayed."""
@@ -145,7 +145,7 @@ class History:
         self.media_bytes += sum(media_bytes(each.source) for each in media)
 
     def _weigh(self) -> None:
-        weights = [self.meter.weigh(message) for message in self.messages[len(self.weights) :]]
+        weights = self.meter.weigh_all(self.messages[len(self.weights) :])
         self.weights += weights
         self._weight += sum(weights)
         self._unweighed = 0

@@ -69,7 +69,7 @@ class Context:
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:
-            self._weights = meter.family, [meter.weigh(message) for _, message in self.entries]
+            self._weights = meter.family, meter.weigh_all(message for _, message in self.entries)
         return self._weights[1]
 
 

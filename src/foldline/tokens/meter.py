@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from foldline.messages import Message, Value
-from foldline.tokens.weigh import weigh
+from foldline.tokens.weigh import weigh, weigh_all
 
 RATIO_RANGE = (0.5, 2.5)
 """Billed tokens per estimated token; beyond it a figure is taken for a fault of its source, not for calibration."""
@@ -58,6 +58,10 @@ class Meter:
         """The uncalibrated estimate for one message, in tokens."""
         return weigh(message, self.family)
 
+    def weigh_all(self, messages: Iterable[Message]) -> list[int]:
+        """What `weigh` says of each message; many at once take a fraction of the time."""
+        return weigh_all(messages, self.family)
+
     def count(self, message: Message) -> int:
         """The calibrated estimate for one message, in tokens."""
         return round(weigh(message, self.family) * self.ratio)
@@ -98,7 +102,7 @@ def calibrated(
     aborted one teaches nothing.
     """
     meter = Meter(family, overhead=overhead)
-    weights = [meter.weigh(message) for message in messages]
+    weights = meter.weigh_all(messages)
     sent = 0
     for i, (message, weight) in enumerate(zip(messages, weights)):
         if i >= since and message.usage is not None and message.usage.prompt > 0:
@@ -117,5 +121,5 @@ def newest_size(messages: Sequence[Message], *, family: str = "o200k", since: in
         if usage is not None and usage.prompt > 0:
             meter = Meter(family)
             meter.learn(usage.prompt, 0)
-            return meter.total(sum(meter.weigh(message) for message in messages[i:]))
+            return meter.total(sum(meter.weigh_all(messages[i:])))
     return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
 from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.tokens.estimate import estimate
+from foldline.tokens.estimate import estimate_all
 from foldline.tokens.media import media_tokens
 
 MESSAGE_FRAME = 4
@@ -28,40 +29,63 @@ HIDDEN_DATA = 6
 
 def weigh(message: Message, family: str = "o200k") -> int:
     """Estimates what a message adds to a request, in tokens of the tokenizer `family`; never raises."""
-    return MESSAGE_FRAME + _weigh_all(message.parts, family)
+    return weigh_all((message,), family)[0]
 
 
-def _weigh_all(parts: Sequence[Part], family: str) -> int:
-    """The three kinds that nearly all parts are of come first: `match` takes twice as long to find them."""
-    total = 0
-    for part in parts:
-        if type(part) is Text:
-            total += estimate(part.text, family)
-        elif type(part) is ToolCall:
-            total += CALL_FRAME + estimate(part.name, family) + estimate(part.arguments, family)
-        elif type(part) is ToolResult:
-            total += CALL_FRAME + _weigh_all(part.parts, family)
-        else:
-            total += weigh_part(part, family)
-    return total
+def weigh_all(messages: Iterable[Message], family: str = "o200k") -> list[int]:
+    """What `weigh` says of each message; many at once take a fraction of the time."""
+    sums: list[int] = []
+    ends: list[int] = []
+    texts: list[str] = []
+    for message in messages:
+        sums.append(MESSAGE_FRAME + _take(message.parts, family, texts))
+        ends.append(len(texts))
+    figures = iter(estimate_all(texts, family))
+    return [total + sum(islice(figures, end - start)) for total, start, end in zip(sums, [0, *ends], ends)]
 
 
 def weigh_part(part: Part, family: str = "o200k") -> int:
     """Estimates what one part adds to a request, in tokens; never raises."""
+    texts: list[str] = []
+    return _take((part,), family, texts) + sum(estimate_all(texts, family))
+
+
+def _take(parts: Sequence[Part], family: str, texts: list[str]) -> int:
+    """Adds to `texts` what is to be estimated of some parts, and answers what they weigh beside it.
+
+    The three kinds that nearly all parts are of come first: `match` takes twice as long to find them.
+    """
+    total = 0
+    for part in parts:
+        if type(part) is Text:
+            texts.append(part.text)
+        elif type(part) is ToolCall:
+            total += CALL_FRAME
+            texts += (part.name, part.arguments)
+        elif type(part) is ToolResult:
+            total += CALL_FRAME + _take(part.parts, family, texts)
+        else:
+            total += _take_other(part, family, texts)
+    return total
+
+
+def _take_other(part: Part, family: str, texts: list[str]) -> int:
     match part:
-        case Text() | ToolCall() | ToolResult():
-            return _weigh_all((part,), family)
         case Thinking(text, signature, data):
             hidden = len(data) // HIDDEN_DATA if data else len(signature or "") // HIDDEN_SIGNATURE if not text else 0
-            return hidden or estimate(text, family)
+            if not hidden:
+                texts.append(text)
+            return hidden
         case Media(kind, source):
             return media_tokens(kind, source, family)
         case Summary(text):
-            return SUMMARY_FRAME + estimate(text, family)
+            texts.append(text)
+            return SUMMARY_FRAME
         case Opaque({"encrypted_content": str(sealed)}):
             return len(sealed) // HIDDEN_DATA
         case Opaque(source):
-            return estimate(as_text(source), family)
+            texts.append(as_text(source))
+    return 0
 
 
 def as_text(source: object) -> str:
