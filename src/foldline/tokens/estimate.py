@@ -62,7 +62,7 @@ def _count(texts: dict[Key, str], family: str) -> Iterator[tuple[Key, int]]:
     counted = (
         (plain, short_tokens(plain.values(), family, plain=True)),
         (other, short_tokens(other.values(), family, plain=False)),
-        (long, long_tokens(long.values(), family) if long else ()),
+        (long, long_tokens(long.values(), family)),
     )
     for group, tokens in counted:
         for (key, raw), figure in zip(group.items(), tokens):

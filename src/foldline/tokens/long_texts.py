@@ -74,6 +74,8 @@ _without_numpy = 0
 
 def long_tokens(raws: Collection[bytes], family: str) -> list[float]:
     """Tokens of texts in UTF-8, none of them empty."""
+    if not raws:
+        return []
     tables = _tables(family)
     sizes = [len(raw) + -len(raw) % 8 for raw in raws]
     numpy = _numpy(sum(sizes))
