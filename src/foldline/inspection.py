@@ -288,8 +288,8 @@ def _largest(view: View, most: int = 5) -> list[Share]:
     return [Share(e.id, e.tokens, 1, what(e.message)) for e in large if e.tokens]
 
 
-def what(message: Message) -> str:
-    """A message in a few words: its role and how it begins."""
+def what(message: Message, most: int = 60) -> str:
+    """A message in a few words: its role and how it begins, in at most so many characters."""
     result = next(message.results, None)
     call = next(message.calls, None)
     if result is not None:
@@ -299,7 +299,7 @@ def what(message: Message) -> str:
     else:
         said = message.text
     said = " ".join(said[:400].split())
-    return f"{message.role}: {said[:60]}{'…' if len(said) > 60 else ''}"
+    return f"{message.role}: {said[:most]}{'…' if len(said) > most else ''}"
 
 
 def _result_text(result: ToolResult) -> str:

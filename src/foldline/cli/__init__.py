@@ -20,6 +20,7 @@ COMMANDS = {
         "See what fills a session: status, inspect, history; export and import its state.",
     ),
     "session": ("foldline.cli.session:session", "The sessions on this machine: list, show, branch, handoff, undo."),
+    "browse": ("foldline.cli.browse:browse", "All of that in a terminal, by key: see, fold, undo, branch, recall."),
     "recall": ("foldline.cli.recall:recall", "Get back what was folded away: a message by its id, or by words."),
     "mcp": ("foldline.cli.mcp:mcp", "Serve recall, status and folding to agents that speak MCP."),
     "models": ("foldline.cli.models:models", "What foldline knows of a model: window, prices, cache rules."),

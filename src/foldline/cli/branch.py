@@ -13,6 +13,7 @@ from foldline.errors import SessionError
 from foldline.session import Session
 from foldline.session.branching import Branch, Point, points
 from foldline.session.branching import branch as branch_off
+from foldline.transcripts import Transcript
 
 
 @click.command()
@@ -26,9 +27,7 @@ def branch(at: str | None, session: str | None, as_json: bool, strict: bool, win
     asks = at is None and sys.stdin.isatty() and not as_json
     if at is None and not asks:
         raise click.UsageError("--at=MESSAGE-ID is needed where no one can choose; `session show` lists the ids")
-    found = opened(session, strict=strict, window=window).session
-    if not isinstance(found, Session):
-        raise SessionError(f"sessions of {found.agent} cannot be branched; hand it off instead", path=found.path)
+    found = branchable(opened(session, strict=strict, window=window).session)
     if at is None:
         at = _chosen(points(found))
     if at is None:
@@ -41,6 +40,13 @@ def branch(at: str | None, session: str | None, as_json: bool, strict: bool, win
     for fault in made.faults:
         click.echo(f"warning: {found.path}: {fault}", err=True)
     click.echo(draw_branch(made))
+
+
+def branchable(session: Session | Transcript) -> Session:
+    """The session where it is one that can be branched; else `SessionError` says what can be done instead."""
+    if isinstance(session, Session):
+        return session
+    raise SessionError(f"sessions of {session.agent} cannot be branched; hand it off instead", path=session.path)
 
 
 def draw_branch(made: Branch) -> str:

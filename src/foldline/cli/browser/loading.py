@@ -1,0 +1,124 @@
+"""What the browser shows of a session, and what it does to one: all that takes time, for its worker threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from foldline.cli.branch import branchable
+from foldline.cli.options import refuse_busy
+from foldline.config import read_settings
+from foldline.fold import Fold
+from foldline.inspection import Inspection, Opened, inspect
+from foldline.messages import Message, Summary
+from foldline.policy import Policy
+from foldline.recall.index import Index
+from foldline.recall.scope import scope_of
+from foldline.recall.search import Hit
+from foldline.session import PastFold
+from foldline.session.branching import Branch, branch
+from foldline.session.log import COUNTED_SIZE
+from foldline.transcripts import open_session
+from foldline.view import View
+
+MOST_HITS = 60
+"""Hits that are asked for: what was folded is chosen of them."""
+
+
+class Step(NamedTuple):
+    """One line of the timeline: a message with its tokens, and whether the model still sees it."""
+
+    id: str
+    message: Message
+    tokens: int
+    live: bool = True
+
+    @property
+    def summary(self) -> Summary | None:
+        """The summary that stands here for what was folded."""
+        return self.message.summary
+
+
+class Detail(NamedTuple):
+    """A session as the right side shows it.
+
+    `largest` is the largest message in tokens, and `folded` how many messages the model no longer sees; `whole` is False
+    where these were too much to read.
+    """
+
+    opened: Opened
+    inspection: Inspection
+    folds: list[PastFold]
+    steps: list[Step]
+    largest: int
+    folded: int
+    whole: bool
+
+
+class Plan(NamedTuple):
+    """A fold that was thought out and not made."""
+
+    opened: Opened
+    after: View
+    fold: Fold
+
+    @property
+    def summary(self) -> str:
+        """The text that it would install."""
+        return next((m.summary.text for m in self.after.messages if m.summary), "")
+
+
+def policy(environment: Mapping[str, str]) -> Policy:
+    """The policy that the settings name."""
+    return read_settings(environment=environment).to_policy()
+
+
+def load(path: str, environment: Mapping[str, str]) -> Detail:
+    """Reads a session and what is folded in it, oldest first."""
+    opened = Opened(open_session(path))
+    live = {entry.id: entry for entry in opened.view.entries}
+    whole = os.path.getsize(path) <= COUNTED_SIZE
+    steps: list[Step] = []
+    if whole:
+        for id, message in opened.session.messages():
+            if id not in live:
+                steps.append(Step(id, message, opened.meter.count(message), live=False))
+    folded = len(steps)
+    steps += [Step(entry.id, entry.message, entry.tokens) for entry in opened.view.entries]
+    largest = max((step.tokens for step in steps), default=0)
+    folds = list(opened.session.folds()) if whole else []
+    return Detail(opened, inspect(opened, policy(environment)), folds, steps, largest, folded, whole)
+
+
+def plan(path: str, environment: Mapping[str, str]) -> Plan:
+    """The fold that `foldline compact` would make now; refused where the session's agent has it open."""
+    refuse_busy(path, force=False)
+    opened = Opened(open_session(path))
+    return Plan(opened, *opened.plan(policy(environment)))
+
+
+def make(planned: Plan) -> None:
+    """Writes a planned fold."""
+    session = planned.opened.session
+    refuse_busy(session.path, force=False)
+    session.fold(planned.opened.view, planned.after, planned.fold, planned.opened.meter)
+
+
+def undo(path: str) -> str | None:
+    """Takes back the newest fold and answers its id, or None where none stands."""
+    refuse_busy(path, force=False)
+    return open_session(path).undo()
+
+
+def branch_at(path: str, at: str) -> Branch:
+    """A new session that ends with a user message of this one."""
+    return branch(branchable(open_session(path)), at)
+
+
+def search(detail: Detail, query: str, index: str) -> list[Hit]:
+    """The folded messages of a session that fit some words best; where nothing was folded, of all messages."""
+    live = {step.id for step in detail.steps if step.live}
+    with Index(index) as opened:
+        hits = scope_of(detail.opened.session).search(opened, query, MOST_HITS)
+    return [hit for hit in hits if hit.id not in live] if detail.folded else hits

@@ -1,0 +1,347 @@
+"""The terminal browser, by its keys, as a user has it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from foldline.cli.browser.app import Browser
+from foldline.cli.browser.rows import Rows
+from foldline.inspection import Opened
+from foldline.policy import DEFAULT
+from foldline.session import Session
+from test_listing import claude_rows
+
+SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
+OURS = ".pi/agent/sessions/--demo--/invoices.jsonl"
+THEIRS = ".claude/projects/-srv-shop/c1.jsonl"
+
+Using = Callable[["User"], Awaitable[None]]
+
+
+class User:
+    """Someone at the keyboard: presses keys, waits until all is done, and looks."""
+
+    def __init__(self, app: Browser, pilot: Pilot[None], home: Path) -> None:
+        self.app, self.pilot, self.home = app, pilot, home
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys, faster than anything is done about them."""
+        await self.pilot.press(*keys)
+        await self.settled()
+
+    async def settled(self) -> None:
+        for _ in range(2):
+            await self.pilot.pause()
+            while any(not worker.is_finished for worker in self.app.workers):
+                await self.app.workers.wait_for_complete()
+                await self.pilot.pause()
+
+    def sees(self, *words: str) -> bool:
+        """Whether all of the words stand on the screen."""
+        shown = self.screen
+        return all(word in shown for word in words)
+
+    @property
+    def screen(self) -> str:
+        """What is on the screen, as text."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text for strip in strips)
+
+    @property
+    def told(self) -> list[str]:
+        """The notifications, title and text."""
+        return [f"{note.title}: {note.message}" for note in self.app._notifications]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a session of pi's, the newest, and one of Claude Code's."""
+    for place in (OURS, THEIRS):
+        (tmp_path / place).parent.mkdir(parents=True)
+    shutil.copyfile(SAMPLE, tmp_path / OURS)
+    (tmp_path / THEIRS).write_text("".join(json.dumps(row) + "\n" for row in claude_rows(30)))
+    os.utime(tmp_path / THEIRS, (1_700_000_000, 1_700_000_000))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def folded() -> bytes:
+    """The sample session with a fold behind it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = shutil.copyfile(SAMPLE, Path(folder, "invoices.jsonl"))
+        found = Opened(Session(path))
+        found.session.fold(found.view, *found.plan(DEFAULT), found.meter)
+        return path.read_bytes()
+
+
+def browsing(home: Path, use: Using, size: tuple[int, int] = (120, 40)) -> None:
+    """Opens the browser on a home, and has it used."""
+
+    async def run() -> None:
+        app = Browser({"HOME": str(home)})
+        async with app.run_test(size=size, notifications=True) as pilot:
+            user = User(app, pilot, home)
+            await user.settled()
+            await use(user)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (40, 12)], ids=str)
+def test_it_opens_on_the_newest_session(home: Path, size: tuple[int, int]) -> None:
+    async def use(user: User) -> None:
+        assert user.sees("Sessions 2", "invoices", "shop")
+        if size[0] >= 80:
+            assert user.sees("118,4", "/ 128,000", "93%", "talk", "tools", "assistant", "Fold", "Undo", "Recall")
+
+    browsing(home, use, size)
+
+
+def test_the_cursor_shows_another_session(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("down")
+        assert user.sees("claude-sonnet-4-5", "/srv/shop", "step 29")
+        await user.press("up")
+        assert user.sees("/tmp/demo/invoices", "118,4")
+
+    browsing(home, use)
+
+
+def test_fold_shows_the_plan_and_does_nothing_unless_agreed_to(home: Path) -> None:
+    before = (home / OURS).read_bytes()
+
+    async def use(user: User) -> None:
+        await user.press("f")
+        assert user.sees("Fold this session?", "Freed:", "Prompt cache:", "Summary")
+        await user.press("n")
+        assert not user.sees("Fold this session?")
+        await user.press("f")
+        await user.press("escape")
+        assert (home / OURS).read_bytes() == before
+        assert user.told == []
+
+    browsing(home, use)
+
+
+def test_fold_and_undo(home: Path) -> None:
+    before = (home / OURS).read_bytes()
+
+    async def use(user: User) -> None:
+        await user.press("f")
+        await user.press("y")
+        assert (home / OURS).read_bytes().startswith(before)
+        assert Session(home / OURS).compactions == 1
+        assert user.sees("⟪1⟫", "folded")
+        assert not user.sees("118,4")
+        await user.press("u")
+        assert Session(home / OURS).compactions == 0
+        assert user.sees("118,4")
+        await user.press("u")
+        assert [note.partition(":")[0] for note in user.told] == ["Folded", "Undone", "Nothing to undo"]
+
+    browsing(home, use)
+
+
+def test_the_timeline_marks_where_history_was_folded(home: Path, folded: bytes) -> None:
+    (home / OURS).write_bytes(folded)
+
+    async def use(user: User) -> None:
+        await user.press("tab", "home")
+        assert user.sees("user")
+        assert not user.sees("⟪ folded: a summary")
+        while not user.sees("⟪ folded: a summary"):
+            assert user.app.timeline.cursor < len(user.app.timeline.items) - 1
+            await user.press("pagedown")
+        while not user.app.timeline.current.summary:
+            await user.press("up")
+        await user.press("enter")
+        assert user.sees("## Goal", "the service port must stay 8443")
+
+    browsing(home, use)
+
+
+def test_a_message_in_full(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("enter")
+        await user.press("home", "down", "enter")
+        assert user.sees("This repo is our invoice service", "never touch the public API", "Esc close")
+        await user.press("escape")
+        assert not user.sees("Esc close")
+
+    browsing(home, use)
+
+
+def test_recall_finds_what_was_folded_and_shows_it(home: Path, folded: bytes) -> None:
+    (home / OURS).write_bytes(folded)
+
+    async def use(user: User) -> None:
+        await user.press("r")
+        assert user.sees("Recall from 18", "type to search")
+        await user.press(*"nfs")
+        assert user.sees(" nfs ")
+        await user.press("down", "up", "enter")
+        assert user.sees("NFS", "Esc close")
+        await user.press("escape")
+        await user.press(*["backspace"] * 3, *"zqx")
+        assert user.sees("nothing found")
+        await user.press("escape")
+        assert not user.sees("Recall from")
+
+    browsing(home, use)
+
+
+def test_a_branch_at_a_user_message_is_a_new_session(home: Path) -> None:
+    before = (home / OURS).read_bytes()
+
+    async def use(user: User) -> None:
+        await user.press("tab", "home")
+        while user.app.timeline.current.message.role != "user":
+            await user.press("down")
+        await user.press("b")
+        assert user.sees("Branch at", "This repo is our invoice service")
+        await user.press("y")
+        assert user.sees("Sessions 3")
+        assert "Branched" in user.told[0]
+        assert (home / OURS).read_bytes() == before
+        new = next(path for path in (home / OURS).parent.iterdir() if path.name != "invoices.jsonl")
+        assert Session(new).view().messages[-1].text.startswith("Hi. This repo")
+
+    browsing(home, use)
+
+
+def test_what_cannot_be_branched_says_why(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("down")
+        await user.press("b")
+        await user.press("y")
+        assert "cannot be branched; hand it off instead" in user.told[0]
+        assert user.sees("Sessions 2")
+
+    browsing(home, use)
+
+
+def test_a_session_that_its_agent_has_open_is_refused(home: Path) -> None:
+    before = (home / OURS).read_bytes()
+    held = "import sys; f = open(sys.argv[1], 'a'); print('open', flush=True); sys.stdin.read()"
+    agent = subprocess.Popen(
+        [sys.executable, "-c", held, str(home / OURS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+    async def use(user: User) -> None:
+        await user.press("f")
+        assert "its agent has it open" in user.told[0]
+        assert not user.sees("Fold this session?")
+        await user.press("u")
+        assert "its agent has it open" in user.told[1]
+        assert (home / OURS).read_bytes() == before
+
+    with agent:
+        assert agent.stdout is not None
+        assert agent.stdout.readline() == "open\n"
+        browsing(home, use)
+        agent.communicate()
+
+
+def test_a_session_that_grew_since_it_was_planned_is_not_folded(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("f")
+        (home / OURS).write_bytes((home / OURS).read_bytes() + b"\n")
+        grown = (home / OURS).read_bytes()
+        await user.press("y")
+        assert "nothing was written, run again" in user.told[0]
+        assert (home / OURS).read_bytes() == grown
+
+    browsing(home, use)
+
+
+def test_the_filter_leaves_what_fits_and_escape_brings_all_back(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("slash", *"de shop")
+        assert user.sees("Sessions 1", "claude-sonnet-4-5")
+        await user.press("enter", "escape")
+        assert user.sees("Sessions 2", "step 29")
+        await user.press("slash", *"nowhere")
+        assert user.sees("Sessions 0", "no session fits")
+        await user.press("escape")
+        assert user.sees("Sessions 2", "/tmp/demo/invoices")
+
+    browsing(home, use)
+
+
+def test_refresh_shows_what_was_written_meanwhile(home: Path) -> None:
+    async def use(user: User) -> None:
+        shutil.copyfile(SAMPLE, (home / OURS).with_name("two.jsonl"))
+        (home / THEIRS).unlink()
+        await user.press("f5")
+        assert user.sees("Sessions 2")
+        assert not user.sees("claude-code")
+
+    browsing(home, use)
+
+
+def test_a_file_that_is_no_session_says_so_and_the_rest_goes_on(home: Path) -> None:
+    (home / OURS).with_name("zero.jsonl").write_text("hello\n")
+
+    async def use(user: User) -> None:
+        await user.press("home")
+        assert user.sees("Sessions 3", "zero", "no session of a known format")
+        await user.press("f", "u", "b", "r", "down", "down")
+        assert user.sees("invoices")
+
+    browsing(home, use)
+
+
+def test_an_empty_home_has_no_sessions(tmp_path: Path) -> None:
+    async def use(user: User) -> None:
+        assert user.sees("no sessions found")
+        await user.press("f", "u", "b", "r", "enter", "down", "question_mark")
+        assert user.sees("Keys", "undo the newest fold")
+
+    browsing(tmp_path, use)
+
+
+def test_only_rows_in_sight_are_drawn() -> None:
+    drawn: list[int] = []
+
+    async def run() -> None:
+        from rich.text import Text
+        from textual.app import App, ComposeResult
+
+        class Long(App[None]):
+            def compose(self) -> ComposeResult:
+                def draw(item: int, width: int) -> list[Text]:
+                    drawn.append(item)
+                    return [Text(f"row {item}")]
+
+                yield Rows(draw)
+
+        app = Long()
+        async with app.run_test(size=(40, 10)) as pilot:
+            rows = app.query_one(Rows)
+            rows.show(range(1_000_000))
+            rows.focus()
+            await pilot.press("end", "up", "pageup")
+            await pilot.pause()
+            assert rows.current == 999_989
+
+    asyncio.run(run())
+    assert len(set(drawn)) < 60
+
+
+def test_without_textual_it_says_how_to_install_it(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['textual'] = None; sys.argv = ['foldline', 'browse']; import foldline.__main__"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "pip install 'foldline[browse]'" in done.stderr
+    assert done.stderr.count("\n") == 1
