@@ -359,7 +359,8 @@ def test_anthropic_parts() -> None:
     assert part({"type": "redacted_thinking", "data": "E"}) == Thinking(data="E")
     assert part({"type": "thinking", "thinking": "x", "signature": "s"}) == Thinking("x", "s")
     assert part({"type": "document", "source": {}}).kind == "document"
-    assert part({"type": "compaction", "content": "x"}) == Opaque({"type": "compaction", "content": "x"})
+    block = {"type": "compaction", "content": "x", "signature": "s"}
+    assert part(block) == Summary("x", {}, block)
 
 
 # -- identity -----------------------------------------------------------------------------------------------------

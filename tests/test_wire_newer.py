@@ -146,11 +146,6 @@ def test_a_picture_weighs_what_its_pixels_cost(item: dict[str, Any]) -> None:
     assert 765 <= weigh(read(item)) <= 765 + 40
 
 
-def test_what_is_sealed_weighs_less_than_its_letters() -> None:
-    sealed = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAAAB" * 1000}
-    assert 1000 <= weigh(read(sealed)) <= 2000
-
-
 def test_what_says_the_same_is_the_same() -> None:
     for one, other in (
         (

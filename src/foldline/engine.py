@@ -28,6 +28,9 @@ NOTE_TOKENS = 48
 NAMED = 12
 """How many facts a receipt names of those lost, and of those repaired."""
 
+SEALED = "a compaction that only its provider can read"
+"""What a receipt names where such a one was folded and none stands in."""
+
 RECOVERY_SHARE = 0.7
 """What a fold after an overflow brings a request down to: the count was wrong once, so it leaves room."""
 
@@ -114,7 +117,9 @@ def _write(
     if not isinstance(edit.into, Brief):
         return _with_ledger(edit, edit.into, messages)
     size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)) - NOTE_TOKENS)
-    brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=max(rounds, _round(messages)) + 1)
+    leads = all(entry.message.role == "system" for entry in view.entries[:start])
+    round = max(rounds, _round(messages)) + 1
+    brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads)
     ledger = Ledger.of(messages)
     if layer.hard:
         written = Written(extracted(brief, ledger))
@@ -123,8 +128,9 @@ def _write(
         written = yield from write(brief, messages, ledger, most, lambda text: _size(text, view))
     told.append(Told(edit.drop, ledger, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
-    text, facts = written.summary.text.rstrip(), {**written.summary.facts, "round": brief.round}
-    return replace(edit, into=(Message("user", (Summary(f"{text}\n\n{note}", facts),)),))
+    text, facts = written.summary.text.rstrip(), {**written.summary.facts, "round": round}
+    summary = Message("user", (Summary(f"{text}\n\n{note}".lstrip(), facts),))
+    return replace(edit, into=(*written.native, summary))
 
 
 def _size(text: str, view: View) -> int:
@@ -182,8 +188,13 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, to
     known = next((each.ledger for each in told if touched == set(each.drop)), None)
     ledger = known or Ledger.of(entry.message for entry in folded)
     kept = audit(ledger, _visible(after))
+    sealed = [entry.id for entry in folded if _is_sealed(entry.message)]
+    unread = {SEALED: sealed[-1]} if sealed and not any(map(_is_sealed, after.messages)) else {}
+    kept = replace(kept, lost=(*unread, *kept.lost))
     lost = set(kept.lost)
     repaired = tuple(name for each in told for name in each.written.repaired if name not in lost)
+    made = {edit.drop for edit in edits}
+    native = [message for each in told if each.drop in made for message in each.written.native]
     named = (*kept.lost[:NAMED], *repaired[:NAMED])
     return Receipt(
         tokens_before=before.tokens + overhead,
@@ -195,10 +206,16 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, to
         lost=kept.lost[:NAMED],
         facts_repaired=len(repaired),
         repaired=repaired[:NAMED],
-        found_in=origins(ledger, [(entry.id, entry.message) for entry in folded], named),
+        found_in=origins(ledger, [(entry.id, entry.message) for entry in folded], named) | unread,
         cache_discarded=sum(entry.tokens for entry in before.entries[first:]),
         round=_round(after.messages),
+        native="" if not native else "sealed" if any(map(_is_sealed, native)) else "readable",
     )
+
+
+def _is_sealed(message: Message) -> bool:
+    """Whether the message is a compaction that only its provider can read."""
+    return (summary := message.summary) is not None and bool(summary.source) and not summary.text
 
 
 def _with_cost(receipt: Receipt, told: Sequence[Told]) -> Receipt:

@@ -49,6 +49,9 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     """For each fact named in `lost` or `repaired`, the id of the message to recall, where it is known."""
     waited: float = 0.0
     """Seconds that the agent stood still for a summarizer; about 0 where the summary had been prepared."""
+    native: Literal["", "readable", "sealed"] = ""
+    """Whether the provider's own compaction stands in. In a sealed one, which only the provider can read, facts may
+    stand that count as lost; nobody else can tell."""
     asked: int = 0
     """How often a summarizer was asked for a draft, extraction included."""
     models: tuple[str, ...] = ()

@@ -70,11 +70,13 @@ class ToolResult(Value, tag="tool_result", frozen=True, omit_defaults=True):
 class Summary(Value, tag="summary", frozen=True, omit_defaults=True):
     """What stands in for folded messages.
 
-    `facts` is the ledger behind the text, as plain data, so that the next fold merges facts and not prose.
+    `facts` is the ledger behind the text, as plain data, so that the next fold merges facts and not prose. `source` is
+    the wire's own item where the provider made the summary; `text` is empty where only the provider can read it.
     """
 
     text: str
     facts: dict[str, Any] = {}
+    source: dict[str, Any] = {}
 
 
 Part = Text | Thinking | ToolCall | ToolResult | Media | Summary | Opaque

@@ -49,6 +49,8 @@ class Brief(Value, frozen=True, omit_defaults=True):
     round: int = 1
     reserved: int = 0
     """Of `max_tokens`, those that code needs for what it adds to a model's draft: the user's words and constraints."""
+    leads: bool = False
+    """Whether nothing but system messages stands before what it replaces, as a provider's own compaction must stand."""
     faults: tuple[str, ...] = ()
     """What was wrong with a first draft, where this asks for a second one."""
 
@@ -219,7 +221,9 @@ def _bare(part: Part) -> Part:
         if not isinstance(part.source, dict) or _CACHE_MARKERS.isdisjoint(part.source):
             return part
         return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
-    return part if isinstance(part, Summary) or not part.extra else replace(part, extra={})
+    if isinstance(part, Summary):
+        return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
+    return replace(part, extra={}) if part.extra else part
 
 
 # -- what may be cut ---------------------------------------------------------------------------------------------
@@ -332,8 +336,10 @@ def _says(part: Part) -> bool:
     match part:
         case Thinking(text, _, data):
             return bool(text.strip() or data)
-        case Text(text) | Summary(text):
+        case Text(text):
             return bool(text.strip())
+        case Summary(text, source=source):
+            return bool(text.strip() or source)
     return True
 
 

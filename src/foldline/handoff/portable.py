@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 
-from foldline.messages import Media, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, replace
+from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, replace
 from foldline.view import is_empty
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
@@ -45,6 +45,9 @@ def _carried(part: Part, message: Message, format: str, lost: Counter[str]) -> P
                 return part
             inner = tuple(_content(p, message, format, lost) for p in parts)
             return ToolResult(_call_id(call_id), inner, error, name)
+        case Summary("") if not own:
+            lost["compaction"] += 1
+            return None
         case Media() | Opaque():
             return _content(part, message, format, lost)
         case _:

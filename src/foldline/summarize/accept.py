@@ -12,9 +12,10 @@ from foldline.summarize.extract import compose
 from foldline.summarize.facts import Request
 from foldline.summarize.faults import bare, faults_of
 from foldline.summarize.ledger import Ledger
-from foldline.summarize.repair import repair, reserve
+from foldline.summarize.repair import beside, repair, reserve
 from foldline.summarize.sections import quote
 from foldline.tokens.estimate import estimate
+from foldline.tokens.weigh import weigh
 from foldline.view import Brief
 
 TRIES = 2
@@ -26,6 +27,9 @@ SHOWN = 12
 LEAST_QUOTE = 24
 """Tokens that the user's newest words get, however small the budget."""
 
+
+NATIVE_SHARE = 0.8
+"""The share of what it replaces that a provider's compaction may take."""
 
 _SAMPLE = "word " * 400
 
@@ -40,6 +44,8 @@ class Written(Value, frozen=True, omit_defaults=True):
     """Why no draft was installed, and extraction took its place."""
     rewritten: tuple[str, ...] = ()
     """What was wrong with the first draft, where the second one was installed."""
+    native: tuple[Message, ...] = ()
+    """The provider's own compaction, which stands before the summary."""
     repaired: tuple[str, ...] = ()
     """The facts by name that code added."""
     waited: float = 0.0
@@ -73,6 +79,12 @@ def write(
                 faults = (found,)
                 break
             return replace(written, summary=with_words(answer, ledger, brief.max_tokens // 4))
+        if isinstance(answer, Draft) and answer.native:
+            drafts.append(answer)
+            written = replace(written, drafts=tuple(drafts))
+            if not (faults := native_faults(answer, messages, ledger)):
+                return _with_native(written, answer, brief, ledger)
+            continue
         draft = replace(answer, text=bare(answer.text)) if isinstance(answer, Draft) else Draft(bare(answer.text))
         drafts.append(draft)
         written = replace(written, drafts=tuple(drafts))
@@ -83,10 +95,32 @@ def write(
             whole = repair(draft.text, ledger, _room(draft.text, room, brief.max_tokens, most, size), brief.focus)
             summary = with_words(Summary(whole.text, ledger.facts()), ledger, brief.max_tokens // 4)
             if not (found := _oversize(summary.text, most, size)):
-                return replace(written, summary=summary, repaired=whole.added)
+                return replace(
+                    written, summary=summary, repaired=whole.added, rewritten=(*written.rewritten, *draft.before)
+                )
             faults = (found,)
     failures = tuple(dict.fromkeys(faults))
     return replace(written, summary=extracted(brief, ledger), failures=failures, rewritten=())
+
+
+def native_faults(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> tuple[str, ...]:
+    """What keeps a provider's compaction from being installed; of a sealed one only its size can be judged."""
+    took, saved = (sum(map(weigh, each)) for each in (draft.native, messages))
+    if took > saved * NATIVE_SHARE:
+        return (f"the compaction took {took:,} tokens in place of {saved:,}",)
+    return faults_of(draft, messages, ledger) if draft.text else ()
+
+
+def _with_native(written: Written, draft: Draft, brief: Brief, ledger: Ledger) -> Written:
+    """A provider's compaction as it came, and behind it what it does not show: the facts that code knows."""
+    shown = "\n".join(message.text for message in draft.native)
+    whole = beside(shown, ledger, brief.max_tokens // 2, brief.focus)
+    summary = Summary(whole.text, ledger.facts())
+    together = Summary(f"{shown}\n{whole.text}")
+    if with_words(together, ledger, 0) is not together:
+        summary = with_words(summary, ledger, brief.max_tokens // 4)
+    rewritten = (*written.rewritten, *draft.before)
+    return replace(written, summary=summary, native=draft.native, repaired=whole.added, rewritten=rewritten)
 
 
 def extracted(brief: Brief, ledger: Ledger) -> Summary:

@@ -39,6 +39,10 @@ class Draft(Value, frozen=True, omit_defaults=True):
     """How many requests were sent for it."""
     shared: bool = False
     """Whether the request rode on the agent's conversation, which the provider had cached."""
+    native: tuple[Message, ...] = ()
+    """What the provider's own compaction puts in place of the messages, never to be edited; `text` is what it says."""
+    before: tuple[str, ...] = ()
+    """Why others that were asked before wrote nothing."""
 
 
 Answer = Draft | Summary | SummaryFailed

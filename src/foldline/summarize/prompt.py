@@ -143,7 +143,10 @@ def tell(messages: Sequence[Message], mark: str, most: int) -> list[str]:
 
 def summary_in(messages: Sequence[Message]) -> str:
     """The text of the newest summary among the messages, without the note that ends it; empty where there is none."""
-    found = next((s.text for message in reversed(messages) if (s := message.summary)), "")
+    at = max((i for i, message in enumerate(messages) if message.summary), default=0)
+    before = messages[max(at - 1, 0) : at]
+    beside = [*(m for m in before if (s := m.summary) and s.source), *messages[at : at + 1]]
+    found = "\n\n".join(s.text for message in beside if (s := message.summary) and s.text)
     return _NOTE.sub("", found)
 
 

@@ -53,6 +53,19 @@ def repair(draft: str, ledger: Ledger, tokens: int, focus: str = "") -> Repaired
     return Repaired(text, tuple(name for name in missing if name not in still))
 
 
+def beside(shown: str, ledger: Ledger, tokens: int, focus: str = "") -> Repaired:
+    """What a summary that nobody may edit does not show, and what it says of replaced values, as a text of its own."""
+    seen = _flat(shown)
+    said = (line for line in _spoken(ledger, int(tokens * REQUESTS), focus) if _flat(line.text) not in seen)
+    changed = zip(shown.split("\n"), marked(shown, ledger).split("\n"))
+    stale = [Line("Critical context", f"- {after.lstrip('-* ')}") for before, after in changed if after != before]
+    missing = audit(ledger, (shown,)).lost
+    text = _with("", (*stale, *said), tokens)
+    text = _with(text, _lines(ledger, focus, set(audit(ledger, (shown, text)).lost)), tokens)
+    still = set(audit(ledger, (shown, text)).lost)
+    return Repaired(text, tuple(name for name in missing if name not in still))
+
+
 def _with(text: str, lines: Iterable[Line], tokens: int) -> str:
     """The text with those of the lines that it does not show already and that fit, each in its section."""
     room = tokens - estimate(text)

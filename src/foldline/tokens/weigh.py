@@ -78,11 +78,11 @@ def _take_other(part: Part, family: str, texts: list[str]) -> int:
             return hidden
         case Media(kind, source):
             return media_tokens(kind, source, family)
+        case Summary("", source={"encrypted_content": str(sealed)}):
+            return len(sealed) // HIDDEN_DATA
         case Summary(text):
             texts.append(text)
             return SUMMARY_FRAME
-        case Opaque({"encrypted_content": str(sealed)}):
-            return len(sealed) // HIDDEN_DATA
         case Opaque(source):
             texts.append(as_text(source))
     return 0
@@ -107,7 +107,7 @@ def at_most(message: Message) -> int:
 def _parts_at_most(parts: Sequence[Part]) -> int:
     total = 0
     for part in parts:
-        if type(part) is Text or type(part) is Summary:
+        if type(part) is Text or (type(part) is Summary and part.text):
             total += SUMMARY_FRAME + _text_at_most(part.text)
         elif type(part) is ToolCall:
             total += CALL_FRAME + _text_at_most(part.name) + _text_at_most(part.arguments)

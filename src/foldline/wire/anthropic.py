@@ -134,6 +134,12 @@ def _tool_result_in(block: dict[str, Any]) -> ToolResult | None:
     return ToolResult(call_id, parts, error, "", extra_of(block, TOOL_RESULT, marks))
 
 
+def _compaction_in(block: dict[str, Any]) -> Summary:
+    """A summary that Anthropic made; one without a content is a failed one, which the server passes over."""
+    said = block.get("content")
+    return Summary(said if isinstance(said, str) else "", {}, dict(block))
+
+
 _RESULT_BLOCKS: dict[str, Callable[[dict[str, Any]], Text | Media | None]] = {
     "text": text_in,
     "image": _image_in,
@@ -145,6 +151,7 @@ _BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
     "redacted_thinking": _redacted_in,
     "tool_use": _tool_use_in,
     "tool_result": _tool_result_in,
+    "compaction": _compaction_in,
 }
 
 
@@ -177,6 +184,8 @@ def _text_out(part: Text, origin: str) -> dict[str, Any]:
 
 
 def _summary_out(part: Summary, origin: str) -> dict[str, Any]:
+    if part.source and origin == NAME:
+        return dict(part.source)
     return {"type": "text", "text": summary_text(part)}
 
 

@@ -59,6 +59,8 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
         return Message("assistant", both[0], None, both[1], NAME)
     if kind == "reasoning":
         return Message("assistant", (_thinking_in(item),), None, {}, NAME)
+    if kind == "compaction":
+        return Message("assistant", (Summary("", {}, dict(item)),), None, dict(_WHOLE), NAME)
     part: Part = Media("image", dict(item)) if kind == "image_generation_call" else Opaque(dict(item))
     return Message(_role_of(item, kind), (part,), None, dict(_WHOLE), NAME)
 
@@ -139,6 +141,8 @@ def encode(message: Message) -> dict[str, Any]:
         match part := parts[0]:
             case Thinking(text, extra=item):
                 return dict(item) or {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
+            case Summary(source=item) if whole:
+                return dict(item)
             case Media() | Opaque() if whole:
                 return dict(part.source)
             case ToolCall():

@@ -1,0 +1,184 @@
+"""A provider's own compaction as a summarizer: Anthropic's, on demand and readable, and OpenAI's, sealed.
+
+What comes back stands at the head of the history, as it came; Anthropic's needs the header `anthropic-beta:
+compact-2026-09-04` on every later request of the agent as well.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from foldline import wire
+from foldline.economics import price
+from foldline.errors import ConfigError, SummaryFailed, WireError
+from foldline.messages import Message, Usage, replace
+from foldline.models import Model
+from foldline.models import model as model_named
+from foldline.summarize.draft import Draft, Summarizer, both
+from foldline.summarize.extract import extract
+from foldline.summarize.prompt import rules
+from foldline.view import Brief
+from foldline.wire import anthropic, openai_responses
+
+FORMATS = {"anthropic-on-demand": anthropic.NAME, "openai-compact": openai_responses.NAME}
+"""The format that a history must have, so that what a compaction gives back can stand in it."""
+
+BASE_URLS = {"anthropic-on-demand": "https://api.anthropic.com", "openai-compact": "https://api.openai.com/v1"}
+
+BETA = "compact-2026-09-04"
+MAX_INSTRUCTIONS = 16_384
+"""Characters of instructions that Anthropic takes; they replace its own prompt."""
+
+REPLY = 16_384
+"""Tokens that Anthropic's summary may take, thinking included."""
+
+
+class NativeSummarizer:
+    """Asks the provider of `model` to compact, where it offers that and the history is in its own format.
+
+    It is asked only for what stands at the head of a history, where alone its answer may stand. Elsewhere, and where it
+    fails or refuses, `fallback` writes the summary. `system` and `tools` are those that the agent sends, which Anthropic
+    wants to see; `timeout` is seconds.
+    """
+
+    def __init__(
+        self,
+        model: str | Model,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        system: Any = None,
+        tools: Sequence[Any] = (),
+        instructions: str = "",
+        timeout: float = 120.0,
+        fallback: Summarizer = extract,
+    ) -> None:
+        if find_spec("httpx2") is None:
+            raise ConfigError("a provider's compaction needs more packages: pip install 'foldline[llm]'", path="native")
+        self.model = model_named(model) if isinstance(model, str) else model
+        self.name = model.rpartition(":")[2] if isinstance(model, str) else model.name
+        self.api_key = api_key
+        self.base_url = (base_url or BASE_URLS.get(self.model.compaction, "")).rstrip("/")
+        self.system = system
+        self.tools = list(tools)
+        self.instructions = instructions
+        self.timeout = timeout
+        self.fallback = fallback
+
+    def __call__(self, brief: Brief, messages: Sequence[Message]) -> Any:
+        """The provider's compaction as a draft, or what the fallback writes."""
+        format = FORMATS.get(self.model.compaction)
+        own = all(message.format in (format, "") for message in messages)
+        if not brief.leads or not own or format is None or brief.faults:
+            return self.fallback(brief, messages)
+        return self._compacted(brief, messages)
+
+    async def _compacted(self, brief: Brief, messages: Sequence[Message]) -> Any:
+        try:
+            if self.model.compaction == "openai-compact":
+                return await self._openai(messages)
+            return await self._anthropic(brief, messages)
+        except SummaryFailed as failure:
+            if self.fallback is extract:
+                raise
+            answer = self.fallback(brief, messages)
+            written = await answer if inspect.isawaitable(answer) else answer
+            draft = Draft(written) if isinstance(written, str) else written
+            return replace(draft, before=(str(failure),)) if isinstance(draft, Draft) else draft
+
+    async def _anthropic(self, brief: Brief, messages: Sequence[Message]) -> Draft:
+        body: dict[str, Any] = {"model": self.name, "max_tokens": self.model.max_output or REPLY}
+        body["messages"] = _encoded(messages, anthropic.NAME)
+        if self.system:
+            body["system"] = self.system
+        if self.tools:
+            body["tools"] = self.tools
+        body["compaction"] = {"type": "summarize", **self._told(brief)}
+        headers = {"anthropic-version": "2023-06-01", "anthropic-beta": BETA, "x-api-key": self._key("ANTHROPIC")}
+        reply = await self._post("/v1/messages", body, headers)
+        content, stop = reply.get("content"), reply.get("stop_reason")
+        match content:
+            case [{"type": "compaction", "content": str(said), "signature": str()} as block] if said.strip():
+                if stop == "compaction":
+                    made = anthropic.decode({"role": "assistant", "content": [block]})
+                    return self._draft((made,), said, _passes(reply.get("usage")))
+        raise SummaryFailed(f"{self.name}: no compaction came back, but {stop or 'an answer without an end'}")
+
+    async def _openai(self, messages: Sequence[Message]) -> Draft:
+        body: dict[str, Any] = {"model": self.name, "input": _encoded(messages, openai_responses.NAME)}
+        if isinstance(self.system, str):
+            body["instructions"] = self.system
+        headers = {"authorization": f"Bearer {self._key('OPENAI')}"}
+        reply = await self._post("/responses/compact", body, headers)
+        made = _made(reply.get("output"))
+        if made is None:
+            raise SummaryFailed(f"{self.name}: no compaction came back")
+        return self._draft(made, "", wire.read_usage(reply))
+
+    def _told(self, brief: Brief) -> dict[str, str]:
+        """Our instructions where the user has a wish; they take the place of Anthropic's own, which are better without."""
+        if not self.instructions and not brief.focus:
+            return {}
+        wish = f"\n\nThe user asks to keep above all: {brief.focus}" if brief.focus else ""
+        return {"instructions": (rules(self.instructions) + wish)[:MAX_INSTRUCTIONS]}
+
+    def _draft(self, made: tuple[Message, ...], text: str, usage: Usage | None) -> Draft:
+        cost = price(self.model, usage) if usage else None
+        return Draft(text, usage, cost, self.name, calls=1, native=made)
+
+    def _key(self, provider: str) -> str:
+        return self.api_key or os.environ.get(f"{provider}_API_KEY", "")
+
+    async def _post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Mapping[str, Any]:
+        """The reply to a request; raises `SummaryFailed` where there is none, or none that is an object of JSON."""
+        import asyncio
+
+        import httpx2
+
+        try:
+            async with asyncio.timeout(self.timeout), httpx2.AsyncClient(timeout=self.timeout) as client:
+                reply = await client.post(f"{self.base_url}{path}", json=body, headers=dict(headers))
+            if reply.status_code >= 300:
+                raise SummaryFailed(f"{self.name}: {_refusal(reply.status_code, reply.text)}")
+            said = reply.json()
+        except (httpx2.HTTPError, TimeoutError, ValueError) as error:
+            raise SummaryFailed(f"{self.name}: {type(error).__name__}: {str(error)[:200]}", cause=error) from error
+        if not isinstance(said, dict):
+            raise SummaryFailed(f"{self.name}: the reply is no object")
+        return said
+
+
+def _encoded(messages: Sequence[Message], format: str) -> list[dict[str, Any]]:
+    try:
+        return [wire.encode(message, format) for message in messages]
+    except WireError as error:
+        raise SummaryFailed(f"the history cannot be sent: {error}", cause=error) from error
+
+
+def _made(output: Any) -> tuple[Message, ...] | None:
+    """The user's messages and the one compaction behind them, or None where that is not what came back."""
+    try:
+        made = tuple(openai_responses.decode(item) for item in output)
+    except (WireError, TypeError):
+        return None
+    sealed = made[-1].summary if made else None
+    whole = sealed is not None and bool(sealed.source.get("encrypted_content"))
+    return made if whole and all(message.role in ("user", "system") for message in made[:-1]) else None
+
+
+def _passes(usage: Any) -> Usage | None:
+    """What Anthropic billed: the compaction stands among the passes, and not in the sum."""
+    passes = usage.get("iterations") if isinstance(usage, dict) else None
+    spent: Usage | None = None
+    for each in passes if isinstance(passes, list) else [usage]:
+        spent = both(spent, wire.read_usage(each))
+    return spent
+
+
+def _refusal(status: int, text: str) -> str:
+    """An HTTP error in one line."""
+    return f"HTTP {status}: {' '.join(text.split())[:200]}"
