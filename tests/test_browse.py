@@ -309,6 +309,20 @@ def test_a_file_that_is_no_session_says_so_and_the_rest_goes_on(home: Path) -> N
     browsing(home, use)
 
 
+def test_what_a_session_says_does_not_steer_the_terminal(home: Path) -> None:
+    text = (home / THEIRS).read_text().replace("step 29", "\\u001b[2Jstep 29").replace("/srv/shop", "/srv/\\u001bshop")
+    (home / THEIRS).write_text(text)
+
+    async def use(user: User) -> None:
+        assert user.sees("step 29", "␛shop")
+        assert "\x1b" not in user.screen
+        await user.press("tab", "up", "enter")
+        assert user.sees("Esc close", "step 29")
+        assert "\x1b" not in user.screen
+
+    browsing(home, use)
+
+
 def test_an_empty_home_has_no_sessions(tmp_path: Path) -> None:
     async def use(user: User) -> None:
         assert user.sees("no sessions found")

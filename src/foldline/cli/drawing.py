@@ -39,7 +39,7 @@ _CONTROLS = (
 
 def visible(text: str) -> str:
     """The text with its control characters drawn, so that what a session holds does not steer the terminal."""
-    return text.translate(_CONTROLS)
+    return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 def tokens(n: int) -> str:

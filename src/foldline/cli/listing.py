@@ -36,7 +36,7 @@ def _line(entry: Listed, now: float) -> str:
     """One line of the list; what is not known yet is left blank."""
     head = f"{entry.id[:13]:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}"
     if entry.error:
-        return f"{head}  {entry.error}"
+        return visible(f"{head}  {entry.error}")
     fill = entry.fill
     full = f"{bar(fill, width=16)} {fill:>4.0%}" if fill is not None else " " * 21
     n = entry.compactions

@@ -20,7 +20,7 @@ from foldline.cli.browser.loading import Detail, Plan, Step
 from foldline.cli.browser.recalling import Recall
 from foldline.cli.browser.rows import Rows
 from foldline.cli.compact import figures
-from foldline.cli.drawing import RULE
+from foldline.cli.drawing import RULE, visible
 from foldline.errors import FoldlineError
 from foldline.inspection import what
 from foldline.listing import Listed, listed
@@ -205,7 +205,9 @@ class Browser(App[None]):
         if not plan.fold:
             self.notify(f"{plan.opened.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
-        text = Text(figures(plan.opened, plan.fold)).append(f"\nSummary\n{RULE}\n", "bold").append(plan.summary)
+        text = (
+            Text(figures(plan.opened, plan.fold)).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
+        )
         path = plan.opened.session.path
         done = f"{plan.fold.receipt.freed:,} tokens are free again; u takes it back"
 
@@ -269,7 +271,7 @@ class Browser(App[None]):
         self.run_worker(run, thread=True)
 
     def _tell(self, error: str) -> None:
-        self.notify(error, severity="error", timeout=12, markup=False)
+        self.notify(visible(error), severity="error", timeout=12, markup=False)
 
     def _draw_session(self, entry: Listed, width: int) -> list[Text]:
         return session_lines(entry, width, time.time(), self.tints)

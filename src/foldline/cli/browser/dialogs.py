@@ -11,6 +11,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from foldline.cli.drawing import visible
+
 KEYS = (
     ("↑ ↓ Home End", "move"),
     ("Tab", "to the timeline, and back"),
@@ -50,7 +52,8 @@ class Box(ModalScreen[bool]):
 
     def __init__(self, title: str, text: str | Text, keys: str = "Esc close") -> None:
         super().__init__()
-        self._title, self._text, self._keys = title, text, keys
+        self._title, self._keys = title, keys
+        self._text = visible(text) if isinstance(text, str) else text
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:

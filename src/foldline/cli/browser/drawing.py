@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 
 from foldline.cli.browser.loading import Detail, Step
-from foldline.cli.drawing import ago, bar
+from foldline.cli.drawing import ago, bar, visible
 from foldline.inspection import SUGGEST_AT, Share, what
 from foldline.listing import Listed
 from foldline.recall.search import Hit
@@ -61,7 +61,7 @@ def gauge(fill: float | None, width: int, tints: Tints) -> tuple[str, str]:
 def heading(entry: Listed, width: int) -> Text:
     """Which session it is, on one line."""
     cwd = entry.cwd.replace(HOME, "~", 1) if entry.cwd.startswith(HOME + os.sep) else entry.cwd
-    text = Text(entry.agent, "bold").append(f"  {entry.model}").append(f"  {cwd or entry.id}", "dim")
+    text = Text(entry.agent, "bold").append(visible(f"  {entry.model}")).append(visible(f"  {cwd or entry.id}"), "dim")
     text.truncate(width, overflow="ellipsis")
     return text
 
@@ -158,4 +158,5 @@ def _brief(seconds: float) -> str:
 
 
 def _cut(text: str, width: int) -> str:
+    text = visible(text)
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
