@@ -12,6 +12,8 @@ from foldline.compactor import Compactor
 from foldline.errors import CannotFit
 from foldline.messages import replace
 from foldline.models import Model, model
+from foldline.policy import Layer, policy
+from foldline.strategies import summarize_older
 
 Item = dict[str, Any]
 
@@ -155,3 +157,16 @@ def test_a_request_that_was_too_large_without_media_is_folded() -> None:
 def test_a_fold_by_hand_respects_the_caps_too() -> None:
     sent = Compactor(capped(images=5)).fold(shots(8))
     assert len(pictures(sent)) <= 5
+
+
+def test_caps_that_are_far_do_not_put_off_the_layers() -> None:
+    talk = [{"role": role, "content": f"{i}: " + "words " * 200} for i in range(40) for role in ("user", "assistant")]
+    counted = Compactor(capped(), window=10_000_000)
+    counted.fit(talk)
+    summarizing = policy("summarizing", [Layer("summarize", 0.88, 0.4, (summarize_older(keep=1_000),))])
+    window = round(counted.count.tokens / 0.885)
+    compactor = Compactor(capped(bytes=10**9, images=100), window=window, reserve=0, policy=summarizing)
+    compactor.fit(talk[:-1])
+    assert not compactor.folds
+    compactor.fit(talk)
+    assert compactor.folds

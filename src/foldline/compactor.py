@@ -20,7 +20,7 @@ from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
 from foldline.policy import DEFAULT, Budget, Policy, budget, budget_for
-from foldline.steps import CAP_SHARE, Step, caps, steps_ahead, steps_by_hand, steps_for, steps_within
+from foldline.steps import CAP_SHARE, Step, caps, layers, steps_ahead, steps_by_hand, steps_for, steps_within
 from foldline.summarize.draft import Summarizer
 from foldline.summarize.extract import extract
 from foldline.summarize.shared import Conversation, SharedPrefix
@@ -277,15 +277,11 @@ class Compactor:
     def _full(self) -> bool:
         """Whether the fill asks for a fold."""
         limit = self.budget.limit - self.meter.overhead
-        steps = steps_for(self.policy, self.budget, self.meter.overhead)
-        if self._history.at_most * max(1.0, self.meter.ratio) <= min(limit, *(step.mark for step in steps)):
+        lowest = min(limit, *(step.mark for step in layers(self.policy, self.budget, self.meter.overhead)))
+        if self._history.at_most * max(1.0, self.meter.ratio) <= lowest:
             return self._capped()
         tokens = self.count.tokens - self.meter.overhead
-        if self._capped():
-            return True
-        if all(tokens <= step.mark for step in steps) and tokens <= limit:
-            return False
-        return tokens > limit or self._regrown(tokens)
+        return tokens > limit or (tokens > lowest and self._regrown(tokens)) or self._capped()
 
     def _capped(self) -> bool:
         """Whether the provider's caps on pictures and bytes ask for a fold."""

@@ -48,17 +48,21 @@ def _media(measure: Callable[[Message], int]) -> Layer:
     return Layer("media", 1, CAP_SHARE, (drop_media(measure),), hard=True)
 
 
-def steps_for(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
-    """A policy's layers in tokens of a view, each from its mark or from the limit where that is lower; then the caps."""
+def layers(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
+    """A policy's layers in tokens of a view: each starts at its mark, or at the limit where that is lower."""
     limit = budget.limit - overhead
     marks = ((layer, min(round(layer.at * budget.window) - overhead, limit)) for layer in policy.layers)
-    steps = (Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks)
-    return [*steps, *caps(budget)]
+    return [Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks]
+
+
+def steps_for(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
+    """What a full window asks for: the layers, then the caps."""
+    return [*layers(policy, budget, overhead), *caps(budget)]
 
 
 def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
     """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
-    steps = (s for s in steps_for(policy, budget, overhead) if not s.layer.hard and s.layer.name != "prune")
+    steps = (s for s in layers(policy, budget, overhead) if not s.layer.hard and s.layer.name != "prune")
     return [step._replace(mark=-1) for step in steps if tokens > step.mark - ahead * budget.window][:1]
 
 
