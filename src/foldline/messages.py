@@ -19,14 +19,14 @@ class Value(Struct, frozen=True, omit_defaults=True):
     """A pure value: immutable, compared by content."""
 
 
-class Text(Value, tag="text", frozen=True, omit_defaults=True):
+class Text(Value, tag="text", frozen=True, gc=False, omit_defaults=True):
     """Words."""
 
     text: str
     extra: dict[str, Any] = {}
 
 
-class Thinking(Value, tag="thinking", frozen=True, omit_defaults=True):
+class Thinking(Value, tag="thinking", frozen=True, gc=False, omit_defaults=True):
     """A model's reasoning; `data` holds what the provider encrypted or redacted instead of `text`."""
 
     text: str = ""
@@ -35,7 +35,7 @@ class Thinking(Value, tag="thinking", frozen=True, omit_defaults=True):
     extra: dict[str, Any] = {}
 
 
-class ToolCall(Value, tag="tool_call", frozen=True, omit_defaults=True):
+class ToolCall(Value, tag="tool_call", frozen=True, gc=False, omit_defaults=True):
     """A request to run a tool; `arguments` is the JSON text of the arguments, broken where the model broke it."""
 
     id: str
@@ -44,20 +44,20 @@ class ToolCall(Value, tag="tool_call", frozen=True, omit_defaults=True):
     extra: dict[str, Any] = {}
 
 
-class Media(Value, tag="media", frozen=True, omit_defaults=True):
+class Media(Value, tag="media", frozen=True, gc=False, omit_defaults=True):
     """An image, document or sound; the wire's own item stands verbatim in `source`."""
 
     kind: Literal["image", "document", "audio"]
     source: dict[str, Any] = {}
 
 
-class Opaque(Value, tag="opaque", frozen=True, omit_defaults=True):
+class Opaque(Value, tag="opaque", frozen=True, gc=False, omit_defaults=True):
     """A wire item of a kind that is not modelled, verbatim; never edited, only kept or dropped whole."""
 
     source: Any = None
 
 
-class ToolResult(Value, tag="tool_result", frozen=True, omit_defaults=True):
+class ToolResult(Value, tag="tool_result", frozen=True, gc=False, omit_defaults=True):
     """What a tool answered to the call `call_id`; `name` is the tool's, where the wire says it."""
 
     call_id: str
@@ -67,7 +67,7 @@ class ToolResult(Value, tag="tool_result", frozen=True, omit_defaults=True):
     extra: dict[str, Any] = {}
 
 
-class Summary(Value, tag="summary", frozen=True, omit_defaults=True):
+class Summary(Value, tag="summary", frozen=True, gc=False, omit_defaults=True):
     """What stands in for folded messages.
 
     `facts` is the ledger behind the text, as plain data, so that the next fold merges facts and not prose. `source` is
@@ -86,7 +86,7 @@ LARGEST_BILL = 20_000_000
 """Tokens beyond which a bill is a fault of its writer: twice the largest window that any model has had."""
 
 
-class Usage(Value, frozen=True, omit_defaults=True):
+class Usage(Value, frozen=True, gc=False, omit_defaults=True):
     """What the provider billed for one reply, in tokens; `input` excludes what was read from or written to a cache."""
 
     input: int = 0
@@ -105,7 +105,7 @@ class Usage(Value, frozen=True, omit_defaults=True):
         return self.prompt + self.output
 
 
-class Message(Value, frozen=True, omit_defaults=True):
+class Message(Value, frozen=True, gc=False, omit_defaults=True):
     """One role's contribution to a conversation.
 
     `extra` holds the wire's unmodelled keys verbatim, and a placeholder for each modelled key where the order

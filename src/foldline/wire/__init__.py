@@ -61,8 +61,11 @@ def decode_all(items: Sequence[Mapping[str, Any]], format: str, before: Sequence
     Calls of a format that needs no ids get some, the same each time that the same history is decoded.
     """
     read = _wire(format).decode
-    messages = [read(item, f"messages[{i}]") for i, item in enumerate(items, len(before))]
-    return paired(messages, before)
+    try:
+        messages = [read(item) for item in items]
+    except WireError:  # once more, for the place that is to blame
+        messages = [read(item, f"messages[{i}]") for i, item in enumerate(items, len(before))]
+    return paired(messages, before) if format == gemini.NAME else messages
 
 
 def encode(message: Message, format: str) -> dict[str, Any]:
