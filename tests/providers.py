@@ -1,7 +1,8 @@
 """A provider on loopback: a real HTTP server that speaks the wire of several, and plays a script of good and hostile replies.
 
 Paths decide the dialect: `/v1/chat/completions` is OpenAI's, `/v1/messages` Anthropic's, `/v1/responses/compact` the
-compaction of OpenAI's responses. Replies are streamed where the request asks for it.
+compaction of OpenAI's responses, `/v1beta/models/NAME:streamGenerateContent` Gemini's. Replies are streamed where the
+request asks for it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Request(NamedTuple):
     @property
     def material(self) -> str:
         """The words of the last message."""
-        content = self.body["messages"][-1]["content"]
+        last = (self.body.get("messages") or self.body["contents"])[-1]
+        content = last.get("content") or last["parts"]
         return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
@@ -55,7 +57,7 @@ class Provider:
 
     @property
     def url(self) -> str:
-        """Where OpenAI's dialect is spoken; Anthropic's client adds `/v1` itself."""
+        """Where OpenAI's dialect is spoken; the clients of Anthropic and Google add the version themselves."""
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
     @property
@@ -156,6 +158,11 @@ def answers(content: str | list[Body], *, stop: str = "", **usage: int) -> Reply
     return reply
 
 
+def sends(*events: Body) -> Reply:
+    """A stream of these events and no others."""
+    return lambda handler, request: handler.stream(f"data: {json.dumps(event)}\n\n".encode() for event in events)
+
+
 def calls_a_tool(handler: _Handler, request: Request) -> None:
     """A reply that calls a tool which nobody offered."""
     handler.stream(_events(request, "", "tool", "", True))
@@ -226,6 +233,8 @@ class _Nowhere:
 
 def _events(request: Request, text: str, stop: str, thinking: str, usage: bool) -> Iterator[bytes]:
     dialect = _anthropic if request.path.endswith("/messages") else _openai
+    if request.path.endswith(":streamGenerateContent"):
+        dialect = _gemini
     for name, event in dialect(request, text, stop, thinking, usage):
         head = f"event: {name}\n" if name else ""
         yield f"{head}data: {event if isinstance(event, str) else json.dumps(event)}\n\n".encode()
@@ -275,3 +284,21 @@ def _anthropic(request: Request, text: str, stop: str, thinking: str, usage: boo
         delta = {"stop_reason": reason, "stop_sequence": None}
         yield "message_delta", {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 50}}
         yield "message_stop", {"type": "message_stop"}
+
+
+def _gemini(request: Request, text: str, stop: str, thinking: str, usage: bool) -> Iterator[tuple[str, Any]]:
+    def chunk(*parts: Body, **more: Any) -> Body:
+        return {"candidates": [{"content": {"role": "model", "parts": [*parts]}, "index": 0, **more}]}
+
+    if thinking:
+        yield "", chunk({"text": thinking, "thought": True})
+    for i in range(0, len(text), 4_000):
+        yield "", chunk({"text": text[i : i + 4_000]})
+    if stop == "tool":
+        yield "", chunk({"functionCall": {"name": "bash", "args": {}}})
+    thought = 30 if thinking else 0
+    bill = {"promptTokenCount": 1000, "cachedContentTokenCount": 400}
+    bill |= {"candidatesTokenCount": 50 - thought, "thoughtsTokenCount": thought}
+    if stop:
+        reason = {"stop": "STOP", "tool": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}.get(stop, stop)
+        yield "", {**chunk(finishReason=reason), **({"usageMetadata": bill} if usage else {})}

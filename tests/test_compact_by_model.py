@@ -29,6 +29,15 @@ from sessions import long_log
 from test_model_summaries import CHINESE, GOOD, HOSTILE, STAYING
 from test_writers import claude_rows, codex_rows
 
+KEYS = {
+    "OPENAI_API_KEY": "openai:demo-1",
+    "ANTHROPIC_API_KEY": "anthropic:claude-haiku-4-5",
+    "GOOGLE_API_KEY": "google:gemini-2.5-flash",
+    "GEMINI_API_KEY": "google:gemini-2.5-flash",
+    "OPENROUTER_API_KEY": "openrouter:anthropic/claude-haiku-4.5",
+}
+"""The variables that keys come from, and a model of each."""
+
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
@@ -43,12 +52,12 @@ def surroundings(folder: Path, **more: str) -> dict[str, str]:
 
 def run(session: Path, *arguments: str, **environment: str) -> Result:
     """A command on a session, without a terminal."""
-    env = {**dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY")), **surroundings(session.parent), **environment}
+    env = {**dict.fromkeys(KEYS), **surroundings(session.parent), **environment}
     return CliRunner().invoke(foldline, [*arguments, "--session", str(session)], env=env)
 
 
 def by(provider: Provider, model: str = "demo-1") -> list[str]:
-    url = provider.root if model.startswith("anthropic") else provider.url
+    url = provider.root if model.startswith(("anthropic", "google")) else provider.url
     return ["compact", "--yes", "--model", model, "--base-url", url]
 
 
@@ -147,11 +156,13 @@ def test_settings_name_the_model_and_a_flag_replaces_it(session: Path) -> None:
         assert (done.exit_code, len(provider.requests)) == (0, 1)
 
 
-def test_the_key_comes_from_the_environment(session: Path) -> None:
+@pytest.mark.parametrize(("variable", "model"), KEYS.items())
+def test_the_key_comes_from_the_environment(session: Path, variable: str, model: str) -> None:
     with Provider(says(GOOD)) as provider:
-        assert run(session, *by(provider, "anthropic:claude-haiku-4-5"), ANTHROPIC_API_KEY="sesame").exit_code == 0
+        assert run(session, *by(provider, model), **{variable: "sesame"}).exit_code == 0
     headers = provider.requests[0].headers
-    assert "sesame" in headers.get("x-api-key", headers.get("authorization", ""))
+    given = [headers.get(name) for name in ("authorization", "x-api-key", "x-goog-api-key")]
+    assert any("sesame" in (key or "") for key in given)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +191,8 @@ def test_an_impossible_setting_is_named(session: Path, settings: dict[str, Any],
     [
         ("openai:gpt-5-mini", "set OPENAI_API_KEY in the environment"),
         ("claude-haiku-4-5", "set ANTHROPIC_API_KEY in the environment"),
+        ("gemini-2.5-flash", "set GOOGLE_API_KEY in the environment"),
+        ("openrouter:openai/gpt-5-mini", "set OPENROUTER_API_KEY in the environment"),
         ("nobody:demo-1", "Unknown provider"),
     ],
 )

@@ -140,6 +140,7 @@ BAD: dict[str, tuple[Reply, str]] = {
     "a tool call": (answers(CALL, stop="tool_use", **BILL), "a tool call"),
     "cut off": (answers(GOOD, stop="max_tokens", **BILL), "cut off"),
     "a refusal": (answers("", stop="refusal", **BILL), "a refusal"),
+    "a refusal half way": (answers(GOOD, stop="refusal", **BILL), "cut off by a refusal"),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 from foldline.economics import price
@@ -58,16 +59,14 @@ def connect(endpoint: Endpoint) -> Any:
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider_class
 
-    given = {k: v for k, v in (("base_url", endpoint.base_url), ("api_key", endpoint.api_key)) if v is not None}
-
     def provider(name: str) -> Any:
-        made: Any = infer_provider_class(name)
+        kind = infer_provider_class(name)
         try:
-            return made(**given)
+            return _provider(kind, endpoint.base_url, endpoint.api_key)
         except UserError:
             if endpoint.base_url is None or endpoint.api_key is not None:
                 raise
-            return made(**given, api_key="none")
+            return _provider(kind, endpoint.base_url, "none")
 
     try:
         return infer_model(_spelled(endpoint), provider)
@@ -75,6 +74,22 @@ def connect(endpoint: Endpoint) -> Any:
         keyless = _VARIABLE.search(str(error))
         why = f"its key is missing: set {keyless[1]} in the environment" if keyless else _named(error)
         raise ConfigError(f"{endpoint.model} cannot be called: {why}", path="summarizer") from error
+
+
+def _provider(kind: Any, url: str | None, key: str | None) -> Any:
+    """A provider, at a URL where one is given; one that knows only its own is given another through OpenAI's client."""
+    given = {} if key is None else {"api_key": key}
+    if url is None:
+        return kind(**given)
+    if "base_url" in signature(kind).parameters:
+        return kind(**given, base_url=url)
+    from openai import AsyncOpenAI
+
+    made = kind(**given)
+    if not isinstance(made.client, AsyncOpenAI):
+        raise ValueError("it is served at its own URL only")
+    made.client.base_url = url
+    return made
 
 
 def _spelled(endpoint: Endpoint) -> str:
@@ -135,7 +150,7 @@ async def _once(model: Any, name: str, conduct: Conduct, rules: str, request: st
         usage=usage,
         cost=price(model_named(name), usage) if usage else None,
         model=name,
-        complete=reply.finish_reason not in (None, "length"),
+        complete=reply.finish_reason in ("stop", "tool_call"),
         instead="a refusal" if reply.finish_reason == "content_filter" else instead,
         calls=1,
     )

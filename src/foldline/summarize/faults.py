@@ -64,7 +64,7 @@ def shape_of(text: str) -> str | None:
 
 def _content(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> Iterator[str]:
     if not draft.complete:
-        yield "the summary was cut off by its length limit: write less"
+        yield f"the summary was cut off by {draft.instead or 'its length limit: write less'}"
     missing = [name for name in draft.sections if not re.search(rf"(?im)^#+\s*{re.escape(name)}\b", draft.text)]
     if missing:
         yield f"sections are missing: {', '.join(missing)}"

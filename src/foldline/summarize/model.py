@@ -151,7 +151,8 @@ def _beside(first: Endpoint, other: str | Endpoint) -> Endpoint:
     """A fallback; one that is only named shares the URL and the key of the first where it has the same provider."""
     if isinstance(other, Endpoint):
         return other
-    same = other.rpartition(":")[0] in ("", first.model.rpartition(":")[0])
+    provider, colon, _ = other.partition(":")
+    same = not colon or first.model.startswith(f"{provider}:")
     return replace(first, model=other) if same else Endpoint(other)
 
 

@@ -115,7 +115,7 @@ class SharedPrefix:
             cost=price(model, usage) if usage else None,
             model=model.name,
             instead="a tool call" if called else "a refusal" if end in REFUSED else "",
-            complete=end not in CUT,
+            complete=end not in (*CUT, *REFUSED),
             sections=SECTIONS if self.prompt is None else (),
             calls=1,
             shared=True,
