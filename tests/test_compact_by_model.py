@@ -333,7 +333,7 @@ def test_a_failure_is_one_line_and_exit_code_1(session: Path) -> None:
     assert (failing.returncode, out) == (1, "")
     assert err == (
         "foldline: no summary by demo-1: demo-1: HTTP 402: error 402; nothing was written "
-        "(--model extract folds without a model)\n"
+        "(the fallback extract would fold without a model)\n"
     )
 
 

@@ -16,7 +16,9 @@ import pytest
 import foldline
 from foldline import Session
 from foldline.messages import Message, Text
+from providers import Provider, Reply, says, status
 from sessions import long_log
+from test_model_summaries import GOOD
 
 SOURCE = str(Path(foldline.__file__).parent.parent)
 
@@ -26,9 +28,9 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 class Client:
     """One server, and what is said to it."""
 
-    def __init__(self, home: Path, work: Path) -> None:
+    def __init__(self, home: Path, work: Path, **more: str) -> None:
         kept = {k: v for k, v in os.environ.items() if not k.endswith(("_DIR", "_HOME"))}
-        env = {**kept, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "PYTHONPATH": SOURCE}
+        env = {**kept, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "PYTHONPATH": SOURCE, **more}
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from foldline.cli.mcp import mcp; mcp()"],
             cwd=work,
@@ -136,6 +138,40 @@ def test_folding_is_a_preview_unless_it_is_to_be_written(client: Client, tmp_pat
     assert text.startswith("Folded: ")
     assert path.read_bytes().startswith(before)
     assert Session(path).newest_fold is not None
+
+
+@pytest.mark.parametrize(
+    ("reply", "fallbacks", "told", "folds"),
+    [
+        (says(GOOD), [], "Summary by: demo-1, 1 call, 1,000 tokens in (400 cached), 50 out, price not known.", True),
+        (status(401), [], "no summary by demo-1: demo-1: HTTP 401: error 401; nothing was written", False),
+        (status(401), ["extract"], "HTTP 401: error 401; extraction took its place", True),
+    ],
+    ids=["a model that writes", "one that fails", "one that fails, with a fallback"],
+)
+def test_the_settings_name_who_writes_the_summary(
+    tmp_path: Path, work: Path, reply: Reply, fallbacks: list[str], told: str, folds: bool
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    path = long_log(12).write(tmp_path / "long.jsonl")
+    before = path.read_bytes()
+    file = tmp_path / "settings.json"
+    with Provider(reply) as provider:
+        summary = {"model": "demo-1", "base_url": provider.url, "retries": 0, "fallbacks": fallbacks}
+        file.write_text(json.dumps({"summary": summary}))
+        client = Client(tmp_path, work, FOLDLINE_CONFIG=str(file))
+        with client.process:
+            text, wrong = client.tool("compact", session=str(path))
+            assert not wrong
+            assert "demo-1 is asked for the summary then; here it is by extraction." in text
+            assert (provider.requests, path.read_bytes()) == ([], before)
+            text, wrong = client.tool("compact", session=str(path), focus="the handlers", write=True)
+            assert client.close() == (0, b"", b"")
+    assert "the handlers" in provider.requests[0].material
+    assert told in text
+    assert wrong is not folds
+    assert (path.read_bytes() != before) is folds
+    assert ("A stack was chosen" in text) is told.startswith("Summary by")
 
 
 def test_folding_what_is_small_does_nothing(client: Client, session: Session) -> None:

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from foldline.by_hand import forget_stages, spent
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import RULE, bar, row, title, tokens, visible
 from foldline.cli.options import (
@@ -18,7 +19,7 @@ from foldline.cli.options import (
     refuse_busy,
     session_options,
 )
-from foldline.cli.summaries import asked_for, by_model, forget_stages, model_options, spent
+from foldline.cli.summaries import asked_for, by_model, model_options
 from foldline.config import EXTRACT
 from foldline.fold import Fold
 from foldline.inspection import Opened, risk_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from foldline.by_hand import spent
 from foldline.cli import LazyGroup
 from foldline.cli.drawing import age, bar, row, title, tokens, visible
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
-from foldline.cli.summaries import spent
 from foldline.fold import Receipt
 from foldline.inspection import HARD_COUNT, SOFT_COUNT, Inspection, Status, risk_of
 from foldline.inspection import inspect as inspect_session

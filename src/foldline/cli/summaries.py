@@ -1,22 +1,20 @@
-"""Who writes the summary of a fold by hand, and how a command waits for it."""
+"""Options that say who writes the summary of a fold by hand, and how a command waits for it."""
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager, suppress
-from hashlib import blake2b
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from foldline import by_hand
 from foldline.config import EXTRACT, Summaries, check_summaries
 from foldline.errors import SummaryFailed
-from foldline.fold import Fold, Receipt
+from foldline.fold import Fold
 from foldline.messages import replace
 
 if TYPE_CHECKING:
@@ -61,76 +59,22 @@ def asked_for(
 
 
 def by_model(found: Opened, policy: Policy, focus: str, settings: Summaries, *, asks: bool) -> tuple[View, Fold]:
-    """The fold with its summary by a model, which `settings` names.
+    """The fold with its summary by the model that `settings` name.
 
-    Where none of the models wrote one that could be used, it is extracted if the settings or, asked, the user say so;
-    else `SummaryFailed` is raised. Either way what was spent is told.
+    Where no model wrote one that could be used, it is extracted if the settings or, asked, the user say so; else
+    `SummaryFailed` is raised. Either way what was spent is told.
     """
-    from foldline.summarize.model import ModelSummarizer
-
-    models = [name for name in settings.fallbacks if name != EXTRACT]
     with _waiting(settings.model) as heard:
-        summarizer = ModelSummarizer(
-            settings.model,
-            base_url=settings.base_url,
-            temperature=settings.temperature,
-            max_tokens=settings.max_tokens,
-            timeout=settings.timeout,
-            retries=settings.retries,
-            fallbacks=models,
-            instructions=settings.instructions,
-            prompt=settings.prompt,
-            stages=_stages(found.session.path),
-            on_stage=heard,
-        )
-        after, fold = found.plan(policy, focus, summarizer)
-    receipt = fold.receipt
-    if receipt.failures:
-        why = f"no summary by {', '.join((settings.model, *models))}: {'; '.join(receipt.failures)}"
-        why += f"; spent on it: {spent(receipt)}" if receipt.models else ""
-        if EXTRACT in settings.fallbacks:
-            click.echo(f"{why}; extraction took its place", err=True)
-        elif asks:
-            click.echo(why, err=True)
-            click.confirm("Fold with a summary by extraction instead?", abort=True)
-        else:
-            raise SummaryFailed(f"{why}; nothing was written (--model {EXTRACT} folds without a model)")
-    return after, fold
-
-
-def forget_stages(path: str) -> None:
-    """Throws away the finished stages of a session that was folded."""
-    with suppress(OSError):
-        _side_file(path).unlink()
-
-
-def spent(receipt: Receipt) -> str:
-    """Which models were asked, how often, and what that cost."""
-    calls = f"{receipt.calls} call{'' if receipt.calls == 1 else 's'}"
-    parts = [", ".join(receipt.models), calls + (" on the cached conversation" if receipt.shared else "")]
-    if usage := receipt.usage:
-        cached = f" ({usage.cache_read:,} cached)" if usage.cache_read else ""
-        parts += [f"{usage.prompt:,} tokens in{cached}", f"{usage.output:,} out"]
-    parts.append("price not known" if receipt.cost is None else f"${receipt.cost:.4f}")
-    return ", ".join(parts)
-
-
-def _stages(path: str) -> MutableMapping[str, str]:
-    """The finished stages of a session's summary, kept until it is folded; in memory where no file can be made."""
-    from foldline.summarize.stages import StageFile
-
-    side = _side_file(path)
+        after, fold = by_hand.by_model(found, policy, focus, settings, heard)
     try:
-        side.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return StageFile(side)
-    except OSError:
-        return {}
-
-
-def _side_file(path: str) -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(Path.home(), ".cache")
-    name = blake2b(os.fsencode(os.path.realpath(path)), digest_size=12).hexdigest()
-    return Path(cache, "foldline", "stages", f"{name}.jsonl")
+        if told := by_hand.why_extracted(fold.receipt, settings):
+            click.echo(told, err=True)
+    except SummaryFailed as failure:
+        if not asks:
+            raise
+        click.echo(failure, err=True)
+        click.confirm("Fold with a summary by extraction instead?", abort=True)
+    return after, fold
 
 
 @contextmanager

@@ -78,24 +78,33 @@ def _status(arguments: Mapping[str, Any]) -> str:
 
 
 def _compact(arguments: Mapping[str, Any]) -> str:
-    from foldline.config import read_settings
+    from foldline.by_hand import by_model, forget_stages, why_extracted
+    from foldline.config import EXTRACT, read_settings
     from foldline.policy import PRESETS, preset
 
     asked = _converted(arguments, OfCompact)
     if asked.policy and asked.policy not in PRESETS:
         raise WrongArguments(f"no policy {asked.policy!r}; there are {', '.join(PRESETS)}", where="compact")
-    policy = preset(asked.policy) if asked.policy else read_settings().to_policy()
+    settings = read_settings()
+    writer = settings.summary
+    policy = preset(asked.policy) if asked.policy else settings.to_policy()
     opened = _opened(asked.session)
     after, fold = opened.plan(policy, asked.focus)
     if not fold:
         return f"Nothing to do: {opened.tokens:,} tokens in {opened.session.path}, nothing worth folding."
+    note = "" if writer.model == EXTRACT else f"{writer.model} is asked for the summary then; here it is by extraction."
     if asked.write:
+        if writer.model != EXTRACT:
+            after, fold = by_model(opened, policy, asked.focus, writer)
+            note = why_extracted(fold.receipt, writer)
         opened.session.fold(opened.view, after, fold, opened.meter)
+        forget_stages(opened.session.path)
     summary = next((m.summary.text for m in after.messages if m.summary), "")
-    return _told(opened, fold, summary, written=asked.write)
+    return _told(opened, fold, summary, note, written=asked.write)
 
 
-def _told(opened: Opened, fold: Fold, summary: str, *, written: bool) -> str:
+def _told(opened: Opened, fold: Fold, summary: str, note: str, *, written: bool) -> str:
+    from foldline.by_hand import spent
     from foldline.recall.answer import fenced
 
     receipt = fold.receipt
@@ -106,7 +115,11 @@ def _told(opened: Opened, fold: Fold, summary: str, *, written: bool) -> str:
         f"{receipt.messages_folded} of {len(opened.view.entries)} messages fold; each can be recalled by its id.",
         f"Facts: {receipt.facts_kept} stay in view, {receipt.facts_lost} only by recall.",
     ]
+    if receipt.models:
+        lines.append(f"Summary by: {spent(receipt)}.")
     lines.append("`foldline session undo` takes it back." if written else "Call again with write: true to fold.")
+    if note:
+        lines.append(note)
     return "\n".join(lines) + (f"\n\nThe summary:\n{fenced(summary)}" if summary else "")
 
 

@@ -1,0 +1,91 @@
+"""Who writes the summary of a fold by hand, as the settings say, and what it means that no model did."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from foldline.config import EXTRACT, Summaries
+from foldline.errors import SummaryFailed
+from foldline.fold import Fold, Receipt
+from foldline.inspection import Opened
+from foldline.places import cache_file
+from foldline.policy import Policy
+from foldline.view import View
+
+
+def by_model(
+    found: Opened, policy: Policy, focus: str, settings: Summaries, on_stage: Callable[[int, int], None] | None = None
+) -> tuple[View, Fold]:
+    """The fold with its summary by the model that the settings name, or by extraction where none of them wrote one."""
+    from foldline.summarize.model import ModelSummarizer
+
+    summarizer = ModelSummarizer(
+        settings.model,
+        base_url=settings.base_url,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        timeout=settings.timeout,
+        retries=settings.retries,
+        fallbacks=_models(settings)[1:],
+        instructions=settings.instructions,
+        prompt=settings.prompt,
+        stages=_stages(found.session.path),
+        on_stage=on_stage,
+    )
+    return found.plan(policy, focus, summarizer)
+
+
+def why_extracted(receipt: Receipt, settings: Summaries) -> str:
+    """Why extraction took a model's place, and what was spent on that; empty where it did not.
+
+    Raises `SummaryFailed` where the settings do not allow it: then such a fold is not to be written.
+    """
+    if not receipt.failures:
+        return ""
+    why = f"no summary by {', '.join(_models(settings))}: {'; '.join(receipt.failures)}"
+    why += f"; spent on it: {spent(receipt)}" if receipt.models else ""
+    if EXTRACT not in settings.fallbacks:
+        raise SummaryFailed(f"{why}; nothing was written (the fallback {EXTRACT} would fold without a model)")
+    return f"{why}; extraction took its place"
+
+
+def spent(receipt: Receipt) -> str:
+    """Which models were asked, how often, and what that cost."""
+    calls = f"{receipt.calls} call{'' if receipt.calls == 1 else 's'}"
+    parts = [", ".join(receipt.models), calls + (" on the cached conversation" if receipt.shared else "")]
+    if usage := receipt.usage:
+        cached = f" ({usage.cache_read:,} cached)" if usage.cache_read else ""
+        parts += [f"{usage.prompt:,} tokens in{cached}", f"{usage.output:,} out"]
+    parts.append("price not known" if receipt.cost is None else f"${receipt.cost:.4f}")
+    return ", ".join(parts)
+
+
+def forget_stages(path: str) -> None:
+    """Throws away the finished stages of a session that was folded."""
+    with suppress(OSError):
+        _side_file(path).unlink()
+
+
+def _models(settings: Summaries) -> list[str]:
+    return [name for name in (settings.model, *settings.fallbacks) if name != EXTRACT]
+
+
+def _stages(path: str) -> MutableMapping[str, str]:
+    """The finished stages of a session's summary, kept until it is folded; in memory where no file can be made."""
+    from foldline.summarize.stages import StageFile
+
+    side = _side_file(path)
+    try:
+        side.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return StageFile(side)
+    except OSError:
+        return {}
+
+
+def _side_file(path: str) -> Path:
+    name = blake2b(os.fsencode(os.path.realpath(path)), digest_size=12).hexdigest()
+    return Path(cache_file(f"stages/{name}.jsonl"))
