@@ -16,8 +16,9 @@ import threading
 from pathlib import Path
 
 import project
-from server import Model
 from story import STORY, steps
+
+from server import Model
 
 DEMO = Path("/tmp/demo")
 OUT = Path(__file__).parents[2] / "samples" / "invoices.jsonl"
