@@ -42,6 +42,10 @@ _LINE = 0.3
 _WORD = re.compile(r"(?<![^\s(\"'])[^\W\d_]{2,}(?=[\s,.:;!?)\"']|$)|[\u3040-\u9fff]{2}")
 _WORDY = 6
 """A line with so many ordinary words tells something; code and log lines seldom have them."""
+
+MOST_NUMBERS = 40
+"""Bare numbers in the list; a page has thousands of them, and few are needed again."""
+
 _ROW = 20
 _PLACE = re.compile(r"\d:\d+$")
 _CODE = re.compile(
@@ -133,10 +137,11 @@ def chances(ledger: Ledger) -> dict[str, float]:
 def _add_bare(page: Page, values: Iterable[str], room: int) -> None:
     """Adds literals as lists, one for each kind, the first of them first until there is no room."""
     kinds: dict[str, list[str]] = {}
-    left = float(room - page.used)
+    left, bare = float(room - page.used), 0
     for value in values:
         kind = kind_of(value)
-        if value.isdigit() and len(value) < 4:
+        bare = bare + 1 if value.isdigit() else bare
+        if value.isdigit() and (len(value) < 4 or bare > MOST_NUMBERS):
             continue
         left -= (len(value) + 2) / 3 + (0 if kind in kinds else 8)
         if left < 0:

@@ -21,11 +21,14 @@ LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 
 _MESSAGE = re.compile(rb'\s*\[?\s*\{\s*"(?:role|content|parts)"\s*:')
 _ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function|model)"')
+_ITEM = re.compile(rb'\s*\[\s*\{\s*"type"\s*:\s*"(?:message|reasoning|(?:custom_tool|function)_call(?:_output)?)"')
 _LIST = re.compile(rb'[{,]\s*"(?:messages|traj|conversation|history|contents|input)"\s*:\s*\[')
 
 
 def recognizes(head: bytes, path: str) -> bool:
     """Whether a file that starts so holds lists of messages."""
+    if _ITEM.match(head):
+        return True
     if head.lstrip()[:1] not in (b"[", b"{") or not _ROLE.search(head):
         return False
     return bool(_MESSAGE.match(head)) or bool(_LIST.search(head))
@@ -62,7 +65,7 @@ def _conversations(source: Source) -> Iterator[Conversation]:
     document = source.document()
     if isinstance(document, dict):
         yield from _listed([document])
-    elif any("role" in row for row in mappings(document)):
+    elif any("role" in row or "call_id" in row for row in mappings(document)):
         yield {}, items(document)
     elif isinstance(document, list) and any(isinstance(each, list) for each in document):
         yield from (({}, each) for each in document if isinstance(each, list))
