@@ -28,6 +28,11 @@ _ASKED = re.compile(
     r"|пользовател\w*([^.\n]{0,40}?)(?:прос|хоч|хоте|сказ|одобр|подтверд|треб|велел)\w*",
     re.IGNORECASE,
 )
+_SPEAKERS = (
+    "user", "用户", "ユーザ", "사용자", "nutzer", "anwender", "utilisat", "usuario", "usuário", "пользовател"
+)  # fmt: skip
+"""A line without any of them holds nothing that the pattern finds, which takes a hundred times as long to see."""
+
 _QUOTED = re.compile(r"“([^”\n]{8,})”|\"([^\"\n]{8,})\"|«([^»\n]{8,})»|「([^」\n]{4,})」|『([^』\n]{4,})』")
 _CLAUSE = re.compile(
     r"[;；]|, (?:so|and the (?:agent|assistant)|but|which|then)\b|\bso the (?:agent|assistant)\b| [—–] "
@@ -80,6 +85,8 @@ def _claims(text: str) -> Iterator[tuple[str, list[str]]]:
             yield from [(words, [words])] if len(words) >= 8 else []
             continue
         requests = "request" in heading and "user" in heading
+        if not requests and not any(map(line.lower().__contains__, _SPEAKERS)):
+            continue
         for sentence in _SENTENCE.split(line):
             spoken = _ASKED.search(_CONDITION.sub(lambda found: " " * len(found[0]), sentence))
             if spoken is None and not (requests and sentence.strip("-* ")):

@@ -27,7 +27,7 @@ _WORDS = {
 }  # fmt: skip
 _FUNCTION_WORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 _LATIN = re.compile(r"[^\W\d_]{1,20}")
-_SAMPLE = 20_000
+_SAMPLE = 8_000
 _LEAST = 6
 """Function words, or letters of a script, that must be there before a language is named."""
 
