@@ -174,6 +174,17 @@ def test_the_settings_name_who_writes_the_summary(
     assert ("A stack was chosen" in text) is told.startswith("Summary by")
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells who has a file open")
+def test_a_session_that_its_agent_has_open_is_not_folded(client: Client, tmp_path: Path) -> None:
+    path = long_log(30).write(tmp_path / "long.jsonl")
+    before = path.read_bytes()
+    with open(path, "ab"):
+        text, wrong = client.tool("compact", session=str(path), write=True)
+    assert wrong
+    assert "has it open" in text
+    assert path.read_bytes() == before
+
+
 def test_folding_what_is_small_does_nothing(client: Client, session: Session) -> None:
     text, wrong = client.tool("compact", write=True)
     assert (text.startswith("Nothing to do"), wrong) == (True, False)

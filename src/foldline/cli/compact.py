@@ -16,13 +16,13 @@ from foldline.cli.options import (
     opened,
     policy_option,
     print_json,
-    refuse_busy,
     session_options,
 )
 from foldline.cli.summaries import asked_for, by_model, model_options
 from foldline.config import EXTRACT
 from foldline.fold import Fold
 from foldline.inspection import Opened, risk_of
+from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
 
 NEW_FORMATS = ("pi", "openai-chat", "openai-responses", "anthropic", "gemini")
@@ -66,8 +66,8 @@ def compact(
     if out and not format:
         raise click.UsageError("--out goes with --to")
     found = opened(session, strict=strict, window=window)
-    if not (dry_run or format):
-        refuse_busy(found.session.path, force=force)
+    if not (dry_run or format or force):
+        refuse_busy(found.session.path)
     chosen, settings = chosen_policy(policy)
     writer = asked_for(settings.summary, model, fallbacks, base_url, timeout)
     after, fold = found.plan(chosen, focus)

@@ -10,11 +10,9 @@ import click
 import msgspec
 
 from foldline.config import Settings, read_settings
-from foldline.errors import SessionError
 from foldline.inspection import Opened
 from foldline.policy import PRESETS, Policy, preset
 from foldline.transcripts import open_session
-from foldline.transcripts.busy import opened_elsewhere
 from foldline.transcripts.finding import find
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,13 +36,6 @@ policy_option = click.option(
 
 
 force_option = click.option("--force", is_flag=True, help="Write although the session's agent has it open.")
-
-
-def refuse_busy(path: str, *, force: bool) -> None:
-    """Refuses a session that its agent has open: it would write behind the fold without having read it."""
-    if not force and (pids := opened_elsewhere(path)):
-        who = ", ".join(str(pid) for pid in pids)
-        raise SessionError(f"its agent has it open (process {who}): close it there first, or use --force", path=path)
 
 
 def opened(session: str | None, *, strict: bool, window: int | None = None) -> Opened:

@@ -8,9 +8,10 @@ import click
 
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import title, visible
-from foldline.cli.options import force_option, opened, print_json, refuse_busy, session_options
+from foldline.cli.options import force_option, opened, print_json, session_options
 from foldline.inspection import Opened, what
 from foldline.transcripts import open_session
+from foldline.transcripts.busy import refuse_busy
 
 
 @click.command()
@@ -38,7 +39,8 @@ def show(folded: bool, session: str | None, as_json: bool, strict: bool, window:
 def undo(force: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
     """Take back the newest fold; what came after it stays in the context."""
     found = opened(session, strict=strict, window=window)
-    refuse_busy(found.session.path, force=force)
+    if not force:
+        refuse_busy(found.session.path)
     before = found.tokens
     fold = found.session.undo()
     if fold is None:

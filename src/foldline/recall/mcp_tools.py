@@ -81,6 +81,7 @@ def _compact(arguments: Mapping[str, Any]) -> str:
     from foldline.by_hand import by_model, forget_stages, why_extracted
     from foldline.config import EXTRACT, read_settings
     from foldline.policy import PRESETS, preset
+    from foldline.transcripts.busy import refuse_busy
 
     asked = _converted(arguments, OfCompact)
     if asked.policy and asked.policy not in PRESETS:
@@ -94,6 +95,7 @@ def _compact(arguments: Mapping[str, Any]) -> str:
         return f"Nothing to do: {opened.tokens:,} tokens in {opened.session.path}, nothing worth folding."
     note = "" if writer.model == EXTRACT else f"{writer.model} is asked for the summary then; here it is by extraction."
     if asked.write:
+        refuse_busy(opened.session.path, "an agent cannot fold the session that it works in; close it there first")
         if writer.model != EXTRACT:
             after, fold = by_model(opened, policy, asked.focus, writer)
             note = why_extracted(fold.receipt, writer)

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from foldline.errors import SessionError
+
 PROCESSES = Path("/proc")
 
 
@@ -19,6 +21,13 @@ def opened_elsewhere(path: str | os.PathLike[str]) -> list[int]:
     real = os.path.realpath(path)
     found = {*_writers(real), *_claude_sessions(Path(real))}
     return sorted(found - {os.getpid()})
+
+
+def refuse_busy(path: str | os.PathLike[str], way_out: str = "close it there first, or use --force") -> None:
+    """Raises `SessionError` for a session that its agent has open: it would write behind a fold without having read it."""
+    if pids := opened_elsewhere(path):
+        who = ", ".join(str(pid) for pid in pids)
+        raise SessionError(f"its agent has it open (process {who}): {way_out}", path=os.fspath(path))
 
 
 def _writers(real: str) -> Iterator[int]:

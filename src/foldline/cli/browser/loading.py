@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from foldline.cli.branch import branchable
-from foldline.cli.options import refuse_busy
 from foldline.config import read_settings
 from foldline.fold import Fold
 from foldline.inspection import Inspection, Opened, inspect
@@ -20,6 +19,7 @@ from foldline.session import PastFold
 from foldline.session.branching import Branch, branch
 from foldline.session.log import COUNTED_SIZE
 from foldline.transcripts import open_session
+from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
 
 MOST_HITS = 60
@@ -93,7 +93,7 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
 
 def plan(path: str, environment: Mapping[str, str]) -> Plan:
     """The fold that `foldline compact` would make now; refused where the session's agent has it open."""
-    refuse_busy(path, force=False)
+    refuse_busy(path)
     opened = Opened(open_session(path))
     return Plan(opened, *opened.plan(policy(environment)))
 
@@ -101,13 +101,13 @@ def plan(path: str, environment: Mapping[str, str]) -> Plan:
 def make(planned: Plan) -> None:
     """Writes a planned fold."""
     session = planned.opened.session
-    refuse_busy(session.path, force=False)
+    refuse_busy(session.path)
     session.fold(planned.opened.view, planned.after, planned.fold, planned.opened.meter)
 
 
 def undo(path: str) -> str | None:
     """Takes back the newest fold and answers its id, or None where none stands."""
-    refuse_busy(path, force=False)
+    refuse_busy(path)
     return open_session(path).undo()
 
 
