@@ -20,6 +20,7 @@ from foldline.cli.browser.rows import Rows
 from foldline.inspection import Opened
 from foldline.policy import DEFAULT
 from foldline.session import Session
+from providers import Provider, says, status
 from test_listing import claude_rows
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
@@ -92,11 +93,11 @@ def folded() -> bytes:
         return path.read_bytes()
 
 
-def browsing(home: Path, use: Using, size: tuple[int, int] = (120, 40)) -> None:
+def browsing(home: Path, use: Using, size: tuple[int, int] = (120, 40), **environment: str) -> None:
     """Opens the browser on a home, and has it used."""
 
     async def run() -> None:
-        app = Browser({"HOME": str(home)})
+        app = Browser({"HOME": str(home), **environment})
         async with app.run_test(size=size, notifications=True) as pilot:
             user = User(app, pilot, home)
             await user.settled()
@@ -158,6 +159,28 @@ def test_fold_and_undo(full: Path) -> None:
         assert [note.partition(":")[0] for note in user.told] == ["Folded", "Undone", "Nothing to undo"]
 
     browsing(full, use)
+
+
+def test_the_model_that_the_settings_name_writes_the_summary(full: Path) -> None:
+    pytest.importorskip("pydantic_ai")
+    before = (full / OURS).read_bytes()
+
+    async def use(user: User) -> None:
+        await user.press("f")
+        assert user.sees("openai:gpt-5-mini writes the summary")
+        await user.press("y")
+
+    with Provider(status(500)) as down:
+        settings = {"FOLDLINE_SUMMARY__MODEL": "openai:gpt-5-mini", "FOLDLINE_SUMMARY__RETRIES": "0"}
+        browsing(full, use, **settings, FOLDLINE_SUMMARY__BASE_URL=down.url)
+    assert (full / OURS).read_bytes() == before
+    sections = ("Goal", "Constraints", "Done", "In progress", "Decisions", "Next steps", "Critical context")
+    told = "\n".join(f"## {name}\nThe invoices keep their numbers and the tests pass." for name in sections)
+    with Provider(says(told)) as up:
+        browsing(full, use, **settings, FOLDLINE_SUMMARY__BASE_URL=up.url)
+    made = Session(full / OURS).newest_fold
+    assert made is not None
+    assert made.receipt.models == ("openai:gpt-5-mini",)
 
 
 def test_the_timeline_marks_where_history_was_folded(home: Path, folded: bytes) -> None:

@@ -132,7 +132,8 @@ async def _once(model: Any, name: str, conduct: Conduct, rules: str, request: st
 
     settings: dict[str, Any] = {"max_tokens": max_tokens, "max_retries": 0, "timeout": conduct.timeout}
     settings["extra_headers"] = {"Connection": "close"}
-    if conduct.temperature is not None:
+    # OpenAI's models that reason take no temperature; pydantic-ai would leave it out and warn
+    if conduct.temperature is not None and not model.profile.get("openai_supports_reasoning", False):
         settings["temperature"] = conduct.temperature
     messages = [ModelRequest(parts=[UserPromptPart(request)], instructions=rules)]
     async with model_request_stream(model, messages, model_settings=settings) as stream:  # type: ignore[arg-type]

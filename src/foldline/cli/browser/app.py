@@ -21,7 +21,9 @@ from foldline.cli.browser.recalling import Recall
 from foldline.cli.browser.rows import Rows
 from foldline.cli.compact import figures
 from foldline.cli.drawing import RULE, visible
+from foldline.config import EXTRACT
 from foldline.errors import FoldlineError
+from foldline.fold import Fold
 from foldline.inspection import what
 from foldline.listing import Listed, listed
 from foldline.places import cache_file
@@ -208,14 +210,19 @@ class Browser(App[None]):
         text = (
             Text(figures(plan.opened, plan.fold)).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
         )
-        path = plan.opened.session.path
-        done = f"{plan.fold.receipt.freed:,} tokens are free again; u takes it back"
+        path, model = plan.opened.session.path, plan.settings.summary.model
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._in_thread(lambda: loading.make(plan), lambda _: self._done("Folded", done, path))
+                if model != EXTRACT:
+                    self.notify(f"{model} writes the summary", title="Folding")
+                self._in_thread(lambda: loading.make(plan), lambda fold: self._folded(fold, path))
 
-        self.push_screen(Question("Fold this session?", text, "fold"), answered)
+        question = "Fold this session?" if model == EXTRACT else f"Fold this session? {model} writes the summary."
+        self.push_screen(Question(question, text, "fold"), answered)
+
+    def _folded(self, fold: Fold, path: str) -> None:
+        self._done("Folded", f"{fold.receipt.freed:,} tokens are free again; u takes it back", path)
 
     def action_undo(self) -> None:
         if entry := self.sessions.current:

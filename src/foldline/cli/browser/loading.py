@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from foldline.by_hand import by_model, forget_stages, why_extracted
 from foldline.cli.branch import branchable
-from foldline.config import read_settings
+from foldline.config import EXTRACT, Settings, read_settings
 from foldline.fold import Fold
 from foldline.inspection import Inspection, Opened, inspect
 from foldline.messages import Message, Summary
@@ -57,11 +58,12 @@ class Detail(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A fold that was thought out and not made."""
+    """A fold that was thought out and not made: its summary is by extraction, whoever writes the one that is installed."""
 
     opened: Opened
     after: View
     fold: Fold
+    settings: Settings
 
     @property
     def summary(self) -> str:
@@ -94,15 +96,23 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
 def plan(path: str, environment: Mapping[str, str]) -> Plan:
     """The fold that `foldline compact` would make now; refused where the session's agent has it open."""
     refuse_busy(path)
-    opened = Opened(open_session(path))
-    return Plan(opened, *opened.plan(policy(environment)))
+    opened, settings = Opened(open_session(path)), read_settings(environment=environment)
+    return Plan(opened, *opened.plan(settings.to_policy()), settings)
 
 
-def make(planned: Plan) -> None:
-    """Writes a planned fold."""
-    session = planned.opened.session
-    refuse_busy(session.path)
-    session.fold(planned.opened.view, planned.after, planned.fold, planned.opened.meter)
+def make(planned: Plan) -> Fold:
+    """Writes a planned fold and answers it as it was made, its summary by the model that the settings name.
+
+    Raises `SummaryFailed` where no model wrote one, unless extraction is among the fallbacks; nothing is written then.
+    """
+    opened, after, fold, settings = planned
+    refuse_busy(opened.session.path)
+    if settings.summary.model != EXTRACT:
+        after, fold = by_model(opened, settings.to_policy(), "", settings.summary)
+        why_extracted(fold.receipt, settings.summary)
+    opened.session.fold(opened.view, after, fold, opened.meter)
+    forget_stages(opened.session.path)
+    return fold
 
 
 def undo(path: str) -> str | None:
