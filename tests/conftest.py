@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -13,3 +14,11 @@ settings.register_profile("desk", max_examples=100, deadline=None, suppress_heal
 settings.register_profile("quick", parent=settings.get_profile("desk"), max_examples=15)
 settings.register_profile("find", parent=settings.get_profile("desk"), phases=(Phase.reuse, Phase.generate))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "desk"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests first, in both halves: two workers take a half each, and steal what is short in the end."""
+    long = [item for item in items if item.path.stem == "test_properties" or "any_folds" in item.name]
+    short = [item for item in items if item not in long]
+    half = len(short) // 2
+    items[:] = [*long[::2], *short[:half], *long[1::2], *short[half:]]

@@ -179,3 +179,14 @@ def test_the_environment_overrides_and_is_named(foldline, session):
     assert "triggers at 70%" in told
     done = foldline("context", "status", "--session", str(session), **{name: "700"})
     assert (done.returncode, name in done.stderr) == (1, True)
+
+
+def test_a_long_list_says_how_many_more_there_are(foldline, session, tmp_path):
+    store = tmp_path / ".pi" / "agent" / "sessions" / "--demo--"
+    store.mkdir(parents=True)
+    for n in range(3):
+        shutil.copyfile(session, store / f"{n}.jsonl")
+    told = foldline("session", "list", "--all", "--limit", "2").stdout
+    assert "1 older" in told
+    assert len(told.splitlines()) == 2 + 2 + 1
+    assert len(json.loads(foldline("session", "list", "--all", "--limit", "2", "--json").stdout)) == 2

@@ -12,21 +12,28 @@ from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import ago, bar, title, visible
 from foldline.listing import Listed, listed
 
+SHOWN = 200
+"""Lines that are printed unless more are asked for."""
+
 
 @click.command("list")
 @click.option("--all", "everywhere", is_flag=True, help="Of every directory, not only of this one.")
+@click.option("--limit", type=click.IntRange(1), help=f"At most so many; without it, {SHOWN} lines or all of the JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_(everywhere: bool, as_json: bool) -> None:
+def list_(everywhere: bool, limit: int | None, as_json: bool) -> None:
     """The agents' sessions on this machine, newest first, and how full each is."""
     here = os.getcwd()
     found = listed() if everywhere else listed(here) or listed()
     if as_json:
         from foldline.cli.options import print_json
 
-        print_json(found)
+        print_json(found[:limit])
     elif found:
         now = time.time()
-        click.echo("\n".join([title("Sessions"), *(_line(entry, now) for entry in found)]))
+        shown = found[: limit or SHOWN]
+        click.echo("\n".join([title("Sessions"), *(_line(entry, now) for entry in shown)]))
+        if len(shown) < len(found):
+            click.echo(f"… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
     else:
         click.echo("no sessions found", err=True)
         sys.exit(NOTHING_TO_DO)
