@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.errors import SessionError, UnsafeEdit
@@ -237,6 +237,7 @@ def edits_drawn(view: View, data: st.DataObject) -> list[Edit]:
 
 
 @pytest.mark.parametrize("agent", [*MADE, *NAMES])
+@settings(max_examples=max(15, settings().max_examples // 5))
 @given(data=st.data())
 def test_any_folds_read_as_they_were_made_and_are_undone(
     tmp_path_factory: pytest.TempPathFactory, agent: str, data: st.DataObject

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from foldline import __version__
 from foldline.errors import SessionError
-from foldline.session.writing import replace_file
 from foldline.transcripts.finding import SessionFile, printable
 
 VERSION = f"1 of {__version__}"
@@ -82,6 +81,8 @@ class Memory:
         """
         if not self._changed:
             return
+        from foldline.session.writing import replace_file
+
         rows = {path: known for path, known in self._rows.items() if printable(path) == path}
         with suppress(OSError, SessionError):
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from foldline.errors import SessionError
+from foldline.messages import Value
 from foldline.transcripts.stores import stores
 
 HEAD = 64 * 1024
@@ -24,7 +25,7 @@ _CWD = re.compile(rb'"cwd' + _STRING)
 _ID = re.compile(rb'"(?:sessionId|session_id|id)' + _STRING)
 
 
-class SessionFile(NamedTuple):
+class SessionFile(Value, frozen=True, gc=False):
     """A file in an agent's store, as the folder lists it: size in bytes, time of the last change in nanoseconds, inode."""
 
     agent: str
