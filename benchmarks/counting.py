@@ -95,6 +95,8 @@ def _tiktoken() -> Callable[[str], int]:
         return _no_bpe
     from foldline.tokens.exact import exact
 
+    if exact("its vocabulary is here") is None:
+        return _no_bpe
     return lambda text: exact(text) or 0
 
 

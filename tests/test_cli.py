@@ -190,3 +190,8 @@ def test_a_long_list_says_how_many_more_there_are(foldline, session, tmp_path):
     assert "1 older" in told
     assert len(told.splitlines()) == 2 + 2 + 1
     assert len(json.loads(foldline("session", "list", "--all", "--limit", "2", "--json").stdout)) == 2
+
+
+def test_the_same_session_gives_the_same_summary_in_every_process(foldline, session):
+    told = {foldline("compact", "--dry-run", "--session", str(session), PYTHONHASHSEED=seed).stdout for seed in "123"}
+    assert len(told) == 1

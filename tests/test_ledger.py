@@ -401,3 +401,19 @@ def test_audit_names_what_cannot_be_read_any_more() -> None:
     assert nothing.lost[0] == "constraint: Never use tabs."
     assert "created: /a/new_file.py" not in nothing.lost
     assert nothing.kept + len(nothing.lost) == everything.kept
+
+
+def test_what_replaces_a_number_is_a_number() -> None:
+    ledger = Ledger.of(
+        [Message("user", (Text("Delete them after 14 days."),)), Message("user", (Text("No, use 30 days not 14."),))]
+    )
+    assert [(r.value, r.now) for r in ledger.retired] == [("14", "30")]
+
+
+def test_words_that_stand_before_any_number_are_no_labels() -> None:
+    said = (
+        "Delete the documents of paid invoices after 14 days.",
+        "Take the small one: stale after 60 s, and it must not do more.",
+    )
+    ledger = Ledger.of([Message("user", (Text(text),)) for text in said])
+    assert ledger.retired == ()

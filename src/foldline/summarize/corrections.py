@@ -54,7 +54,9 @@ _PLAIN = """
     has have must should der die das ein eine ist auf zu el la los las un una es de le les des est à yang adalah ke
     di please actually correction only just does do so that's be by as make sure let me i you we he they what which
     there here also about then than still no yes
+    after before over under within around between until above below least most more less every each all any one
 """
+_NUMBER = re.compile(r"[\w.:/-]*\d[\w.:/-]*")
 _STOPWORDS = frozenset(_PLAIN.split())
 
 
@@ -117,6 +119,9 @@ def contrasts(sentence: str) -> Iterator[tuple[str, str]]:
             continue
         for found in pattern.finditer(sentence):
             stale, fresh = found[old].rstrip(".:"), found[new].rstrip(".:")
+            if _NUMBER.search(stale) and not _NUMBER.search(fresh) and new < old:
+                # "30 days instead of 14": the unit stands between
+                fresh = next(reversed(_NUMBER.findall(sentence[: found.start(new)])), fresh)
             if stale.lower() != fresh.lower() and is_telling(stale) and len(fresh) > 1:
                 yield stale, fresh
 

@@ -119,7 +119,7 @@ def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
         if lines and _tells(i, ledger, chance, taken):
             line = Line("Critical context", f"- {bulletless(i.line)}", 1.0 + rank)
             if page.add(line, room - page.used):
-                taken |= literals(i.line)
+                taken.update(literals(i.line))
                 lines -= 1
     _add_bare(page, [i.value for i in fresh if i.value not in taken], room)
 

@@ -31,9 +31,10 @@ _NOISE = re.compile(
 )
 
 
-def literals(text: str) -> set[str]:
-    """The distinct literals in a text that have a telling shape."""
-    return {literal for word in set(_WORDS.findall(text)) if (literal := _literal(word))}
+def literals(text: str) -> list[str]:
+    """The distinct literals in a text that have a telling shape, in the order in which they stand."""
+    found = (_literal(word) for word in dict.fromkeys(_WORDS.findall(text)))
+    return list(dict.fromkeys(filter(None, found)))
 
 
 @lru_cache(maxsize=65_536)
