@@ -34,12 +34,13 @@ LEAST = 5_000
 
 
 class Step(NamedTuple):
-    """What was billed for a request, and what was sent for it in our weight and in characters."""
+    """What was billed for a request, and what was sent for it: our weight, characters, tiktoken's and langchain's count."""
 
     billed: int
     weight: int
     characters: int
     words: int
+    approximate: int
 
 
 class Case(NamedTuple):
@@ -61,12 +62,13 @@ def cases(folder: Path) -> Iterator[Case]:
         family = model(session.model).family
         entries, since = session.context.entries, session.context.since
         meter = Meter(family)
-        steps, weight, size, words = [], 0, 0, 0
+        steps, weight, size, words, approximate = [], 0, 0, 0, 0
         for i, (_, message) in enumerate(entries):
             if i >= since and message.usage and message.usage.prompt > LEAST:
-                steps.append(Step(message.usage.prompt, weight, size, words))
+                steps.append(Step(message.usage.prompt, weight, size, words, approximate))
             shown = text_of(message)
             weight, size, words = weight + meter.weigh(message), size + len(shown), words + bpe(shown)
+            approximate += approximately(shown)
         if len(steps) >= 4:
             yield Case(f"{path.parent.name}/{path.stem[:22]}", getattr(session, "agent", "pi"), family, steps)
 
@@ -103,6 +105,18 @@ def _tiktoken() -> Callable[[str], int]:
 bpe = _tiktoken()
 
 
+def _langchain() -> Callable[[str], int]:
+    if importlib.util.find_spec("langchain_core") is None:
+        return _no_bpe
+    from langchain_core.messages import HumanMessage
+    from langchain_core.messages.utils import count_tokens_approximately
+
+    return lambda text: count_tokens_approximately([HumanMessage(text)])
+
+
+approximately = _langchain()
+
+
 def anchored(case: Case) -> Iterator[float]:
     """The error at each step but the first, all bills before it known."""
     meter = Meter(case.family)
@@ -135,6 +149,11 @@ def quarter(case: Case) -> Iterator[float]:
 def o200k(case: Case) -> Iterator[float]:
     """The error of tiktoken's o200k over what the file shows."""
     return (step.words / step.billed - 1 for step in case.steps)
+
+
+def langchain(case: Case) -> Iterator[float]:
+    """The error of langchain's `count_tokens_approximately` over what the file shows."""
+    return (step.approximate / step.billed - 1 for step in case.steps)
 
 
 class Row(NamedTuple):
@@ -172,6 +191,7 @@ def main() -> None:
         ("no usage", no_usage, "median ≤ 10 %"),
         ("characters / 4", quarter, ""),
         *([("tiktoken o200k", o200k, "")] if bpe is not _no_bpe else []),
+        *([("langchain approximately", langchain, "")] if approximately is not _no_bpe else []),
     ]
     print(f"\n{'':<24} {'mean':>7}  {'median':>7}  {'p90':>7}  {'p95':>7}  {'in 5 %':>7}  {'bias':>7}   target")
     for name, way, target in ways:
