@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from functools import wraps
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import hypothesis
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -106,10 +108,23 @@ settings = st.builds(
     st.sampled_from(SUMMARIZERS),
     st.sampled_from(MODELS),
 )
-cases = pytest.mark.parametrize(
-    "formats", [("openai-chat",), ("anthropic",), ("openai-responses", "gemini")], ids=" or ".join
-)
-"""The two that most agents speak get all the examples each, the other two share them: these take the longest."""
+
+
+def in_every_format(law: Callable[..., None]) -> Callable[..., None]:
+    """A test of a law: the two formats that most agents speak get all the examples each, the other two share a quarter."""
+    whole = given(data=st.data())(law)
+    few = hypothesis.settings(max_examples=max(15, hypothesis.settings().max_examples // 4))(given(data=st.data())(law))
+
+    @pytest.mark.parametrize("formats", [("openai-chat",), ("anthropic",), NEWER], ids=" or ".join)
+    @wraps(law, assigned=("__name__", "__doc__", "__module__"), updated=())
+    def test(formats: tuple[str, ...]) -> None:
+        (few if formats == NEWER else whole)(formats=formats)
+
+    del test.__wrapped__
+    return test
+
+
+NEWER = ("openai-responses", "gemini")
 
 
 class Step(NamedTuple):
@@ -142,8 +157,7 @@ def size(items: Iterable[Item], format: str) -> int:
 # -- after any sequence of fits -----------------------------------------------------------------------------------
 
 
-@cases
-@given(st.data())
+@in_every_format
 def test_after_any_sequence_of_fits(formats: tuple[str, ...], data: st.DataObject) -> None:
     format = data.draw(st.sampled_from(formats))
     talk, setting = data.draw(conversations(format)), data.draw(settings)
@@ -266,8 +280,7 @@ QUOTE_CUT = re.compile(r" ?\[…|…| \(corrected later\)")
 # -- other ways to fold -------------------------------------------------------------------------------------------
 
 
-@cases
-@given(st.data())
+@in_every_format
 def test_an_undone_fold_leaves_no_trace(formats: tuple[str, ...], data: st.DataObject) -> None:
     format = data.draw(st.sampled_from(formats))
     talk = data.draw(conversations(format))
@@ -287,8 +300,7 @@ def test_an_undone_fold_leaves_no_trace(formats: tuple[str, ...], data: st.DataO
     assert compactor.undo() is None
 
 
-@cases
-@given(st.data())
+@in_every_format
 def test_a_hard_budget_is_met_exactly_or_refused_with_what_is_in_the_way(
     formats: tuple[str, ...], data: st.DataObject
 ) -> None:
@@ -321,8 +333,7 @@ def folded_or_refused(compactor: Compactor, history: list[Item], most: int) -> l
         return refusal
 
 
-@cases
-@given(st.data())
+@in_every_format
 def test_a_history_that_cannot_fit_leaves_everything_as_it_was(formats: tuple[str, ...], data: st.DataObject) -> None:
     format = data.draw(st.sampled_from(formats))
     talk, setting = data.draw(conversations(format)), data.draw(settings)
@@ -338,8 +349,7 @@ def test_a_history_that_cannot_fit_leaves_everything_as_it_was(formats: tuple[st
     assert compactor.fit(fitted[0].history) == fitted[0].sent
 
 
-@cases
-@given(st.data())
+@in_every_format
 def test_a_rewritten_or_forked_history_never_yields_orphans(formats: tuple[str, ...], data: st.DataObject) -> None:
     format = data.draw(st.sampled_from(formats))
     talk, setting = data.draw(conversations(format)), data.draw(settings)
