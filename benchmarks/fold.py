@@ -20,7 +20,6 @@ import tempfile
 import time
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +43,6 @@ def fold(path: str) -> dict[str, float]:
     from foldline.inspection import Opened
     from foldline.policy import DEFAULT
     from foldline.session import Session
-
-    with suppress(ImportError):
-        import numpy  # noqa: F401  (nor this)
 
     marks = [time.process_time()]
     opened = Opened(Session(path))

@@ -243,7 +243,7 @@ def test_nothing_takes_the_place_of_a_file(session, tmp_path):
     for write in (
         lambda: write_state(state, str(taken)),
         lambda: import_state(state, path=str(taken)),
-        lambda: write_new(session.view(), "openai-chat", str(taken)),
+        lambda: write_new(session.view().messages, "openai-chat", str(taken)),
     ):
         with pytest.raises(SessionError, match="already"):
             write()
@@ -296,7 +296,7 @@ FOREIGN = [
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_view_of_another_agent_is_written_in_every_format(tmp_path, format):
     view = view_of(FOREIGN, lambda message: 1)
-    written = write_new(view, format, str(tmp_path / "new"), model="m", agent="claude-code")
+    written = write_new(view.messages, format, str(tmp_path / "new"), model="m", agent="claude-code")
     new = open_session(written.path).view().messages
     words = "\n".join(m.text for m in new)
     assert all(
@@ -314,12 +314,10 @@ def test_a_view_of_another_agent_is_written_in_every_format(tmp_path, format):
 
 def test_tool_results_stand_as_each_provider_wants_them(tmp_path):
     view = view_of(FOREIGN, lambda message: 1)
-    items = json.loads(Path(write_new(view, "openai-chat", str(tmp_path / "o.json")).path).read_bytes())
+    items = json.loads(Path(write_new(view.messages, "openai-chat", str(tmp_path / "o.json")).path).read_bytes())
     assert [i["role"] for i in items] == ["system", "user", "user", "assistant", "tool", "tool", "user", "assistant"]
     split = [WIRES["openai-chat"].decode(item) for item in items]
-    document = json.loads(
-        Path(write_new(view_of(split, lambda m: 1), "anthropic", str(tmp_path / "a.json")).path).read_bytes()
-    )
+    document = json.loads(Path(write_new(split, "anthropic", str(tmp_path / "a.json")).path).read_bytes())
     assert document["system"].startswith("You are an agent.")
     answer = next(
         m for m in document["messages"] if isinstance(m["content"], list) and "tool_use_id" in m["content"][0]
@@ -328,7 +326,7 @@ def test_tool_results_stand_as_each_provider_wants_them(tmp_path):
 
 
 def test_a_summary_at_the_head_is_a_compaction_with_its_facts(tmp_path):
-    written = write_new(view_of(FOREIGN, lambda m: 1), "pi", str(tmp_path / "new.jsonl"))
+    written = write_new(FOREIGN, "pi", str(tmp_path / "new.jsonl"))
     session = Session(written.path)
     assert session.view().messages[0].summary == Summary("Earlier: a.py was fixed.", {"round": 2})
     assert session.faults == []
@@ -339,13 +337,13 @@ def test_the_source_is_never_touched(tmp_path):
     session = worked(tmp_path / "old.jsonl")
     was = Path(session.path).read_bytes()
     for format in FORMATS:
-        write_new(session.view(), format, str(tmp_path / f"new-{format}"))
+        write_new(session.view().messages, format, str(tmp_path / f"new-{format}"))
     assert Path(session.path).read_bytes() == was
 
 
 def test_what_is_bound_for_pi_goes_where_pi_looks(tmp_path, monkeypatch):
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "pi"))
-    written = write_new(view_of(FOREIGN, lambda m: 1), "pi", cwd="/home/me/my.project")
+    written = write_new(FOREIGN, "pi", cwd="/home/me/my.project")
     assert Path(written.path).parent == tmp_path / "pi" / "sessions" / "--home-me-my.project--"
     assert Path(written.path).name.endswith(f"_{written.id}.jsonl")
 
@@ -357,7 +355,7 @@ def test_sessions_of_every_agent_are_written_in_every_format(tmp_path, file):
     view = old.view()
     calls = sum(1 for m in view.messages for _ in m.calls)
     for format in FORMATS:
-        written = write_new(view, format, str(tmp_path / format), model=old.model)
+        written = write_new(view.messages, format, str(tmp_path / format), model=old.model)
         new = open_session(written.path)
         assert new.faults == []
         assert sum(1 for m in new.view().messages for _ in m.calls) == calls
@@ -413,7 +411,7 @@ def test_a_plain_list_of_messages_is_exported(tmp_path):
 
 def test_the_summary_that_a_new_session_begins_with_is_not_undone(session, tmp_path):
     fold(session)
-    written = write_new(session.view(), "pi", str(tmp_path / "new"), model="m", agent="claude-code")
+    written = write_new(session.view().messages, "pi", str(tmp_path / "new"), model="m", agent="claude-code")
     opened = Session(written.path)
     was, shown = Path(written.path).read_bytes(), opened.view().messages
     with pytest.raises(SessionError, match="begins with its summary"):

@@ -13,7 +13,7 @@ import pytest
 from conversations import said_in
 from foldline import Compactor, wire
 from foldline.errors import WireError
-from foldline.handoff.new_session import write_messages
+from foldline.handoff.new_session import write_new
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, replace, text_of
 from foldline.models import Model
 from foldline.recall import recall_tool
@@ -298,7 +298,7 @@ CONVERSATION = [
 def test_a_conversation_in_every_format(format: str, tmp_path: Path) -> None:
     """Nothing is split, and what cannot be carried is counted by name."""
     path = tmp_path / "new.json"
-    left = write_messages(wire.decode_all(CONVERSATION, RESPONSES), format, str(path)).left_out
+    left = write_new(wire.decode_all(CONVERSATION, RESPONSES), format, str(path)).left_out
     document = json.loads(path.read_text())
     items = document if isinstance(document, list) else document.get("messages", document.get("contents"))
     assert not pairing_faults(items)
@@ -309,7 +309,7 @@ def test_a_conversation_in_every_format(format: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("format", wire.FORMATS)
 def test_gemini_in_every_format(format: str, tmp_path: Path) -> None:
     path = tmp_path / "new.json"
-    write_messages(wire.decode_all(ROUNDS[:3], GEMINI), format, str(path))
+    write_new(wire.decode_all(ROUNDS[:3], GEMINI), format, str(path))
     items = json.loads(path.read_text())
     answered = Counter(id for _, id in pairing_faults(items))
     assert answered.total() == 1, "one call had no result"

@@ -66,10 +66,13 @@ class Compactor:
 
     `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
     prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `pinned` says
-    which messages no fold may touch, besides those that the policy pins: the system's. `ahead` is a share of the window: where it is given, the next summary is written
-    while the agent works, from that much below its mark on. `ask` sends messages (dicts) as the agent itself does, with
-    the same system prompt, tools and settings, and answers with the provider's reply: a summary may then be asked for on
-    top of the conversation that the provider has cached, where that costs less than what `summarizer` would ask.
+    which messages no fold may touch, besides those that the policy pins: the system's.
+
+    `ahead` is a share of the window: where it is given, the next summary is written while the agent works, from that
+    much below its mark on. `ask` sends messages (dicts) as the agent itself does, with the same system prompt, tools and
+    settings, and answers with the provider's reply: a summary may then be asked for on top of the conversation that the
+    provider has cached, where that costs less than what `summarizer` would ask.
+
     `clock` gives seconds since 1970. `on_event` hears `Folded`, `SummaryFellBack`, `Rewound` and `Looping`.
     """
 

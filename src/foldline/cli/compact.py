@@ -103,7 +103,7 @@ def _written(found: Opened, after: View, fold: Fold, format: str | None, out: st
     from foldline.handoff.new_session import write_new
 
     written = write_new(
-        after,
+        after.messages,
         format,
         out,
         cwd=os.getcwd(),

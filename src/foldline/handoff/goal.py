@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from foldline.handoff.exporting import History, Told
-from foldline.handoff.new_session import Written, write_messages
+from foldline.handoff.new_session import Written, write_new
 from foldline.handoff.portable import PI
 from foldline.messages import Message, Text, ToolCall, ToolResult, Value, text_of
 from foldline.session import Session
@@ -99,7 +99,7 @@ def hand_off(
     goal, mark, rest = text.strip().partition(f"\n{BEHIND}")
     parts = (Text(goal.strip()), Text((mark + rest).strip())) if mark and goal.strip() else (Text(text.strip()),)
     parent = session.path if isinstance(session, Session) else ""
-    return write_messages([Message("user", parts)], format, path, cwd=cwd, parent=parent)
+    return write_new([Message("user", parts)], format, path, cwd=cwd, parent=parent)
 
 
 def scorer(goal: str, documents: Sequence[str]) -> Score:

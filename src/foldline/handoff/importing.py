@@ -8,7 +8,7 @@ import msgspec
 
 from foldline.errors import FormatError
 from foldline.handoff.exporting import STATE
-from foldline.handoff.new_session import Written, write_messages
+from foldline.handoff.new_session import Written, write_new
 from foldline.handoff.portable import PI
 from foldline.handoff.state import LARGEST, State, decode, ledger_of
 from foldline.messages import Message, Text, replace
@@ -45,7 +45,7 @@ def import_state(
     message = Message("user", (Text(opening(state, tokens)),))
     note = {STATE: msgspec.to_builtins(state)}
     parent = state.source.file if state.source.agent == PI else ""
-    return write_messages([message], format, path, cwd=cwd, parent=parent, note=note)
+    return write_new([message], format, path, cwd=cwd, parent=parent, note=note)
 
 
 def opening(state: State, tokens: int = TEXT_TOKENS) -> str:

@@ -31,7 +31,6 @@ from foldline.session.log import KNOWN_VERSION
 from foldline.session.writing import encoded
 from foldline.summarize.ledger import Ledger
 from foldline.transcripts.stores import stores
-from foldline.view import View
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
 FORMATS = (PI, *wire.FORMATS)
@@ -49,27 +48,6 @@ class Written(Value, frozen=True, omit_defaults=False):
 
 
 def write_new(
-    view: View,
-    format: str,
-    path: str | None = None,
-    *,
-    cwd: str = "",
-    model: str = "",
-    agent: str = "",
-    parent: str = "",
-    tokens_before: int = 0,
-) -> Written:
-    """Writes what the model sees as a new session file; refuses to take the place of one that is there.
-
-    Without a path, a session of pi goes where pi keeps those of `cwd`. Thinking is bound to the model that thought it
-    and is left out, and so are the system prompts of other agents in a session of pi, which has its own.
-    """
-    return write_messages(
-        view.messages, format, path, cwd=cwd, model=model, agent=agent, parent=parent, tokens_before=tokens_before
-    )
-
-
-def write_messages(
     messages: Iterable[Message],
     format: str,
     path: str | None = None,
@@ -81,7 +59,12 @@ def write_messages(
     tokens_before: int = 0,
     note: Mapping[str, Any] | None = None,
 ) -> Written:
-    """Writes messages as a new session file; `note` is foldline's own on the first record, where the format has records."""
+    """Writes messages as a new session file; refuses to take the place of one that is there.
+
+    Without a path, a session of pi goes where pi keeps those of `cwd`. Thinking is bound to the model that thought it
+    and is left out, and so are the system prompts of other agents in a session of pi, which has its own. `note` is
+    foldline's own on the first record, where the format has records.
+    """
     if format not in FORMATS:
         raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
     lost: Counter[str] = Counter()
