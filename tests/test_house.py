@@ -24,7 +24,7 @@ PUBLIC = {
         "View",
     },
     "compactor": {"Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"},
-    "listing": {"Listed", "listed"},
+    "listing": {"Listed", "Listing", "listed"},
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
     "session": {"Context", "Fault", "PastFold", "Session"},
     "strategies": {"Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},

@@ -32,7 +32,7 @@ class Home:
         self.memory = folder / "cache" / "sessions.msgpack"
 
     def list(self, cwd: str | None = None) -> list[Listed]:
-        return listed(cwd, memory=str(self.memory), environment={"HOME": str(self.folder)})
+        return list(listed(cwd, memory=str(self.memory), environment={"HOME": str(self.folder)}))
 
     def path(self, place: str) -> Path:
         path = self.folder / place

@@ -12,8 +12,8 @@ import msgspec
 from foldline.config import Settings, read_settings
 from foldline.inspection import Opened
 from foldline.policy import PRESETS, Policy, preset
+from foldline.stores.finding import find
 from foldline.transcripts import open_session
-from foldline.transcripts.finding import find
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -29,8 +29,8 @@ from foldline.session.composing import now
 from foldline.session.dialect import stored
 from foldline.session.log import KNOWN_VERSION
 from foldline.session.writing import encoded
+from foldline.stores import stores
 from foldline.summarize.ledger import Ledger
-from foldline.transcripts.stores import stores
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
 FORMATS = (PI, *wire.FORMATS)

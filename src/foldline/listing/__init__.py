@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import overload
 
 from foldline.listing.known import Known, Memory
 from foldline.messages import Value
 from foldline.places import cache_file
-from foldline.transcripts.finding import SessionFile, session_files
+from foldline.stores.finding import SessionFile, session_files
 
-__all__ = ["Listed", "listed"]
+__all__ = ["Listed", "Listing", "listed"]
 
 COMPLETED = 50
 """So many of the newest sessions are read whole where the ends of their files do not tell all."""
@@ -43,9 +44,30 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
         return None if self.tokens is None or not self.window else self.tokens / self.window
 
 
+class Listing(Sequence[Listed]):
+    """Sessions, newest first; each row is made when it is asked for, since a list of many is seldom read to its end."""
+
+    def __init__(self, found: Sequence[tuple[SessionFile, Known]]) -> None:
+        self._found = found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, at: int) -> Listed: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Listed]: ...
+    def __getitem__(self, at: int | slice) -> Listed | list[Listed]:
+        return [_row(*each) for each in self._found[at]] if isinstance(at, slice) else _row(*self._found[at])
+
+
+def _row(f: SessionFile, k: Known) -> Listed:
+    return Listed(f.agent, k.id, f.path, k.cwd, f.changed / 1e9, k.model, k.tokens, k.window, k.compactions, k.error)
+
+
 def listed(
     cwd: str | None = None, *, memory: str | None = None, environment: Mapping[str, str] = os.environ
-) -> list[Listed]:
+) -> Listing:
     """The sessions in the agents' stores, newest first: those of the directory `cwd`, or all where it is None.
 
     What is found out is kept in the file `memory`, so that the next list reads only what has changed since.
@@ -57,10 +79,7 @@ def listed(
         found = _of_directory(found, cwd)
     _complete(found[:COMPLETED], kept)
     kept.save()
-    return [
-        Listed(f.agent, k.id, f.path, k.cwd, f.changed / 1e9, k.model, k.tokens, k.window, k.compactions, k.error)
-        for f, k in found
-    ]
+    return Listing(found)
 
 
 def _of_directory(found: Iterable[tuple[SessionFile, Known]], cwd: str) -> list[tuple[SessionFile, Known]]:

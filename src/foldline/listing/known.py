@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from foldline import __version__
 from foldline.errors import SessionError
-from foldline.transcripts.finding import SessionFile, printable
+from foldline.stores.finding import SessionFile, printable
 
 VERSION = f"1 of {__version__}"
 """Of the rows, and of what windows models are known to have; a file of another one is read as an empty one."""

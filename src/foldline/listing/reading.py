@@ -11,9 +11,9 @@ from foldline.inspection import Opened
 from foldline.listing.known import Known
 from foldline.models import model as model_named
 from foldline.policy import budget_for
+from foldline.stores.finding import FIRST, SessionFile, id_and_cwd, printable
 from foldline.transcripts import open_session
 from foldline.transcripts.ends import CHUNK, SIGNS, ends, may_hold_folds
-from foldline.transcripts.finding import FIRST, SessionFile, id_and_cwd, printable
 
 AHEAD = 128
 """Files whose ends are asked of the disk together: it answers many requests nearly as fast as one."""

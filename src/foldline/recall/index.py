@@ -17,8 +17,8 @@ from foldline.recall.reading import Conversation, LogReader, Mark, Said
 from foldline.recall.search import Hit
 from foldline.recall.store import MEMORY, Store, default_path
 from foldline.recall.text import indexed, words_of
+from foldline.stores.finding import Found
 from foldline.tokens.weigh import weigh_part
-from foldline.transcripts.finding import Found
 
 BATCH = 16_000_000
 """Characters that are written in one go: so long do other writers wait, and so much is lost when one is stopped."""

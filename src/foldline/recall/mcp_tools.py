@@ -127,8 +127,8 @@ def _told(opened: Opened, fold: Fold, summary: str, note: str, *, written: bool)
 
 def _opened(session: str) -> Opened:
     from foldline.inspection import Opened
+    from foldline.stores.finding import find
     from foldline.transcripts import open_session
-    from foldline.transcripts.finding import find
 
     return Opened(open_session(find(session or None, cwd=os.getcwd())))
 

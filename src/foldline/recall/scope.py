@@ -8,8 +8,8 @@ from foldline.messages import Message
 from foldline.recall.index import Hit, Index, Within, everywhere
 from foldline.recall.reading import session_in, several
 from foldline.session import Session
+from foldline.stores.finding import find, found_sessions
 from foldline.transcripts import LOGS, Transcript, open_session
-from foldline.transcripts.finding import find, found_sessions
 
 
 class Scope(NamedTuple):

@@ -10,10 +10,9 @@ from typing import Protocol
 from foldline.errors import SessionError
 from foldline.session import Session
 from foldline.transcripts.source import BOM, SQLITE, reason
-from foldline.transcripts.stores import stores
 from foldline.transcripts.transcript import Reading, Transcript
 
-__all__ = ["FORMATS", "Reader", "Reading", "Transcript", "open_session", "read_all", "reader", "recognize", "stores"]
+__all__ = ["FORMATS", "Reader", "Reading", "Transcript", "open_session", "read_all", "reader", "recognize"]
 
 
 class Reader(Protocol):

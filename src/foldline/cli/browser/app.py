@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from rich.text import Text
@@ -68,7 +68,7 @@ class Browser(App[None]):
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         super().__init__()
         self._environment = environment
-        self._everything: list[Listed] = []
+        self._everything: Sequence[Listed] = ()
         self._detail: Detail | None = None
         self._reading = ""
         """The path of the session that a thread reads now."""
@@ -100,7 +100,7 @@ class Browser(App[None]):
         """Looks for sessions anew, the cursor on the one at a path, or where it is."""
         self._in_thread(lambda: listed(environment=self._environment), lambda found: self._list(found, path))
 
-    def _list(self, found: list[Listed], path: str) -> None:
+    def _list(self, found: Sequence[Listed], path: str) -> None:
         self._everything = found
         here = self.sessions.current
         self._detail = None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from foldline.errors import SessionError
 from foldline.messages import Value
-from foldline.transcripts.stores import stores
+from foldline.stores import stores
 
 HEAD = 64 * 1024
 """Bytes at the start of a session file in which its id and its working directory are looked for."""
@@ -110,19 +110,31 @@ def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[Session
     first, *rest = pattern
     fits = re.compile(translate(first)).match
     try:
-        entries = [entry for entry in os.scandir(folder) if fits(entry.name)]
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return
-    for entry in entries:
-        if rest:
-            _collect(agent, entry.path, rest, into)
-            continue
-        try:
-            about = entry.stat()
-            if about.st_size and entry.is_file():
-                into.append(SessionFile(agent, entry.path, about.st_size, about.st_mtime_ns, about.st_ino))
-        except OSError:
-            continue
+    try:
+        with os.scandir(fd) as entries:  # by its descriptor, so that no entry's whole path is looked up again
+            for entry in entries:
+                if not fits(entry.name):
+                    continue
+                path = f"{folder}/{entry.name}"
+                if rest:
+                    _collect(agent, path, rest, into)
+                elif (about := _about(entry)) is not None and about.st_size:
+                    into.append(SessionFile(agent, path, about.st_size, about.st_mtime_ns, about.st_ino))
+    except OSError:
+        return
+    finally:
+        os.close(fd)
+
+
+def _about(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Size and time of a file; None for what is no file, or is gone."""
+    try:
+        return entry.stat() if entry.is_file() else None
+    except OSError:
+        return None
 
 
 def _said(pattern: re.Pattern[bytes], head: bytes) -> str:
