@@ -36,9 +36,9 @@ def hindsight(cases: Sequence[Case], name: str, budget: float) -> Scores:
 
 
 def histories(folder: Path, split: str) -> list[list[Message]]:
-    """The sessions of a split, each with the split's rules and values planted in it."""
+    """The sessions of a split, each with its turn of the split's rules and values planted in it."""
     found = filter(None, (session(folder, name) for name in SPLITS[split]))
-    return [planted(newest(messages, MOST), split) for messages in found]
+    return [planted(newest(messages, MOST), split, turn) for turn, messages in enumerate(found)]
 
 
 def chained(history: Sequence[Message], name: str, budget: float) -> Iterator[tuple[list[Message], Kept, int]]:

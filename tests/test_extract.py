@@ -221,3 +221,55 @@ def test_the_budget_is_a_law(messages: list[Message], tokens: int, focus: str) -
 @pytest.mark.parametrize("tokens", [0, 1, 7, 20, 50, 200, 5_000])
 def test_any_budget_is_met_on_a_real_conversation(tokens: int) -> None:
     assert estimate(summary(SESSION, tokens)) <= tokens
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("Always keep the upload timeout at 30s", "people on trains need 90s for uploads"),
+        ("Never mail anybody but ops@example.org about failed backups", "backup mails go to night@example.org"),
+        ("Only deploy to blue-7", "blue-7 is gone since the weekend, green-2 takes all of it"),
+        ("Die Exporte immer nach /srv/exporte schreiben", "für die Exporte gibt es /mnt/exportplatte"),
+    ],
+)
+def test_what_the_user_said_later_stands_beside_what_it_may_replace(first: str, later: str) -> None:
+    lines = section(
+        summary([user("Set the whole thing up for the staging people."), user(first), user(later), user("go on")]),
+        "Constraints",
+    ).splitlines()
+    assert f'- {first} (the user later: "{later}")' in lines
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("Always keep the upload timeout at 30s", "the cache may live 90s"),
+        ("Never mail anybody but ops@example.org about failed backups", "show me how the backups went"),
+        ("Never touch src/backup/upload.py", "then fix src/backup/restore.py for the backup"),
+    ],
+)
+def test_what_is_about_something_else_does_not(first: str, later: str) -> None:
+    assert "(the user later" not in summary(
+        [user("Set the whole thing up for the staging people."), user(first), user(later), user("go on")]
+    )
+
+
+def test_what_was_said_after_the_newer_words_stands_alone() -> None:
+    messages = [
+        user("Set the whole thing up for the staging people."),
+        user("workers get 30s for an upload"),
+        user("an upload may take 90s"),
+        user("Never wait more than 30s for an upload"),
+    ]
+    assert "- Never wait more than 30s for an upload" in summary([*messages, user("go on")]).splitlines()
+
+
+def test_an_answer_that_only_repeats_a_value_is_not_told_beside_the_words_themselves() -> None:
+    messages = [
+        user("Set the whole thing up for the staging people."),
+        user("the bridge is at 10.0.4.7"),
+        says("Decided: I use 10.0.4.7 because you said so."),
+    ]
+    text = summary([*messages, says("I chose 10.0.4.7 over 10.0.4.9 because only that one answers."), user("go on")])
+    assert "because you said so" not in text
+    assert "because only that one answers" in text

@@ -184,6 +184,19 @@ def test_a_line_with_a_value_that_was_replaced_is_marked() -> None:
         assert marked(line, ledger) == line
 
 
+def test_a_line_with_a_value_that_may_have_been_replaced_is_followed_by_the_words_that_did_it() -> None:
+    ledger = Ledger.of([user("uploads may take 30s"), user("give uploads 90s please")])
+    assert marked("- uploads: 30s", ledger) == '- uploads: 30s (the user later: "give uploads 90s please")'
+    for line in (
+        "- uploads: 90s",
+        "- uploads: 30s, then 90s",
+        "- cache: 30s",
+        "> uploads may take 30s",
+        "## 30s uploads",
+    ):
+        assert marked(line, ledger) == line
+
+
 def test_the_receipt_names_where_a_fact_stands() -> None:
     messages = [*WORK, *(user(f"Filler {i}. " + "Words of no consequence. " * 40) for i in range(12))]
     _, fold = chained([messages], lambda brief, given: "## Goal\nRead CSV.")

@@ -110,14 +110,15 @@ def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
             and v.value not in shown
             and ledger.holds(v.value, v.at)
         ):
-            page.add(Line("Critical context", f"- {v.label}: {v.value}", -1.0 - v.at), room - page.used)
+            text = f"- {v.label}: {v.value}"
+            page.add(Line("Critical context", text + ledger.later(text, v.at), -1.0 - v.at), room - page.used)
     known = {i.value: i for i in ledger.identifiers}
     fresh = [known[value] for value in chance if value not in shown]
     taken: set[str] = set()
     lines = room // 250
     for rank, i in enumerate(fresh[: 6 * lines]):
         if lines and _tells(i, ledger, chance, taken):
-            line = Line("Critical context", f"- {bulletless(i.line)}", 1.0 + rank)
+            line = Line("Critical context", f"- {bulletless(i.line)}{ledger.later(i.line, i.seen)}", 1.0 + rank)
             if page.add(line, room - page.used):
                 taken.update(literals(i.line))
                 lines -= 1
@@ -129,7 +130,7 @@ def chances(ledger: Ledger) -> dict[str, float]:
     chance = {
         i.value: need(i.value, i.count, i.weight, max(ledger.end - i.seen, 0))
         for i in ledger.identifiers
-        if ledger.holds(i.value, i.seen)
+        if ledger.holds(i.value, i.seen) and not ledger.later(i.value, i.seen)
     }
     return dict(sorted(chance.items(), key=lambda item: -item[1] / (len(item[0]) + 6) ** 0.5))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from foldline.summarize.later import REMARK
+from foldline.summarize.stems import stems
+
 _VERBS = (
     r"(?:ask(?:s|ed|ing)?|request(?:s|ed|ing)?|want(?:s|ed)?|said|says?|told|tells|instruct(?:s|ed)?|approv(?:es?|ed)|confirm(?:s|ed)?"
     r"|agree[sd]?|demand(?:s|ed)?|order(?:s|ed)?|insist(?:s|ed)?|need(?:s|ed)?|would like|authori[sz](?:es?|ed)|decid(?:es?|ed)"
@@ -44,16 +47,6 @@ _PARTS = re.compile(r",|;| and (?:to )?| then |、|，|；")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _CUT = re.compile(r"\s*(?:\[…[^\]]*…\]|…|\.\.\.)\s*")
-_WORD = re.compile(r"[a-z0-9à-ɏа-я][\w./-]{2,}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2,}")
-_CJK = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
-_ENDING = re.compile("(?:하였|했|합|됐|되었)?(?:습니다|니다)$|(?:しました|した|します)$")
-_FILLERS = (
-    "the and for with that this from have has was were are not but you your they them their then than into about also"
-    " should would could must will can may our its user users asked ask asks request requested requests wants want wanted"
-    " said says told instructed approved approval confirmed agreed needs needed need like likes wish wishes explicitly"
-    " which what when where who how all any some please agent assistant message messages be been being made make"
-)
-_EMPTY = frozenset(_FILLERS.split())
 SUPPORT = 0.55
 """The share of a claim's words that the user must have used, close together."""
 
@@ -67,7 +60,7 @@ def invented(text: str, said: Sequence[str]) -> list[str]:
     if not claims:
         return []
     flat = _flat("\n".join(said))
-    windows = [_words(_flat(window)) for words in said for window in _windows(words)]
+    windows = [stems(_flat(window)) for words in said for window in _windows(words)]
     return [claim for claim, quotes in claims if not _supported(claim, quotes, flat, windows)]
 
 
@@ -104,7 +97,7 @@ def _supported(claim: str, quotes: Sequence[str], flat: str, windows: Sequence[f
     if quotes:
         pieces = [piece for quote in quotes for piece in _CUT.split(quote) if len(piece) >= 4]
         return all(_flat(piece) in flat for piece in pieces)
-    asked = (_words(_flat(part)) for part in _PARTS.split(_ASKED.sub(_between, claim)))
+    asked = (stems(_flat(part)) for part in _PARTS.split(_ASKED.sub(_between, claim)))
     return all(any(len(words & known) >= SUPPORT * len(words) for known in windows) for words in asked if words)
 
 
@@ -120,17 +113,5 @@ def _windows(text: str) -> Iterator[str]:
 
 
 def _flat(text: str) -> str:
-    text = re.sub(r"\(corrected later[^)]*\)", "", text)
+    text = REMARK.sub("", re.sub(r"\(corrected later[^)]*\)", "", text))
     return " ".join(re.sub(r"[*_`\"'“”’‘>]", "", text.casefold()).split()).strip(" .,;:!?。")
-
-
-def _words(flat: str) -> frozenset[str]:
-    """The telling words of a text, cut to their stems; of scripts without spaces, pairs of characters."""
-    words: set[str] = set()
-    for word in _WORD.findall(flat):
-        if _CJK.match(word):
-            word = _ENDING.sub("", word)
-            words |= {word[i : i + 2] for i in range(len(word) - 1)}
-        elif word not in _EMPTY:
-            words.add(word.strip("./-")[:5])
-    return frozenset(words)

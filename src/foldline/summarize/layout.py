@@ -114,7 +114,7 @@ def shares_of(requests: Sequence[str], tokens: int, most: int) -> list[int]:
     sizes = [min(estimate(text) + 2, most) for text in requests]
     for count in range(len(sizes), 0, -1):
         level = _water(sizes[:count], tokens)
-        if level >= min(60, max(sizes[:count])) or count == 1:
+        if level >= min(30, max(sizes[:count])) or count == 1:
             return [min(size, level) for size in sizes[:count]]
     return []
 

@@ -28,6 +28,7 @@ from foldline.summarize.facts import (
     Todo,
 )
 from foldline.summarize.foreign import facts_of_prose
+from foldline.summarize.later import Later, said_later
 from foldline.summarize.literals import need
 from foldline.summarize.reading import Reading, drop_inside, known_as, restate, settle, with_todo
 from foldline.summarize.speech import clean, is_summary
@@ -163,6 +164,16 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
             return True
         stale = (retired for found in pattern.finditer(text) for retired in times[found[0].lower()])
         return all(r.at <= at or (by == "user" != r.by) or (r.now != "" and r.now in text) for r in stale)
+
+    def later(self, text: str, at: int) -> str:
+        """What the user said after a time that may replace a value in a text, as a remark to be put behind it."""
+        fitting = (later for later in self._said_later if later.at > at and later.bears_on(text))
+        likeliest = max(fitting, key=lambda later: (later.claim, later.at), default=None)
+        return likeliest.remark if likeliest else ""
+
+    @cached_property
+    def _said_later(self) -> tuple[Later, ...]:
+        return tuple(said_later(self.requests))
 
     @cached_property
     def _stale(self) -> tuple[re.Pattern[str] | None, dict[str, list[Retired]]]:

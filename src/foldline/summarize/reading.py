@@ -23,6 +23,7 @@ from foldline.summarize.facts import (
     Speaker,
     Todo,
 )
+from foldline.summarize.later import values_in
 from foldline.summarize.literals import line_around, literals, need
 from foldline.summarize.outcomes import Outcome, edges, outcome
 from foldline.summarize.sentences import binds, binds_hard, kind_of, sentences
@@ -62,7 +63,7 @@ class Reading:
         self.told: list[Labelled] = []
         self.retired: list[Retired] = []
         self.words: dict[str, list[float]] = {}
-        self._where: dict[str, str] = {}
+        self._asked, self._asked_at = "", -1
         self._texts: list[str] = []
         self._calls: dict[str, tuple[ToolCall, Action]] = {}
         self._edge = max(
@@ -100,6 +101,7 @@ class Reading:
 
     def _read_request(self, words: str, at: int) -> None:
         size = len(words)
+        self._asked, self._asked_at = words, at
         if size > REQUEST_CHARS:
             head, tail = words[: REQUEST_CHARS * 2 // 3], words[-REQUEST_CHARS // 3 :]
             words = f"{head}\n[… {size - REQUEST_CHARS:,} of {size:,} characters cut …]\n{tail}"
@@ -121,8 +123,11 @@ class Reading:
 
     def _read_statement(self, text: str, at: int) -> None:
         self._see(text if len(text) < 12_000 else text[:8_000] + text[-4_000:], at, 2.0)
+        asked = self._asked if at == self._asked_at + 1 else ""
         last = ""
         for sentence in sentences(text):
+            if asked and takes_up(sentence, asked):
+                continue
             last = sentence
             if kind := kind_of(sentence):
                 self.notes.pop(sentence, None)
@@ -260,6 +265,12 @@ class Reading:
 
 MOST_LABELLED = 120
 """Labelled values that are watched for corrections at a time, newest first: each new one is held against all of them."""
+
+
+def takes_up(sentence: str, words: str) -> bool:
+    """Whether an answer's sentence has no value but those of the words that it answers, which are quoted anyway."""
+    found = values_in(sentence)
+    return bool(found) and all(value in words for value in found)
 
 
 def drop_inside(folder: str, files: dict[str, File], at: int) -> None:

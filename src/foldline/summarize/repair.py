@@ -82,15 +82,15 @@ def _with(text: str, lines: Iterable[Line], tokens: int) -> str:
 
 
 def marked(text: str, ledger: Ledger) -> str:
-    """The text with each line marked that states a value which a later message replaced."""
-    if not ledger.retired:
-        return text
+    """The text with each line marked that states a value which a later message replaced, or may have replaced."""
     return "\n".join(_marked(line, ledger) for line in text.split("\n"))
 
 
 def _marked(line: str, ledger: Ledger) -> str:
-    if not line.strip() or line.startswith("#") or ledger.holds(line, -1):
+    if not line.strip() or line.startswith("#"):
         return line
+    if ledger.holds(line, -1):
+        return line if line.startswith(">") else line + ledger.later(line, -1)
     for retired in reversed(ledger.retired):
         found = re.search(rf"(?<![\w.]){re.escape(retired.value)}(?!\w|\.\w)", line, re.IGNORECASE)
         if found and not (retired.now and retired.now in line) and _about(retired.value, retired.now, line, ledger):

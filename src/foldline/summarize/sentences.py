@@ -19,16 +19,21 @@ _BINDING = """
     kein keine keinen nicht statt anstatt verwende benutze soll sollte sollen debe debes deben nunca siempre sólo
     solamente únicamente evita prefiere asegúrate usa utiliza doit dois doivent jamais toujours seulement uniquement
     évite évitez préfère utilise utilisez harus jangan selalu hanya wajib hindari gunakan pastikan
+    bevor nichts nix verboten nada ningún ninguna antes nem não sempre somente apenas deve devem evite sem proibido
+    rien aucun aucune avant interdit mai sempre soltanto deve nooit altijd alleen niet
+    никогда всегда только нельзя надо нужно обязательно запрещено не без
+    ever frozen untouched
 """
 _BIND_WORDS = frozenset(_BINDING.split())
 _BIND_PHRASES = re.compile(
     r"\b(?:make sure|do not|no need|instead of|rather than|stick to|leave \w+ |at (?:most|least)|hands off|nothing (?:is|gets|goes)|one \w+ per|no more than|nothing else|not allowed|"
-    r"needs? to|have to|until i|before you|i want|(?:^|please )use|hay que|en (?:lugar|vez) de|il faut|au lieu de|assure-toi|n(?:e |')\w+ pas|"
+    r"off limits|read[- ]only|stays? (?:as|the|where|out)|please no|no (?:new|more|other|further|extra) \w+|goes? through|ask (?:me|first)|wait for (?:me|my)|"
+    r"public api|we \w+ with|needs? to|have to|until i|before you|i want|(?:^|please )use|hay que|en (?:lugar|vez) de|il faut|au lieu de|assure-toi|n(?:e |')\w+ pas|"
     r"tidak boleh)\b",
     re.IGNORECASE,
 )
 _BIND_OTHER = re.compile(
-    r"반드시|절대|항상|무조건|하지 ?마|지 ?마세요|말고|금지|필수|해야|만 사용|대신|지 말|"
+    r"반드시|절대|항상|무조건|직접 할게|만 수정|하지 ?마|지 ?마세요|말고|금지|필수|해야|만 사용|대신|지 말|"
     r"必须|必須|不要|不能|不得|禁止|只能|只用|只要|总是|始終|始终|务必|一定|请勿|永远|优先|不可|"
     r"必ず|しないで|ないで|常に|絶対|だけ|のみ|べき|てはいけ|なければ|ください"
 )
