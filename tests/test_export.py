@@ -158,12 +158,14 @@ def test_the_opening_message_shows_rules_words_and_files(session, tmp_path):
     assert pi_context(Path(new.path).read_bytes()) == context(new)
 
 
-def test_what_was_imported_is_no_request_of_the_user(session, tmp_path):
-    new = Session(import_state(export(session), path=str(tmp_path / "new.jsonl")).path)
+def test_the_facts_behind_the_state_live_on_in_later_folds(session, tmp_path):
+    state = export(session)
+    new = Session(import_state(state, path=str(tmp_path / "new.jsonl")).path)
     ledger = Ledger.of(new.view().messages)
-    assert ledger.requests == ()
-    assert {c.by for c in ledger.constraints} == {"summary"}
-    assert {f.path for f in export(session).files} <= {f.path for f in ledger.files}
+    assert [r.text for r in ledger.requests] == [r.text for r in state.requests]
+    assert {c.text for c in ledger.constraints} == {c.text for c in state.constraints}
+    assert {c.by for c in ledger.constraints} == {c.by for c in state.constraints}
+    assert {f.path for f in state.files} <= {f.path for f in ledger.files}
 
 
 def test_work_goes_on_and_is_exported_with_what_came_before(session, tmp_path):

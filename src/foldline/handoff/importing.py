@@ -11,7 +11,7 @@ from foldline.handoff.exporting import STATE
 from foldline.handoff.new_session import Written, write_new
 from foldline.handoff.portable import PI
 from foldline.handoff.state import LARGEST, State, decode, ledger_of
-from foldline.messages import Message, Text, replace
+from foldline.messages import Message, Summary, replace
 from foldline.summarize.extract import compose
 from foldline.summarize.ledger import Ledger
 from foldline.tokens.estimate import estimate
@@ -21,10 +21,10 @@ PREFIX = (
     "Another language model worked on this task and produced a summary. "
     "Use this to continue the work without duplicating effort:"
 )
-"""How the opening message begins: with words by which every later fold tells it from a user's request."""
+"""How the summary begins, for an agent that knows nothing of the session that it came from."""
 
 TEXT_TOKENS = 16_000
-"""The size of the opening message at most; the record behind it holds the state whole."""
+"""The size of the summary at most; the record behind it holds the state whole."""
 
 
 def read_state(path: str) -> State:
@@ -41,15 +41,15 @@ def read_state(path: str) -> State:
 def import_state(
     state: State, format: str = PI, path: str | None = None, *, cwd: str = "", tokens: int = TEXT_TOKENS
 ) -> Written:
-    """Opens a new session whose first user message carries the state."""
-    message = Message("user", (Text(opening(state, tokens)),))
+    """Opens a new session at the head of which the state stands as a summary, with the facts behind it."""
+    message = Message("user", (Summary(opening(state, tokens), ledger_of(state).facts()),))
     note = {STATE: msgspec.to_builtins(state)}
     parent = state.source.file if state.source.agent == PI else ""
-    return write_new([message], format, path, cwd=cwd, parent=parent, note=note)
+    return write_new([message], format, path, cwd=cwd, parent=parent, tokens_before=state.tokens.context, note=note)
 
 
 def opening(state: State, tokens: int = TEXT_TOKENS) -> str:
-    """The state as a message within some tokens: the user's words first, then the work, the files as pi lists them."""
+    """The state as a text within some tokens: the user's words first, then the work, the files as pi lists them."""
     ledger = ledger_of(state)
     source = state.source
     told = f"It was session {source.session} of {source.agent}" + (f", with {source.model}" if source.model else "")

@@ -129,10 +129,11 @@ def _records(
         id = new_entry_id()
         chained.append({"type": record["type"], "id": id, "parentId": parent, "timestamp": now(), **record})
         parent = id
-    if chained and chained[0]["type"] == "compaction":
-        chained[0]["firstKeptEntryId"] = chained[0]["id"]
+    head = chained[0] if chained else {}
+    if head.get("type") == "compaction":
+        head |= {"firstKeptEntryId": head["id"], "foldline": {"trigger": "handoff"}}
     if chained and note:
-        chained[0]["foldline"] = dict(note)
+        head["foldline"] = {**head.get("foldline", {}), **note}
     return chained
 
 

@@ -74,7 +74,7 @@ def find(session: str | None, *, cwd: str, environment: Mapping[str, str] = os.e
         newest = next((f for f in everything if f.cwd and os.path.realpath(f.cwd) == here), None)
         fitting = [newest] if newest else []
     if not fitting:
-        where = ", ".join(str(folder) for _, folder, _ in stores(environment))
+        where = ", ".join(dict.fromkeys(str(folder) for _, folder, _ in stores(environment)))
         what = "no session of that path or id" if session else "no session of this directory: name one with --session"
         raise SessionError(f"{what} (searched {where})", path=session or cwd)
     return fitting[0].path
