@@ -60,10 +60,12 @@ _MARKED = re.compile(
 def stale(facts: Sequence[Correction], original: Sequence[Message], left: Sequence[Message]) -> list[Correction]:
     """The facts whose corrected value a history still asserts: no later message corrects it, nor does the line itself.
 
-    A quotation of the user's own words asserts nothing as long as the correction is quoted with it.
+    A quotation of the user's own words asserts nothing as long as the correction is quoted with it. A value that stands
+    in other messages as well means something else there, and is not counted.
     """
     said = {message.text for message in original}
-    return [fact for fact in facts if fact.corrected in said and _asserted(fact, left)]
+    told = [f for f in facts if f.corrected in said and _asserted(f, left)]
+    return [f for f in told if not any(stands(text, f.old) for text in said - {f.told, f.taken, f.corrected})]
 
 
 def _asserted(fact: Correction, left: Sequence[Message]) -> bool:

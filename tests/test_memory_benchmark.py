@@ -140,7 +140,7 @@ def test_a_half_of_a_pair_is_a_fault() -> None:
 
 @pytest.mark.parametrize("split", list(RULES))
 def test_what_is_planted_stands_in_order_and_splits_no_pair(split: str) -> None:
-    histories = [planted(BEFORE, split, turn) for turn in range(12)]
+    histories = [planted(BEFORE, split, turn) for turn in range(len(CORRECTIONS[split]))]
     texts = [[message.text for message in history] for history in histories]
     assert all(any(rule in said for said in texts) for rule in RULES[split])
     for fact in CORRECTIONS[split]:

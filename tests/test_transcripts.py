@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from foldline.errors import SessionError
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, Usage, text_of
 from foldline.session import Session
+from foldline.stores import stores
 from foldline.tokens.overhead import usual_overhead
 from foldline.tokens.weigh import weigh
 from foldline.transcripts import (
@@ -29,7 +30,6 @@ from foldline.transcripts import (
     read_all,
     reader,
     recognize,
-    stores,
 )
 
 SAMPLES = Path(__file__).parent / "transcripts"

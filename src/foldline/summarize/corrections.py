@@ -60,8 +60,6 @@ _NUMBER = re.compile(r"[\w.:/-]*\d[\w.:/-]*")
 _STOPWORDS = frozenset(_PLAIN.split())
 
 
-_TOLD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#%+~-]*[A-Za-z0-9]", re.ASCII)
-_A_FILE = re.compile(r"//|\.[A-Za-z]{1,5}$|:\d+:\d+")
 _SLIPS = """
     typo mistyped oops whoops wait hang meant mistake mistaken mixed misread confused swapped forget nope nah argh ugh
     actually instead correction correct wrong sorry scratch lied anymore nowadays
@@ -78,28 +76,6 @@ def slips(text: str) -> bool:
     if not _SLIP_WORDS.isdisjoint(_WORD.findall(text.lower())):
         return True
     return not text.isascii() and (_SLIPS_OTHER.search(text) or _CUES_OTHER.search(text)) is not None
-
-
-def values(text: str) -> Iterator[str]:
-    """The values in a user's words that can be told apart: what has a digit in it and is no file."""
-    for found in _TOLD.finditer(text):
-        value = found[0]
-        if len(value) >= 3 and any(c.isdigit() for c in value) and not _A_FILE.search(value):
-            yield value
-
-
-def alike(old: str, new: str, cue: bool) -> bool:
-    """Whether a value may be told in the place of another: its characters swapped or, with a cue, one of the same shape."""
-    if len(old) == len(new) >= 4 and sorted(old) == sorted(new):
-        return True
-    return cue and _shape(old) == _shape(new)
-
-
-def _shape(value: str) -> str:
-    """The kinds of characters in a value, in order; of a bare number, how long it is."""
-    if value.isdigit():
-        return "9" * len(value)
-    return re.sub(r"[0-9]+", "9", re.sub(r"[A-Za-z]+", "a", value))
 
 
 def corrects(sentence: str) -> bool:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from foldline.messages import Value
 from foldline.summarize.corrections import corrects, slips
 from foldline.summarize.facts import Request
+from foldline.summarize.kinds import unsaid, values_in
 from foldline.summarize.literals import line_around
 from foldline.summarize.stems import stems
 
@@ -27,22 +29,20 @@ FEW = 8
 NAMED = 100
 """The claim of words that name the value again."""
 
+NEAR = 20
+"""Earlier messages, the newest first, that are looked at for one mark of a value."""
+
+SWAPPED = 50
+"""The claim of a value whose letters are those of the other in another order."""
+
 RARE = 3
 """Messages of the user in which a word may stand and still say what they are about."""
 
 REMARK = re.compile(r' \(the user later: "[^"\n]*"\)')
 
 _WIDTH = 100
-_TOKEN = re.compile(r"[#~/$€£]?[A-Za-z0-9_](?:[A-Za-z0-9_./:@#+~&?=%-]*[A-Za-z0-9%_])?", re.ASCII)
-_A_FILE = re.compile(r"\.[A-Za-z]{1,5}$|:\d+:\d+")
-_KINDS = re.compile(
-    r"(?P<url>\w+://.*)|(?P<address>[^@]+@.+)|(?P<channel>#(?!\d+$).*)|(?P<money>[$€£]\d.*)"
-    r"|(?P<time>\d[\d.,]*(?i:ms|s|secs?|m|mins?|h|hrs?|d|days?|weeks?))|(?P<size>\d[\d.,]*(?i:[KMGT]i?B?|B))"
-    r"|(?P<share>\d[\d.,]*%)|(?P<place>\d+(?:\.\d+){3}(?::\d+)?)|(?P<version>v?\d+(?:\.\d+)+)|(?P<number>\d\d+)"
-    r"|(?P<path>(?=.{4}).*/.*)|(?P<name>(?=.{4}).*(?:\d|_|\w-\w|[a-z][A-Z]|\w:\w).*)"
-)
-_PLAIN = frozenset(("money", "time", "size", "share", "number"))
-"""Kinds whose values mean nothing without the words beside them: 30 % of one thing is not 30 % of another."""
+_LEAST_SHARED = 4
+"""Characters at the start of two names that may make them two states of one thing: `image:11` and `image:12`."""
 
 
 class Later(Value, frozen=True, omit_defaults=True):
@@ -66,7 +66,7 @@ class Later(Value, frozen=True, omit_defaults=True):
             or not re.search(rf"(?<![\w.]){re.escape(self.value)}(?!\w|\.\w)", text)
         ):
             return False
-        return not self.about or not self.about.isdisjoint(stems(text.casefold()))
+        return not self.about or not self.about.isdisjoint(_subjects(text, (self.value,)))
 
     @property
     def remark(self) -> str:
@@ -83,31 +83,46 @@ class _Said(NamedTuple):
 def said_later(requests: Iterable[Request]) -> Iterator[Later]:
     """The values of the user's short messages that a later one may have replaced, each with that one's words."""
     short = [(r, values_in(r.text)) for r in requests if len(r.text) <= SHORT]
-    said = [_Said(r, values, _subjects(r.text)) for r, values in short if len(values) <= FEW]
-    stated, spoken = _places(each.values for each in said), _places(each.about for each in said)
+    said = [_Said(r, values, _subjects(r.text, values)) for r, values in short if len(values) <= FEW]
+    spoken = _places(each.about for each in said)
+    marked: dict[str, list[int]] = {}
     for i, (request, values, about) in enumerate(said):
-        takes_back = corrects(request.text) or slips(request.text)
+        slip = slips(request.text)
+        takes_back = slip or corrects(request.text)
         shared = Counter(p for word in about if len(spoken[word]) <= RARE for p in spoken[word] if p < i)
+        near = {*shared, *(p for value in values for mark in _marks(value) for p in marked.get(mark, ())[-NEAR:])}
         for new, kind in values.items():
             meant = [
-                (NAMED, place, old)
-                for old, its_kind in values.items()
-                if takes_back or its_kind == kind
-                for place in stated[old]
+                (NAMED if old in values else shared[p] + _alike(old, new, kind, slip), p, old)
+                for p in near
+                if new not in said[p].values
+                for old, its in said[p].values.items()
+                if (its == kind != "file") or (takes_back and old in values)
             ]
-            meant += (
-                (words, place, old)
-                for place, words in shared.items()
-                for old, its_kind in said[place].values.items()
-                if its_kind == kind and old not in values
-            )
-            claim, place, old = max((m for m in meant if m[1] < i and new not in said[m[1]].values), default=(0, 0, ""))
+            claim, place, old = max(meant, default=(0, 0, ""))
             if claim:
-                first = said[place]
+                about_it = said[place].about if unsaid(old, said[place].values[old]) else frozenset()
                 words = line_around(request.text, new, _WIDTH).replace('"', "'")
-                yield Later(
-                    old, new, first.about if first.values[old] in _PLAIN else frozenset(), words, request.at, claim
-                )
+                yield Later(old, new, about_it, words, request.at, claim)
+        for mark in chain.from_iterable(map(_marks, values)):
+            marked.setdefault(mark, []).append(i)
+
+
+def _marks(value: str) -> tuple[str, str, str]:
+    """How a value begins, its letters in order, and its shape: what it may share with the one that it was taken for."""
+    shape = "9" * len(value) if value.isdigit() else re.sub(r"[0-9]+", "9", re.sub(r"[A-Za-z]+", "a", value))
+    return f"begins {value[:_LEAST_SHARED]}", f"letters {''.join(sorted(value))}", f"shape {shape}"
+
+
+def _alike(old: str, new: str, kind: str, slip: bool) -> int:
+    """How much the letters of two values speak for one in the place of the other."""
+    (_, letters, shape), (_, its_letters, its_shape) = _marks(old), _marks(new)
+    if letters == its_letters and len(old) >= _LEAST_SHARED:
+        return SWAPPED
+    same = next((n for n, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
+    if slip and shape == its_shape:
+        return 1 + same
+    return int(kind in ("name", "path") and same >= max(_LEAST_SHARED, min(len(old), len(new)) // 2))
 
 
 def _places(each: Iterable[Iterable[str]]) -> dict[str, list[int]]:
@@ -119,15 +134,8 @@ def _places(each: Iterable[Iterable[str]]) -> dict[str, list[int]]:
     return places
 
 
-def values_in(text: str) -> dict[str, str]:
-    """The values in a text that can be told from words, each with its kind; files are none, they stand beside each other."""
-    found = ((token, _KINDS.fullmatch(token)) for token in _TOKEN.findall(text) if len(token) <= 80)
-    return {
-        t: k.lastgroup or "" for t, k in found if k and (k.lastgroup in ("url", "address") or not _A_FILE.search(t))
-    }
-
-
-def _subjects(text: str) -> frozenset[str]:
-    """What a text is about, besides its values."""
-    values = {value.casefold()[:5] for value in values_in(text)}
-    return frozenset(word for word in stems(text.casefold()) if len(word) > 3 or not word.isascii()) - values
+def _subjects(text: str, values: Iterable[str]) -> frozenset[str]:
+    """What a text is about, besides its values: the first letters of its words."""
+    for value in values:
+        text = text.replace(value, " ")
+    return frozenset(word[:4] for word in stems(text.casefold()))

@@ -30,7 +30,7 @@ from foldline.summarize.facts import (
 from foldline.summarize.foreign import facts_of_prose
 from foldline.summarize.later import Later, said_later
 from foldline.summarize.literals import need
-from foldline.summarize.reading import Reading, drop_inside, known_as, restate, settle, with_todo
+from foldline.summarize.reading import Reading, drop_inside, known_as, settle, with_todo
 from foldline.summarize.speech import clean, is_summary
 
 F = TypeVar("F", bound=Value)
@@ -58,8 +58,6 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
     identifiers: tuple[Identifier, ...] = ()
     notes: tuple[Note, ...] = ()
     labelled: tuple[Labelled, ...] = ()
-    told: tuple[Labelled, ...] = ()
-    """Values in the user's short messages, without a label: what a slip of theirs may take back."""
     retired: tuple[Retired, ...] = ()
     passed: dict[str, int] = msgspec.field(default_factory=dict)
     """When each kind of command last succeeded, which resolves the errors of its kind."""
@@ -98,10 +96,6 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
         for value in new.labelled:
             labelled, gone = settle(labelled, value)
             retired += gone
-        told = list(self.told)
-        for value in new.told:
-            told, gone = restate(told, value)
-            retired += gone
         todos = [t for t in self.todos if new.plan_at is None or t.status == "done"]
         for todo in new.todos:
             todos = with_todo(todos, todo)
@@ -124,7 +118,6 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
                 identifiers=_recounted(self.identifiers, new.identifiers),
                 notes=_newest(self.notes, new.notes),
                 labelled=tuple(labelled),
-                told=tuple(told),
                 retired=(*retired, *new.retired),
                 passed=passed,
                 plan_at=self.plan_at if new.plan_at is None else new.plan_at,
@@ -186,7 +179,7 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
 
 _KINDS: dict[str, type[Value]] = {
     "files": File, "commands": Command, "faults": Fault, "requests": Request, "constraints": Constraint, "todos": Todo,
-    "identifiers": Identifier, "notes": Note, "labelled": Labelled, "told": Labelled, "retired": Retired,
+    "identifiers": Identifier, "notes": Note, "labelled": Labelled, "retired": Retired,
 }  # fmt: skip
 
 
@@ -213,7 +206,6 @@ def _read(messages: Sequence[Message]) -> Ledger:
             identifiers=tuple(reading.identifiers(CAPS["identifiers"])),
             notes=tuple(reading.notes.values()),
             labelled=tuple(reading.labelled),
-            told=tuple(reading.told),
             retired=tuple(reading.retired),
             passed=reading.passed,
             plan_at=reading.plan_at,
@@ -279,7 +271,6 @@ def _bounded(ledger: Ledger) -> Ledger:
         "identifiers": _best(ledger.identifiers, CAPS["identifiers"], lambda i: _need(i, ledger.end)),
         "notes": _best(ledger.notes, CAPS["notes"], _note_rank),
         "labelled": ledger.labelled[-CAPS["labelled"] :],
-        "told": ledger.told[-CAPS["labelled"] :],
         "retired": tuple(r for r in ledger.retired if current.get(r.value.lower(), -1) <= r.at)[-CAPS["retired"] :],
         "requests": _room(ledger.requests),
         "passed": dict(sorted(ledger.passed.items(), key=lambda item: item[1])[-CAPS["passed"] :]),

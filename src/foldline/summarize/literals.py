@@ -64,6 +64,11 @@ def kind_of(word: str) -> str:
     return _LISTED.get((found.lastgroup or "") if found else "", "names")
 
 
+def ends_as_file(word: str) -> bool:
+    """Whether a word ends as files do."""
+    return _ENDING.search(word) is not None
+
+
 def need(value: str, count: float, weight: float, age: float) -> float:
     """The chance that a literal is written again, from its shape, its uses, who wrote it, and its age in messages.
 

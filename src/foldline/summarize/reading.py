@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 
 from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult, replace
 from foldline.summarize.actions import Action, read_action
-from foldline.summarize.corrections import alike, contrasts, corrects, is_telling, same_label, slips, stated, values
+from foldline.summarize.corrections import contrasts, corrects, is_telling, same_label, stated
 from foldline.summarize.facts import (
     Command,
     Constraint,
@@ -23,16 +22,13 @@ from foldline.summarize.facts import (
     Speaker,
     Todo,
 )
-from foldline.summarize.later import values_in
+from foldline.summarize.kinds import values_in
 from foldline.summarize.literals import line_around, literals, need
 from foldline.summarize.outcomes import Outcome, edges, outcome
 from foldline.summarize.sentences import binds, binds_hard, kind_of, sentences
 from foldline.summarize.speech import clean, own_words, project_rules
 
 REQUEST_CHARS = 12_000
-_SHORT = 400
-"""Characters of a user's message up to which each value in it is taken as told."""
-
 _SCANNED_RESULTS = 600_000
 """Characters of tool outputs that are searched for literals, of each its head and tail."""
 
@@ -60,7 +56,6 @@ class Reading:
         self.plan_at: int | None = None
         self.notes: dict[str, Note] = {}
         self.labelled: list[Labelled] = []
-        self.told: list[Labelled] = []
         self.retired: list[Retired] = []
         self.words: dict[str, list[float]] = {}
         self._asked, self._asked_at = "", -1
@@ -109,11 +104,6 @@ class Reading:
         self.requests.pop(words, None)
         self.requests[words] = Request(words, at, size if size > REQUEST_CHARS else 0, first)
         self._see(words[:6_000] + words[-2_000:] if size > 8_000 else words, at, 3.0 if size < 4_000 else 1.5)
-        if size <= _SHORT:
-            cue = slips(words)
-            for value in dict.fromkeys(values(words)):
-                self.told, retired = restate(self.told, Labelled("", value, at, cue))
-                self.retired += retired
         for sentence in sentences(words):
             if size < 2_000:
                 self._read_corrections(sentence, at, "user")
@@ -311,27 +301,6 @@ def settle(labelled: list[Labelled], new: Labelled) -> tuple[list[Labelled], lis
             elif not new.corrects:
                 kept.append(old)
     return [*kept[-MOST_LABELLED:], new], gone
-
-
-def restate(told: list[Labelled], new: Labelled) -> tuple[list[Labelled], list[Retired]]:
-    """The values that the user told, with a new one among them, and the one that it takes the place of."""
-    again = [old for old in told if old.value == new.value]
-    kept = [old for old in told if old.value != new.value]
-    if again:
-        return [*kept, *again], []
-    before = [old for old in kept if old.at < new.at]
-    swapped = [old for old in before if alike(old.value, new.value, False)]
-    same = swapped or [old for old in before if alike(old.value, new.value, new.corrects)]
-    gone = same[-1:] if swapped or len(same) == 1 else _nearest(same, new.value)
-    kept = [old for old in kept if old not in gone]
-    return [*kept[-MOST_LABELLED:], new], [Retired(old.value, new.value, new.at) for old in gone]
-
-
-def _nearest(told: list[Labelled], value: str) -> list[Labelled]:
-    """Of several values that may have been meant, the one that begins most like another, if one does."""
-    heads = [sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old.value, value))) for old in told]
-    best = max(heads, default=0)
-    return [told[heads.index(best)]] if best > 1 and heads.count(best) == 1 else []
 
 
 def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:
