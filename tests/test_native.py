@@ -13,9 +13,11 @@ from foldline.tokens.weigh import at_most, weigh
 from foldline.view import Brief
 from foldline.wire import anthropic, openai_responses
 from provider_rules import check_valid
-from providers import Provider, Reply, html, is_silent, nothing, status
+from providers import Provider, Reply, html, is_silent, nothing, resets, says, status
+from test_model_summaries import GOOD
 
 pytest.importorskip("httpx2")
+from foldline.summarize.model import ModelSummarizer
 from foldline.summarize.native import NativeSummarizer
 
 Item = dict[str, Any]
@@ -64,13 +66,18 @@ def compacts(handler: Any, request: Any) -> None:
 
 def native(provider: Provider, name: str, **more: Any) -> NativeSummarizer:
     url = provider.root if name == CLAUDE else provider.url
-    return NativeSummarizer(name, base_url=url, api_key="k", **more)
+    return NativeSummarizer(name, base_url=url, api_key="k", **{"retries": 0, "backoff": 0.01, **more})
 
 
-def folded(name: str, reply: Reply, **more: Any) -> tuple[Compactor, list[Item], list[Item], Provider]:
+def by_model(provider: Provider) -> ModelSummarizer:
+    """A summarizer of ours to fall back on, at the same provider."""
+    return ModelSummarizer("openai:demo-1", base_url=provider.url, api_key="k", retries=0)
+
+
+def folded(name: str, *script: Reply, **more: Any) -> tuple[Compactor, list[Item], list[Item], Provider]:
     """A history folded by hand: the compactor, what was sent, the history, and the provider with what it was asked."""
     history = talk(name)
-    with Provider(reply) as provider:
+    with Provider(*script) as provider:
         compactor = Compactor(name, window=20_000, summarizer=native(provider, name, **more))
         sent = compactor.fold(history)
     check_valid(history, [item for item in sent if item not in ({"role": "assistant", "content": [BLOCK]}, SEALED)])
@@ -168,6 +175,72 @@ def test_a_compaction_that_comes_with_the_history_is_a_summary(name: str, item: 
 def test_what_is_sealed_weighs_less_than_its_letters_and_never_nothing() -> None:
     message = wire.decode({**SEALED, "encrypted_content": "gAAAAAB" * 1_000}, openai_responses.NAME)
     assert 1_000 <= weigh(message) <= at_most(message) <= 2_000
+
+
+# -- failures that pass, and those that do not ----------------------------------------------------------------------
+
+PASSING = {
+    "429": status(429),
+    "429 with retry-after": status(429, retry_after="0"),
+    **{str(code): status(code) for code in (500, 502, 503, 504, 529)},
+    "a reset connection": resets,
+}
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+@pytest.mark.parametrize("hiccup", PASSING.values(), ids=list(PASSING))
+def test_a_failure_that_passes_is_tried_again(name: str, hiccup: Reply) -> None:
+    compactor, _, _, provider = folded(name, hiccup, hiccup, compacts, retries=2)
+    receipt = compactor.folds[0].receipt
+    assert receipt.native
+    assert (receipt.failures, receipt.rewritten) == ((), ())
+    assert (receipt.models, receipt.calls) == ((name,), 1)
+    assert len(provider.requests) == 3
+
+
+def test_it_is_not_tried_more_often_than_it_may_be() -> None:
+    compactor, _, _, provider = folded(CLAUDE, status(529), retries=1)
+    assert len(provider.requests) == 2
+    assert "HTTP 529" in compactor.folds[0].receipt.failures[0]
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [*((status(code), str(code)) for code in (400, 401, 403, 404, 413)), (status(429, retry_after="3600"), "429")],
+)
+def test_after_a_refusal_a_summarizer_of_ours_is_asked_at_once(name: str, refusal: Reply, said: str) -> None:
+    with Provider(says(GOOD)) as ours:
+        compactor, sent, _, provider = folded(name, refusal, retries=2, fallback=by_model(ours))
+    receipt = compactor.folds[0].receipt
+    assert "A stack was chosen" in json.dumps(sent)
+    assert (receipt.native, receipt.failures, receipt.models, receipt.calls) == ("", (), ("openai:demo-1",), 1)
+    assert receipt.usage == Usage(600, 50, 400)
+    assert said in receipt.rewritten[0]
+    assert len(provider.requests) == 1
+
+
+def test_an_answer_that_was_billed_and_is_no_compaction_stands_in_the_receipt() -> None:
+    usage = {"iterations": [{"type": "compaction", "input_tokens": 900, "output_tokens": 50}]}
+    refused = gives(content=[], stop_reason="refusal", usage=usage)
+    compactor, _, _, _ = folded(CLAUDE, refused)
+    receipt = compactor.folds[0].receipt
+    assert "refusal" in receipt.failures[0]
+    assert (receipt.usage, receipt.calls, receipt.models) == (Usage(900, 50), 1, (CLAUDE,))
+    with Provider(says(GOOD)) as ours:
+        compactor, _, _, _ = folded(CLAUDE, refused, fallback=by_model(ours))
+    receipt = compactor.folds[0].receipt
+    assert "refusal" in receipt.rewritten[0]
+    assert (receipt.usage, receipt.calls) == (Usage(1500, 100, 400), 2)
+    assert receipt.models == (CLAUDE, "openai:demo-1")
+
+
+def test_where_both_fail_both_reasons_are_told() -> None:
+    with Provider(status(402)) as ours:
+        compactor, _, _, _ = folded(CLAUDE, status(404), fallback=by_model(ours))
+    (failure,) = compactor.folds[0].receipt.failures
+    assert "HTTP 404" in failure
+    assert "HTTP 402" in failure
 
 
 # -- what does not come back --------------------------------------------------------------------------------------

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 from foldline.economics import price
 from foldline.errors import ConfigError, ContextOverflow, SummaryFailed
@@ -14,6 +15,8 @@ from foldline.messages import Usage, Value
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
 from foldline.summarize.draft import Draft
+
+T = TypeVar("T")
 
 AGAIN = frozenset((408, 409, 425, 429))
 """Statuses below 500 after which the same request may succeed."""
@@ -107,13 +110,21 @@ async def call(model: Any, name: str, conduct: Conduct, rules: str, request: str
 
     Raises `ContextOverflow` where the request was too long, and `SummaryFailed` where nothing helped.
     """
+    return await retried(lambda: _once(model, name, conduct, rules, request, max_tokens), name, conduct)
+
+
+async def retried(attempt: Callable[[], Awaitable[T]], name: str, conduct: Conduct) -> T:
+    """What an attempt to ask the model `name` answers; it is made again after failures that pass.
+
+    Raises as `call` does.
+    """
     import asyncio
 
     wait = conduct.backoff
     for left in range(conduct.retries, -1, -1):
         try:
             async with asyncio.timeout(conduct.timeout):
-                return await _once(model, name, conduct, rules, request, max_tokens)
+                return await attempt()
         except Exception as error:
             if overflow := read_overflow(error):
                 raise overflow from error
@@ -187,4 +198,4 @@ def _named(error: Exception) -> str:
     return line if len(line) <= 300 else line[:299] + "…"
 
 
-__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra"]
+__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra", "retried"]
