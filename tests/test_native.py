@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foldline import Compactor, wire
+from foldline.errors import SessionError
+from foldline.inspection import Opened
 from foldline.messages import Usage
+from foldline.policy import DEFAULT
+from foldline.summarize.draft import Draft
 from foldline.tokens.weigh import at_most, weigh
+from foldline.transcripts import open_session
 from foldline.view import Brief
 from foldline.wire import anthropic, openai_responses
 from provider_rules import check_valid
 from providers import Provider, Reply, html, is_silent, nothing, resets, says, status
+from test_compact_by_model import LOGS
 from test_model_summaries import GOOD
 
 pytest.importorskip("httpx2")
@@ -241,6 +248,22 @@ def test_where_both_fail_both_reasons_are_told() -> None:
     (failure,) = compactor.folds[0].receipt.failures
     assert "HTTP 404" in failure
     assert "HTTP 402" in failure
+
+
+# -- sessions on disk -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("log", LOGS.values(), ids=list(LOGS))
+def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_came(tmp_path: Path, log: bytes) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(log)
+    block = wire.decode({"role": "assistant", "content": [BLOCK]}, anthropic.NAME)
+    found = Opened(open_session(path))
+    after, fold = found.plan(DEFAULT, "", lambda brief, messages: Draft("", native=(block,)))
+    assert fold.receipt.native == "readable"
+    with pytest.raises(SessionError, match="nothing was written"):
+        found.session.fold(found.view, after, fold, found.meter)
+    assert path.read_bytes() == log
 
 
 # -- what does not come back --------------------------------------------------------------------------------------
