@@ -24,6 +24,9 @@ AGAIN = frozenset((408, 409, 425, 429))
 LONGEST_WAIT = 60.0
 """Seconds that a provider may ask to wait; where it asks for more, the next model is asked."""
 
+_NO_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
+"""What pydantic-ai knows of models that take no temperature; it would leave it out and warn."""
+
 _QUOTA = "ModelQuotaExceededError"
 _VARIABLE = re.compile(r"`([A-Z][A-Z0-9_]+)` environment variable")
 
@@ -72,7 +75,7 @@ def connect(endpoint: Endpoint) -> Any:
             return _provider(kind, endpoint.base_url, "none")
 
     try:
-        return infer_model(_spelled(endpoint), provider)
+        return infer_model(spelled(endpoint), provider)
     except (UserError, ImportError, ValueError, TypeError) as error:
         keyless = _VARIABLE.search(str(error))
         why = f"its key is missing: set {keyless[1]} in the environment" if keyless else _named(error)
@@ -95,7 +98,7 @@ def _provider(kind: Any, url: str | None, key: str | None) -> Any:
     return made
 
 
-def _spelled(endpoint: Endpoint) -> str:
+def spelled(endpoint: Endpoint) -> str:
     """The name with its provider; a server of one's own speaks OpenAI's chat completions unless told otherwise."""
     provider, colon, name = endpoint.model.partition(":")
     if endpoint.base_url is not None and (not colon or provider == "openai"):
@@ -143,8 +146,7 @@ async def _once(model: Any, name: str, conduct: Conduct, rules: str, request: st
 
     settings: dict[str, Any] = {"max_tokens": max_tokens, "max_retries": 0, "timeout": conduct.timeout}
     settings["extra_headers"] = {"Connection": "close"}
-    # OpenAI's models that reason take no temperature; pydantic-ai would leave it out and warn
-    if conduct.temperature is not None and not model.profile.get("openai_supports_reasoning", False):
+    if conduct.temperature is not None and not any(model.profile.get(key) for key in _NO_TEMPERATURE):
         settings["temperature"] = conduct.temperature
     messages = [ModelRequest(parts=[UserPromptPart(request)], instructions=rules)]
     async with model_request_stream(model, messages, model_settings=settings) as stream:  # type: ignore[arg-type]
@@ -198,4 +200,4 @@ def _named(error: Exception) -> str:
     return line if len(line) <= 300 else line[:299] + "…"
 
 
-__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra", "retried"]
+__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra", "retried", "spelled"]
