@@ -254,7 +254,9 @@ def test_where_both_fail_both_reasons_are_told() -> None:
 
 
 @pytest.mark.parametrize("log", LOGS.values(), ids=list(LOGS))
-def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_came(tmp_path: Path, log: bytes) -> None:
+def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_came(
+    tmp_path: Path, log: bytes
+) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(log)
     block = wire.decode({"role": "assistant", "content": [BLOCK]}, anthropic.NAME)
@@ -338,13 +340,14 @@ def test_another_summarizer_takes_over_and_the_refusal_is_told() -> None:
     ("name", "model", "pinned"),
     [
         (CLAUDE, "claude-haiku-4-5", ""),
+        (CLAUDE, f"vercel:anthropic/{CLAUDE}", ""),
         (GPT, CLAUDE, ""),
         (CLAUDE, GPT, ""),
         (CLAUDE, CLAUDE, RULE),
     ],
 )
 def test_it_is_not_asked_where_its_answer_could_not_stand(name: str, model: str, pinned: str) -> None:
-    """A model without it, a history in another format, and a message before what is folded that may not go."""
+    """A model without it, one that is served by others, a history in another format, and a message before what is folded that may not go."""
     history = talk(name)
     with Provider(compacts) as provider:
         compactor = Compactor(

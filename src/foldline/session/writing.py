@@ -28,7 +28,9 @@ def refuse_native(fold: Fold, path: str) -> None:
     """Raises `SessionError` for a provider's own compaction: no agent would send it back as it came, signed or sealed."""
     if fold.receipt.native:
         way_out = "write messages of that provider, or fold with another summarizer"
-        raise SessionError(f"it has no place for a provider's own compaction; nothing was written: {way_out}", path=path)
+        raise SessionError(
+            f"it has no place for a provider's own compaction; nothing was written: {way_out}", path=path
+        )
 
 
 def append(path: str, lines: Sequence[bytes], *, expected_size: int) -> int:

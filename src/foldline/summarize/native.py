@@ -16,7 +16,7 @@ from foldline import wire
 from foldline.economics import price
 from foldline.errors import ConfigError, ContextOverflow, SummaryFailed, WireError
 from foldline.messages import Message, Usage, replace
-from foldline.models import Model
+from foldline.models import Compaction, Model
 from foldline.models import model as model_named
 from foldline.summarize.calling import Conduct, retried
 from foldline.summarize.draft import Draft, Summarizer, both
@@ -28,7 +28,13 @@ from foldline.wire import anthropic, openai_responses
 FORMATS = {"anthropic-on-demand": anthropic.NAME, "openai-compact": openai_responses.NAME}
 """The format that a history must have, so that what a compaction gives back can stand in it."""
 
+VARIABLES = {"anthropic-on-demand": "ANTHROPIC", "openai-compact": "OPENAI"}
+"""How the variables of the environment begin that hold a provider's key and URL."""
+
 BASE_URLS = {"anthropic-on-demand": "https://api.anthropic.com", "openai-compact": "https://api.openai.com/v1"}
+
+MAKERS = ("", "anthropic", "openai", "openai-chat", "openai-responses")
+"""What stands before a model's name where its own maker serves it; others have other servers and other keys."""
 
 BETA = "compact-2026-09-04"
 MAX_INSTRUCTIONS = 16_384
@@ -63,10 +69,13 @@ class NativeSummarizer:
         if not all(map(find_spec, ("httpx2", "pydantic_ai"))):
             raise ConfigError("a provider's compaction needs more packages: pip install 'foldline[llm]'", path="native")
         self.model = model_named(model) if isinstance(model, str) else model
+        self.compaction = offered(model)
         self.spelled = model if isinstance(model, str) else model.name
-        self.name = self.spelled.rpartition(":")[2]
-        self.api_key = api_key
-        self.base_url = (base_url or BASE_URLS.get(self.model.compaction, "")).rstrip("/")
+        self.name = self.spelled.partition(":")[2] or self.spelled
+        variable = VARIABLES.get(self.compaction, "")
+        self.api_key = api_key or os.environ.get(f"{variable}_API_KEY") or "none"
+        url = base_url or os.environ.get(f"{variable}_BASE_URL") or BASE_URLS.get(self.compaction, "")
+        self.base_url = url.rstrip("/")
         self.system = system
         self.tools = list(tools)
         self.instructions = instructions
@@ -75,19 +84,20 @@ class NativeSummarizer:
 
     def __call__(self, brief: Brief, messages: Sequence[Message]) -> Any:
         """The provider's compaction as a draft, or what the fallback writes."""
-        format = FORMATS.get(self.model.compaction)
+        format = FORMATS.get(self.compaction)
         own = all(message.format in (format, "") for message in messages)
         if not brief.leads or not own or format is None:
             return self.fallback(brief, messages)
         if not brief.faults:
             return self._compacted(brief, messages)
+        # an extraction given back here would pass for an answer, and the breaker would never open
         if self.fallback is extract:
             raise SummaryFailed(brief.faults[0])
         return self.fallback(brief, messages)
 
     async def _compacted(self, brief: Brief, messages: Sequence[Message]) -> Any:
         try:
-            if self.model.compaction == "openai-compact":
+            if self.compaction == "openai-compact":
                 return await self._openai(messages)
             return await self._anthropic(brief, messages)
         except SummaryFailed as failure:
@@ -113,7 +123,7 @@ class NativeSummarizer:
         if self.tools:
             body["tools"] = self.tools
         body["compaction"] = {"type": "summarize", **self._told(brief)}
-        headers = {"anthropic-version": "2023-06-01", "anthropic-beta": BETA, "x-api-key": self._key("ANTHROPIC")}
+        headers = {"anthropic-version": "2023-06-01", "anthropic-beta": BETA, "x-api-key": self.api_key}
         reply = await self._post("/v1/messages", body, headers)
         usage, stop = _passes(reply.get("usage")), reply.get("stop_reason")
         match reply.get("content"):
@@ -127,7 +137,7 @@ class NativeSummarizer:
         body: dict[str, Any] = {"model": self.name, "input": _encoded(messages, openai_responses.NAME)}
         if isinstance(self.system, str):
             body["instructions"] = self.system
-        headers = {"authorization": f"Bearer {self._key('OPENAI')}"}
+        headers = {"authorization": f"Bearer {self.api_key}"}
         reply = await self._post("/responses/compact", body, headers)
         made, usage = _made(reply.get("output")), wire.read_usage(reply)
         return self._draft(made, "", usage, "" if made else "no compaction")
@@ -142,9 +152,6 @@ class NativeSummarizer:
     def _draft(self, made: tuple[Message, ...], text: str, usage: Usage | None, instead: str = "") -> Draft:
         cost = price(self.model, usage) if usage else None
         return Draft(text, usage, cost, self.spelled, instead, calls=1, native=made)
-
-    def _key(self, provider: str) -> str:
-        return self.api_key or os.environ.get(f"{provider}_API_KEY", "")
 
     async def _post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Mapping[str, Any]:
         """The reply to a request; raises `SummaryFailed` where there is none, or none that is an object of JSON."""
@@ -165,6 +172,14 @@ class NativeSummarizer:
         if not isinstance(said, dict):
             raise SummaryFailed(f"{self.spelled}: the reply is no object")
         return said
+
+
+def offered(model: str | Model) -> Compaction:
+    """The compaction that whoever serves the model offers; empty where that is none."""
+    if isinstance(model, Model):
+        return model.compaction
+    provider = model.partition(":")[0] if ":" in model else ""
+    return model_named(model).compaction if provider in MAKERS else ""
 
 
 def _encoded(messages: Sequence[Message], format: str) -> list[dict[str, Any]]:
