@@ -214,7 +214,11 @@ def test_it_is_not_tried_more_often_than_it_may_be() -> None:
 @pytest.mark.parametrize("name", [CLAUDE, GPT])
 @pytest.mark.parametrize(
     ("refusal", "said"),
-    [*((status(code), str(code)) for code in (400, 401, 403, 404, 413)), (status(429, retry_after="3600"), "429")],
+    [
+        *((status(code), str(code)) for code in (400, 401, 403, 404, 413)),
+        (status(429, retry_after="3600"), "429"),
+        (status(429, {"error": {"message": "No credit is left.", "code": "insufficient_quota"}}), "No credit"),
+    ],
 )
 def test_after_a_refusal_a_summarizer_of_ours_is_asked_at_once(name: str, refusal: Reply, said: str) -> None:
     with Provider(says(GOOD)) as ours:

@@ -182,16 +182,23 @@ def _passes(error: Exception) -> bool:
     """Whether the same request may succeed soon: not after a refusal, and not after a time-out, which would cost as much again."""
     if isinstance(error, TimeoutError) or type(error).__name__ in ("ModelTimeoutError", _QUOTA):
         return False
-    status = getattr(error, "status_code", None)
+    status, told = getattr(error, "status_code", None), _told(error)
+    if isinstance(told, dict) and "insufficient_quota" in (told.get("code"), told.get("type")):
+        return False
     if isinstance(status, int) and status >= 300:
         return status >= 500 or status in AGAIN
     return type(error).__module__.partition(".")[0] in ("pydantic_ai", "httpx", "httpx2", "openai", "anthropic", "json")
 
 
+def _told(error: Exception) -> Any:
+    """What the provider said of an error, in its own shape."""
+    body = getattr(error, "body", None)
+    return body.get("error", body) if isinstance(body, dict) else body
+
+
 def _named(error: Exception) -> str:
     """An error in one line of at most 300 characters: what the provider said, where it said something."""
-    body = getattr(error, "body", None)
-    told = body.get("error", body) if isinstance(body, dict) else body
+    told = _told(error)
     said = told.get("message") if isinstance(told, dict) else told
     words = " ".join(str(said or error).split())
     status = getattr(error, "status_code", None)
