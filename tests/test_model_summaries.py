@@ -137,6 +137,13 @@ def test_the_call_is_priced_where_prices_are_known() -> None:
     assert compactor.folds[0].receipt.cost is None
 
 
+@pytest.mark.parametrize("model", ["openai:gpt-5.5", "anthropic:claude-opus-5-5"])
+def test_a_model_that_takes_no_temperature_is_sent_none_and_nobody_is_warned(model: str) -> None:
+    compactor, _, provider = folded(says(GOOD), model=model, temperature=0.3)
+    assert compactor.folds[0].receipt.failures == ()
+    assert "temperature" not in provider.requests[0].body
+
+
 def test_the_material_is_fenced_data_without_tools_and_thinking() -> None:
     messages = [
         Message("user", (Text("Fix it."),)),

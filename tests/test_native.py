@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foldline import Compactor, wire
+from foldline.errors import SessionError
+from foldline.inspection import Opened
 from foldline.messages import Usage
+from foldline.policy import DEFAULT
+from foldline.summarize.draft import Draft
 from foldline.tokens.weigh import at_most, weigh
+from foldline.transcripts import open_session
 from foldline.view import Brief
 from foldline.wire import anthropic, openai_responses
 from provider_rules import check_valid
-from providers import Provider, Reply, html, is_silent, nothing, status
+from providers import Provider, Reply, html, is_silent, nothing, resets, says, status
+from test_compact_by_model import LOGS
+from test_model_summaries import GOOD
 
 pytest.importorskip("httpx2")
+from foldline.summarize.model import ModelSummarizer
 from foldline.summarize.native import NativeSummarizer
 
 Item = dict[str, Any]
@@ -64,13 +73,18 @@ def compacts(handler: Any, request: Any) -> None:
 
 def native(provider: Provider, name: str, **more: Any) -> NativeSummarizer:
     url = provider.root if name == CLAUDE else provider.url
-    return NativeSummarizer(name, base_url=url, api_key="k", **more)
+    return NativeSummarizer(name, base_url=url, api_key="k", **{"retries": 0, "backoff": 0.01, **more})
 
 
-def folded(name: str, reply: Reply, **more: Any) -> tuple[Compactor, list[Item], list[Item], Provider]:
+def by_model(provider: Provider) -> ModelSummarizer:
+    """A summarizer of ours to fall back on, at the same provider."""
+    return ModelSummarizer("openai:demo-1", base_url=provider.url, api_key="k", retries=0)
+
+
+def folded(name: str, *script: Reply, **more: Any) -> tuple[Compactor, list[Item], list[Item], Provider]:
     """A history folded by hand: the compactor, what was sent, the history, and the provider with what it was asked."""
     history = talk(name)
-    with Provider(reply) as provider:
+    with Provider(*script) as provider:
         compactor = Compactor(name, window=20_000, summarizer=native(provider, name, **more))
         sent = compactor.fold(history)
     check_valid(history, [item for item in sent if item not in ({"role": "assistant", "content": [BLOCK]}, SEALED)])
@@ -170,6 +184,94 @@ def test_what_is_sealed_weighs_less_than_its_letters_and_never_nothing() -> None
     assert 1_000 <= weigh(message) <= at_most(message) <= 2_000
 
 
+# -- failures that pass, and those that do not ----------------------------------------------------------------------
+
+PASSING = {
+    "429": status(429),
+    "429 with retry-after": status(429, retry_after="0"),
+    **{str(code): status(code) for code in (500, 502, 503, 504, 529)},
+    "a reset connection": resets,
+}
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+@pytest.mark.parametrize("hiccup", PASSING.values(), ids=list(PASSING))
+def test_a_failure_that_passes_is_tried_again(name: str, hiccup: Reply) -> None:
+    compactor, _, _, provider = folded(name, hiccup, hiccup, compacts, retries=2)
+    receipt = compactor.folds[0].receipt
+    assert receipt.native
+    assert (receipt.failures, receipt.rewritten) == ((), ())
+    assert (receipt.models, receipt.calls) == ((name,), 1)
+    assert len(provider.requests) == 3
+
+
+def test_it_is_not_tried_more_often_than_it_may_be() -> None:
+    compactor, _, _, provider = folded(CLAUDE, status(529), retries=1)
+    assert len(provider.requests) == 2
+    assert "HTTP 529" in compactor.folds[0].receipt.failures[0]
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        *((status(code), str(code)) for code in (400, 401, 403, 404, 413)),
+        (status(429, retry_after="3600"), "429"),
+        (status(429, {"error": {"message": "No credit is left.", "code": "insufficient_quota"}}), "No credit"),
+    ],
+)
+def test_after_a_refusal_a_summarizer_of_ours_is_asked_at_once(name: str, refusal: Reply, said: str) -> None:
+    with Provider(says(GOOD)) as ours:
+        compactor, sent, _, provider = folded(name, refusal, retries=2, fallback=by_model(ours))
+    receipt = compactor.folds[0].receipt
+    assert "A stack was chosen" in json.dumps(sent)
+    assert (receipt.native, receipt.failures, receipt.models, receipt.calls) == ("", (), ("openai:demo-1",), 1)
+    assert receipt.usage == Usage(600, 50, 400)
+    assert said in receipt.rewritten[0]
+    assert len(provider.requests) == 1
+
+
+def test_an_answer_that_was_billed_and_is_no_compaction_stands_in_the_receipt() -> None:
+    usage = {"iterations": [{"type": "compaction", "input_tokens": 900, "output_tokens": 50}]}
+    refused = gives(content=[], stop_reason="refusal", usage=usage)
+    compactor, _, _, _ = folded(CLAUDE, refused)
+    receipt = compactor.folds[0].receipt
+    assert "refusal" in receipt.failures[0]
+    assert (receipt.usage, receipt.calls, receipt.models) == (Usage(900, 50), 1, (CLAUDE,))
+    with Provider(says(GOOD)) as ours:
+        compactor, _, _, _ = folded(CLAUDE, refused, fallback=by_model(ours))
+    receipt = compactor.folds[0].receipt
+    assert "refusal" in receipt.rewritten[0]
+    assert (receipt.usage, receipt.calls) == (Usage(1500, 100, 400), 2)
+    assert receipt.models == (CLAUDE, "openai:demo-1")
+
+
+def test_where_both_fail_both_reasons_are_told() -> None:
+    with Provider(status(402)) as ours:
+        compactor, _, _, _ = folded(CLAUDE, status(404), fallback=by_model(ours))
+    (failure,) = compactor.folds[0].receipt.failures
+    assert "HTTP 404" in failure
+    assert "HTTP 402" in failure
+
+
+# -- sessions on disk -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("log", LOGS.values(), ids=list(LOGS))
+def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_came(
+    tmp_path: Path, log: bytes
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(log)
+    block = wire.decode({"role": "assistant", "content": [BLOCK]}, anthropic.NAME)
+    found = Opened(open_session(path))
+    after, fold = found.plan(DEFAULT, "", lambda brief, messages: Draft("", native=(block,)))
+    assert fold.receipt.native == "readable"
+    with pytest.raises(SessionError, match="nothing was written"):
+        found.session.fold(found.view, after, fold, found.meter)
+    assert path.read_bytes() == log
+
+
 # -- what does not come back --------------------------------------------------------------------------------------
 
 
@@ -220,8 +322,9 @@ def test_without_it_extraction_writes_and_says_why(name: str, reply: Reply, faul
 
 @pytest.mark.parametrize("name", [CLAUDE, GPT])
 def test_a_provider_that_is_silent_or_gone(name: str) -> None:
-    compactor, _, _, provider = folded(name, is_silent, timeout=0.2)
+    compactor, _, _, provider = folded(name, is_silent, timeout=0.2, retries=2)
     assert "Timeout" in compactor.folds[0].receipt.failures[0]
+    assert len(provider.requests) == 1, "to wait for it again would cost as much again"
     gone = Compactor(name, window=20_000, summarizer=native(provider, name))
     gone.fold(talk(name))
     assert "Connect" in gone.folds[0].receipt.failures[0]
@@ -242,13 +345,14 @@ def test_another_summarizer_takes_over_and_the_refusal_is_told() -> None:
     ("name", "model", "pinned"),
     [
         (CLAUDE, "claude-haiku-4-5", ""),
+        (CLAUDE, f"vercel:anthropic/{CLAUDE}", ""),
         (GPT, CLAUDE, ""),
         (CLAUDE, GPT, ""),
         (CLAUDE, CLAUDE, RULE),
     ],
 )
 def test_it_is_not_asked_where_its_answer_could_not_stand(name: str, model: str, pinned: str) -> None:
-    """A model without it, a history in another format, and a message before what is folded that may not go."""
+    """A model without it, one that is served by others, a history in another format, and a message before what is folded that may not go."""
     history = talk(name)
     with Provider(compacts) as provider:
         compactor = Compactor(

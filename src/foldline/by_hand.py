@@ -7,23 +7,37 @@ from collections.abc import Callable, MutableMapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foldline.config import EXTRACT, Summaries
 from foldline.errors import SummaryFailed
 from foldline.fold import Fold, Receipt
 from foldline.inspection import Opened
+from foldline.messages import Opaque
 from foldline.places import cache_file
 from foldline.policy import Policy
 from foldline.view import View
 
+if TYPE_CHECKING:
+    from foldline.summarize.draft import Summarizer
+
 
 def by_model(
-    found: Opened, policy: Policy, focus: str, settings: Summaries, on_stage: Callable[[int, int], None] | None = None
+    found: Opened,
+    policy: Policy,
+    focus: str,
+    settings: Summaries,
+    on_stage: Callable[[int, int], None] | None = None,
+    *,
+    into: str = "",
 ) -> tuple[View, Fold]:
-    """The fold with its summary by the model that the settings name, or by extraction where none of them wrote one."""
+    """The fold with its summary by the model that the settings name, or by extraction where none of them wrote one.
+
+    `into` is the format that the fold is to be written in; empty where it is the session's own.
+    """
     from foldline.summarize.model import ModelSummarizer
 
-    summarizer = ModelSummarizer(
+    summarizer: Summarizer = ModelSummarizer(
         settings.model,
         base_url=settings.base_url,
         temperature=settings.temperature,
@@ -36,7 +50,41 @@ def by_model(
         stages=_stages(found.session.path),
         on_stage=on_stage,
     )
+    if settings.native and not why_not_native(found, settings, into):
+        summarizer = _native(found, settings, summarizer)
     return found.plan(policy, focus, summarizer)
+
+
+def why_not_native(found: Opened, settings: Summaries, into: str) -> str:
+    """What keeps the compaction that a model's provider offers itself from being asked for; empty where nothing does."""
+    from foldline.summarize.calling import Endpoint, spelled
+    from foldline.summarize.native import FORMATS, offered
+
+    format = FORMATS.get(offered(spelled(Endpoint(settings.model, settings.base_url))))
+    if format is None:
+        return f"{settings.model} offers none"
+    if into != format:
+        return f"only messages in the format {format} can hold it"
+    talk = (message for message in found.view.messages if message.role != "system" and not message.summary)
+    return "" if all(message.format == format for message in talk) else "the session's messages are in another format"
+
+
+def _native(found: Opened, settings: Summaries, fallback: Summarizer) -> Summarizer:
+    """The compaction of the model's provider, which is told the system prompt and the tools that the session shows."""
+    from foldline.summarize.native import NativeSummarizer
+
+    system = [message for message in found.view.messages if message.role == "system"]
+    lists = (part.source for message in system for part in message.parts if isinstance(part, Opaque))
+    return NativeSummarizer(
+        settings.model,
+        base_url=settings.base_url,
+        system="\n\n".join(message.text for message in system if message.text) or None,
+        tools=[tool for tools in lists if isinstance(tools, list) for tool in tools],
+        instructions=settings.instructions,
+        timeout=settings.timeout,
+        retries=settings.retries,
+        fallback=fallback,
+    )
 
 
 def why_extracted(receipt: Receipt, settings: Summaries) -> str:

@@ -49,13 +49,16 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     """`summary`: which model writes the summaries, and how it is called; "extract" asks none.
 
     `fallbacks` are tried in turn where it fails; "extract" as the last of them folds without a model rather than not
-    at all. `timeout` is seconds for one attempt. `instructions` are added to the prompt, `prompt` replaces it. There is
-    no place for a key: it comes from its provider's environment variable.
+    at all. `native` allows the compaction that the model's provider offers itself, where the fold is written as messages
+    of that provider; else, and where it fails, the model is asked as usual. `timeout` is seconds for one attempt.
+    `instructions` are added to the prompt, `prompt` replaces it. There is no place for a key: it comes from its
+    provider's environment variable.
     """
 
     model: str = EXTRACT
     base_url: str | None = None
     fallbacks: tuple[str, ...] = ()
+    native: bool = False
     temperature: float | None = 0.3
     max_tokens: int | None = None
     timeout: float = 120

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from foldline.by_hand import forget_stages, spent
+from foldline.by_hand import forget_stages, spent, why_not_native
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import RULE, bar, row, title, tokens, visible
 from foldline.cli.options import (
@@ -22,11 +22,17 @@ from foldline.cli.summaries import asked_for, by_model, model_options
 from foldline.config import EXTRACT
 from foldline.fold import Fold
 from foldline.inspection import Opened, risk_of
+from foldline.summarize.native import BETA
 from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
 
 NEW_FORMATS = ("pi", "openai-chat", "openai-responses", "anthropic", "gemini")
 """What a folded session can be written as, `handoff.new_session.FORMATS`."""
+
+_NATIVE = {
+    "readable": f"the provider's own; requests that hold it need the header anthropic-beta: {BETA}",
+    "sealed": "the provider's own, which only its provider can read",
+}
 
 
 @click.command()
@@ -47,6 +53,7 @@ def compact(
     out: str | None,
     model: str | None,
     fallbacks: tuple[str, ...],
+    native: bool | None,
     base_url: str | None,
     timeout: float | None,
     force: bool,
@@ -69,7 +76,9 @@ def compact(
     if not (dry_run or format or force):
         refuse_busy(found.session.path)
     chosen, settings = chosen_policy(policy)
-    writer = asked_for(settings.summary, model, fallbacks, base_url, timeout)
+    writer = asked_for(settings.summary, model, fallbacks, native, base_url, timeout)
+    if native and (why := why_not_native(found, writer, format or "")):
+        click.echo(f"The provider's own compaction is not asked for: {why}.", err=True)
     after, fold = found.plan(chosen, focus)
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
     if not as_json and (dry_run or asks or writer.model == EXTRACT or not fold):
@@ -82,7 +91,7 @@ def compact(
     if asks:
         click.confirm("Fold this session?", abort=True)
     if writer.model != EXTRACT and not dry_run:
-        after, fold = by_model(found, chosen, focus, writer, asks=asks)
+        after, fold = by_model(found, chosen, focus, writer, into=format or "", asks=asks)
         if not as_json:
             click.echo(f"{title('Compaction')}\n{figures(found, fold)}")
     done = "" if dry_run else _written(found, after, fold, format, out)
@@ -146,6 +155,8 @@ def figures(found: Opened, fold: Fold) -> str:
         lines.append(row("By recall", ", ".join(_short(fact) for fact in r.lost[:4])))
     if r.models:
         lines += [row("Summary By", spent(r)), row("Waited", f"{r.waited:.1f} s")]
+    if r.native:
+        lines.append(row("Native", _NATIVE[r.native]))
     lines += [row("Written Again", why) for why in r.rewritten]
     return "\n".join(lines) + "\n"
 

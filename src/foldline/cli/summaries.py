@@ -29,10 +29,15 @@ BEAT = 0.5
 
 
 def model_options(command: F) -> F:
-    """`--model`, `--fallback`, `--base-url` and `--timeout`."""
+    """`--model`, `--fallback`, `--native`, `--base-url` and `--timeout`."""
     for option in (
         click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for one call of a model."),
         click.option("--base-url", metavar="URL", help="Where the model is served; OpenAI's dialect unless named."),
+        click.option(
+            "--native/--no-native",
+            default=None,
+            help="The provider's own compaction first; with --to, in the provider's format.",
+        ),
         click.option("--fallback", "fallbacks", metavar="MODEL", multiple=True, help="Asked where that one fails."),
         click.option("--model", metavar="PROVIDER:NAME", help=f"Who writes the summary; {EXTRACT} asks no model."),
     ):
@@ -41,16 +46,22 @@ def model_options(command: F) -> F:
 
 
 def asked_for(
-    settings: Summaries, model: str | None, fallbacks: tuple[str, ...], base_url: str | None, timeout: float | None
+    settings: Summaries,
+    model: str | None,
+    fallbacks: tuple[str, ...],
+    native: bool | None,
+    base_url: str | None,
+    timeout: float | None,
 ) -> Summaries:
     """The settings with the flags in their place; a model's URL and fallbacks are its own, so that it replaces all three."""
     if model is not None:
         settings = replace(settings, model=model, base_url=None, fallbacks=())
-    if settings.model == EXTRACT and (fallbacks or base_url):
-        raise click.UsageError("--fallback and --base-url go with --model")
+    if settings.model == EXTRACT and (fallbacks or native or base_url):
+        raise click.UsageError("--fallback, --native and --base-url go with --model")
     settings = replace(
         settings,
         fallbacks=fallbacks or settings.fallbacks,
+        native=settings.native if native is None else native,
         base_url=base_url or settings.base_url,
         timeout=timeout or settings.timeout,
     )
@@ -58,14 +69,16 @@ def asked_for(
     return settings
 
 
-def by_model(found: Opened, policy: Policy, focus: str, settings: Summaries, *, asks: bool) -> tuple[View, Fold]:
+def by_model(
+    found: Opened, policy: Policy, focus: str, settings: Summaries, *, into: str, asks: bool
+) -> tuple[View, Fold]:
     """The fold with its summary by the model that `settings` name.
 
     Where no model wrote one that could be used, it is extracted if the settings or, asked, the user say so; else
     `SummaryFailed` is raised. Either way what was spent is told.
     """
     with _waiting(settings.model) as heard:
-        after, fold = by_hand.by_model(found, policy, focus, settings, heard)
+        after, fold = by_hand.by_model(found, policy, focus, settings, heard, into=into)
     try:
         if told := by_hand.why_extracted(fold.receipt, settings):
             click.echo(told, err=True)

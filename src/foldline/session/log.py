@@ -139,6 +139,7 @@ class Session:
         self._check_writable()
         if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
             raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
+        writing.refuse_native(fold, self.path)
         learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
         self._write(composing.fold_records(self._place(), before, after, fold, learned))
 

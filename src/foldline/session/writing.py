@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from foldline.errors import SessionError
+from foldline.fold import Fold
 
 
 def encoded(record: dict[str, Any]) -> bytes:
@@ -21,6 +22,15 @@ def encoded(record: dict[str, Any]) -> bytes:
         return msgspec.json.encode(record) + b"\n"
     except (UnicodeEncodeError, OverflowError, TypeError):
         return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def refuse_native(fold: Fold, path: str) -> None:
+    """Raises `SessionError` for a provider's own compaction: no agent would send it back as it came, signed or sealed."""
+    if fold.receipt.native:
+        way_out = "write messages of that provider, or fold with another summarizer"
+        raise SessionError(
+            f"it has no place for a provider's own compaction; nothing was written: {way_out}", path=path
+        )
 
 
 def append(path: str, lines: Sequence[bytes], *, expected_size: int) -> int:

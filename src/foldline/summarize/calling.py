@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 from foldline.economics import price
 from foldline.errors import ConfigError, ContextOverflow, SummaryFailed
@@ -15,11 +16,16 @@ from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
 from foldline.summarize.draft import Draft
 
+T = TypeVar("T")
+
 AGAIN = frozenset((408, 409, 425, 429))
 """Statuses below 500 after which the same request may succeed."""
 
 LONGEST_WAIT = 60.0
 """Seconds that a provider may ask to wait; where it asks for more, the next model is asked."""
+
+_NO_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
+"""What pydantic-ai knows of models that take no temperature; it would leave it out and warn."""
 
 _QUOTA = "ModelQuotaExceededError"
 _VARIABLE = re.compile(r"`([A-Z][A-Z0-9_]+)` environment variable")
@@ -69,7 +75,7 @@ def connect(endpoint: Endpoint) -> Any:
             return _provider(kind, endpoint.base_url, "none")
 
     try:
-        return infer_model(_spelled(endpoint), provider)
+        return infer_model(spelled(endpoint), provider)
     except (UserError, ImportError, ValueError, TypeError) as error:
         keyless = _VARIABLE.search(str(error))
         why = f"its key is missing: set {keyless[1]} in the environment" if keyless else _named(error)
@@ -92,7 +98,7 @@ def _provider(kind: Any, url: str | None, key: str | None) -> Any:
     return made
 
 
-def _spelled(endpoint: Endpoint) -> str:
+def spelled(endpoint: Endpoint) -> str:
     """The name with its provider; a server of one's own speaks OpenAI's chat completions unless told otherwise."""
     provider, colon, name = endpoint.model.partition(":")
     if endpoint.base_url is not None and (not colon or provider == "openai"):
@@ -107,13 +113,21 @@ async def call(model: Any, name: str, conduct: Conduct, rules: str, request: str
 
     Raises `ContextOverflow` where the request was too long, and `SummaryFailed` where nothing helped.
     """
+    return await retried(lambda: _once(model, name, conduct, rules, request, max_tokens), name, conduct)
+
+
+async def retried(attempt: Callable[[], Awaitable[T]], name: str, conduct: Conduct) -> T:
+    """What an attempt to ask the model `name` answers; it is made again after failures that pass.
+
+    Raises as `call` does.
+    """
     import asyncio
 
     wait = conduct.backoff
     for left in range(conduct.retries, -1, -1):
         try:
             async with asyncio.timeout(conduct.timeout):
-                return await _once(model, name, conduct, rules, request, max_tokens)
+                return await attempt()
         except Exception as error:
             if overflow := read_overflow(error):
                 raise overflow from error
@@ -132,8 +146,7 @@ async def _once(model: Any, name: str, conduct: Conduct, rules: str, request: st
 
     settings: dict[str, Any] = {"max_tokens": max_tokens, "max_retries": 0, "timeout": conduct.timeout}
     settings["extra_headers"] = {"Connection": "close"}
-    # OpenAI's models that reason take no temperature; pydantic-ai would leave it out and warn
-    if conduct.temperature is not None and not model.profile.get("openai_supports_reasoning", False):
+    if conduct.temperature is not None and not any(model.profile.get(key) for key in _NO_TEMPERATURE):
         settings["temperature"] = conduct.temperature
     messages = [ModelRequest(parts=[UserPromptPart(request)], instructions=rules)]
     async with model_request_stream(model, messages, model_settings=settings) as stream:  # type: ignore[arg-type]
@@ -169,16 +182,23 @@ def _passes(error: Exception) -> bool:
     """Whether the same request may succeed soon: not after a refusal, and not after a time-out, which would cost as much again."""
     if isinstance(error, TimeoutError) or type(error).__name__ in ("ModelTimeoutError", _QUOTA):
         return False
-    status = getattr(error, "status_code", None)
+    status, told = getattr(error, "status_code", None), _told(error)
+    if isinstance(told, dict) and "insufficient_quota" in (told.get("code"), told.get("type")):
+        return False
     if isinstance(status, int) and status >= 300:
         return status >= 500 or status in AGAIN
     return type(error).__module__.partition(".")[0] in ("pydantic_ai", "httpx", "httpx2", "openai", "anthropic", "json")
 
 
+def _told(error: Exception) -> Any:
+    """What the provider said of an error, in its own shape."""
+    body = getattr(error, "body", None)
+    return body.get("error", body) if isinstance(body, dict) else body
+
+
 def _named(error: Exception) -> str:
     """An error in one line of at most 300 characters: what the provider said, where it said something."""
-    body = getattr(error, "body", None)
-    told = body.get("error", body) if isinstance(body, dict) else body
+    told = _told(error)
     said = told.get("message") if isinstance(told, dict) else told
     words = " ".join(str(said or error).split())
     status = getattr(error, "status_code", None)
@@ -187,4 +207,4 @@ def _named(error: Exception) -> str:
     return line if len(line) <= 300 else line[:299] + "…"
 
 
-__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra"]
+__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra", "retried", "spelled"]

@@ -14,10 +14,11 @@ from typing import Any
 
 from foldline import wire
 from foldline.economics import price
-from foldline.errors import ConfigError, SummaryFailed, WireError
+from foldline.errors import ConfigError, ContextOverflow, SummaryFailed, WireError
 from foldline.messages import Message, Usage, replace
-from foldline.models import Model
+from foldline.models import Compaction, Model
 from foldline.models import model as model_named
+from foldline.summarize.calling import Conduct, retried
 from foldline.summarize.draft import Draft, Summarizer, both
 from foldline.summarize.extract import extract
 from foldline.summarize.prompt import rules
@@ -27,7 +28,13 @@ from foldline.wire import anthropic, openai_responses
 FORMATS = {"anthropic-on-demand": anthropic.NAME, "openai-compact": openai_responses.NAME}
 """The format that a history must have, so that what a compaction gives back can stand in it."""
 
+VARIABLES = {"anthropic-on-demand": "ANTHROPIC", "openai-compact": "OPENAI"}
+"""How the variables of the environment begin that hold a provider's key and URL."""
+
 BASE_URLS = {"anthropic-on-demand": "https://api.anthropic.com", "openai-compact": "https://api.openai.com/v1"}
+
+MAKERS = ("", "anthropic", "openai", "openai-chat", "openai-responses")
+"""What stands before a model's name where its own maker serves it; others have other servers and other keys."""
 
 BETA = "compact-2026-09-04"
 MAX_INSTRUCTIONS = 16_384
@@ -42,7 +49,7 @@ class NativeSummarizer:
 
     It is asked only for what stands at the head of a history, where alone its answer may stand. Elsewhere, and where it
     fails or refuses, `fallback` writes the summary. `system` and `tools` are those that the agent sends, which Anthropic
-    wants to see; `timeout` is seconds.
+    wants to see. `timeout` and `backoff` are seconds, `retries` attempts after the first, as for a `ModelSummarizer`.
     """
 
     def __init__(
@@ -55,40 +62,58 @@ class NativeSummarizer:
         tools: Sequence[Any] = (),
         instructions: str = "",
         timeout: float = 120.0,
+        retries: int = 2,
+        backoff: float = 1.0,
         fallback: Summarizer = extract,
     ) -> None:
-        if find_spec("httpx2") is None:
+        if not all(map(find_spec, ("httpx2", "pydantic_ai"))):
             raise ConfigError("a provider's compaction needs more packages: pip install 'foldline[llm]'", path="native")
         self.model = model_named(model) if isinstance(model, str) else model
-        self.name = model.rpartition(":")[2] if isinstance(model, str) else model.name
-        self.api_key = api_key
-        self.base_url = (base_url or BASE_URLS.get(self.model.compaction, "")).rstrip("/")
+        self.compaction = offered(model)
+        self.spelled = model if isinstance(model, str) else model.name
+        self.name = self.spelled.partition(":")[2] or self.spelled
+        variable = VARIABLES.get(self.compaction, "")
+        self.api_key = api_key or os.environ.get(f"{variable}_API_KEY") or "none"
+        url = base_url or os.environ.get(f"{variable}_BASE_URL") or BASE_URLS.get(self.compaction, "")
+        self.base_url = url.rstrip("/")
         self.system = system
         self.tools = list(tools)
         self.instructions = instructions
-        self.timeout = timeout
+        self.conduct = Conduct(timeout=timeout, retries=retries, backoff=backoff)
         self.fallback = fallback
 
     def __call__(self, brief: Brief, messages: Sequence[Message]) -> Any:
         """The provider's compaction as a draft, or what the fallback writes."""
-        format = FORMATS.get(self.model.compaction)
+        format = FORMATS.get(self.compaction)
         own = all(message.format in (format, "") for message in messages)
-        if not brief.leads or not own or format is None or brief.faults:
+        if not brief.leads or not own or format is None:
             return self.fallback(brief, messages)
-        return self._compacted(brief, messages)
+        if not brief.faults:
+            return self._compacted(brief, messages)
+        # an extraction given back here would pass for an answer, and the breaker would never open
+        if self.fallback is extract:
+            raise SummaryFailed(brief.faults[0])
+        return self.fallback(brief, messages)
 
     async def _compacted(self, brief: Brief, messages: Sequence[Message]) -> Any:
         try:
-            if self.model.compaction == "openai-compact":
+            if self.compaction == "openai-compact":
                 return await self._openai(messages)
             return await self._anthropic(brief, messages)
         except SummaryFailed as failure:
             if self.fallback is extract:
                 raise
+            return await self._instead(failure, brief, messages)
+
+    async def _instead(self, failure: Exception, brief: Brief, messages: Sequence[Message]) -> Any:
+        """What the fallback writes, with the reason why it had to; where it fails too, both reasons."""
+        try:
             answer = self.fallback(brief, messages)
             written = await answer if inspect.isawaitable(answer) else answer
-            draft = Draft(written) if isinstance(written, str) else written
-            return replace(draft, before=(str(failure),)) if isinstance(draft, Draft) else draft
+        except SummaryFailed as second:
+            raise SummaryFailed(f"{failure}; {second}", cause=second) from second
+        draft = Draft(written) if isinstance(written, str) else written
+        return replace(draft, before=(str(failure),)) if isinstance(draft, Draft) else draft
 
     async def _anthropic(self, brief: Brief, messages: Sequence[Message]) -> Draft:
         body: dict[str, Any] = {"model": self.name, "max_tokens": self.model.max_output or REPLY}
@@ -98,26 +123,24 @@ class NativeSummarizer:
         if self.tools:
             body["tools"] = self.tools
         body["compaction"] = {"type": "summarize", **self._told(brief)}
-        headers = {"anthropic-version": "2023-06-01", "anthropic-beta": BETA, "x-api-key": self._key("ANTHROPIC")}
+        headers = {"anthropic-version": "2023-06-01", "anthropic-beta": BETA, "x-api-key": self.api_key}
         reply = await self._post("/v1/messages", body, headers)
-        content, stop = reply.get("content"), reply.get("stop_reason")
-        match content:
+        usage, stop = _passes(reply.get("usage")), reply.get("stop_reason")
+        match reply.get("content"):
             case [{"type": "compaction", "content": str(said), "signature": str()} as block] if said.strip():
                 if stop == "compaction":
                     made = anthropic.decode({"role": "assistant", "content": [block]})
-                    return self._draft((made,), said, _passes(reply.get("usage")))
-        raise SummaryFailed(f"{self.name}: no compaction came back, but {stop or 'an answer without an end'}")
+                    return self._draft((made,), said, usage)
+        return self._draft((), "", usage, f"no compaction, but {stop or 'an answer without an end'}")
 
     async def _openai(self, messages: Sequence[Message]) -> Draft:
         body: dict[str, Any] = {"model": self.name, "input": _encoded(messages, openai_responses.NAME)}
         if isinstance(self.system, str):
             body["instructions"] = self.system
-        headers = {"authorization": f"Bearer {self._key('OPENAI')}"}
+        headers = {"authorization": f"Bearer {self.api_key}"}
         reply = await self._post("/responses/compact", body, headers)
-        made = _made(reply.get("output"))
-        if made is None:
-            raise SummaryFailed(f"{self.name}: no compaction came back")
-        return self._draft(made, "", wire.read_usage(reply))
+        made, usage = _made(reply.get("output")), wire.read_usage(reply)
+        return self._draft(made, "", usage, "" if made else "no compaction")
 
     def _told(self, brief: Brief) -> dict[str, str]:
         """Our instructions where the user has a wish; they take the place of Anthropic's own, which are better without."""
@@ -126,30 +149,37 @@ class NativeSummarizer:
         wish = f"\n\nThe user asks to keep above all: {brief.focus}" if brief.focus else ""
         return {"instructions": (rules(self.instructions) + wish)[:MAX_INSTRUCTIONS]}
 
-    def _draft(self, made: tuple[Message, ...], text: str, usage: Usage | None) -> Draft:
+    def _draft(self, made: tuple[Message, ...], text: str, usage: Usage | None, instead: str = "") -> Draft:
         cost = price(self.model, usage) if usage else None
-        return Draft(text, usage, cost, self.name, calls=1, native=made)
-
-    def _key(self, provider: str) -> str:
-        return self.api_key or os.environ.get(f"{provider}_API_KEY", "")
+        return Draft(text, usage, cost, self.spelled, instead, calls=1, native=made)
 
     async def _post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Mapping[str, Any]:
         """The reply to a request; raises `SummaryFailed` where there is none, or none that is an object of JSON."""
-        import asyncio
 
-        import httpx2
+        async def attempt() -> Any:
+            import httpx2
 
-        try:
-            async with asyncio.timeout(self.timeout), httpx2.AsyncClient(timeout=self.timeout) as client:
+            async with httpx2.AsyncClient(timeout=None) as client:
                 reply = await client.post(f"{self.base_url}{path}", json=body, headers=dict(headers))
             if reply.status_code >= 300:
-                raise SummaryFailed(f"{self.name}: {_refusal(reply.status_code, reply.text)}")
-            said = reply.json()
-        except (httpx2.HTTPError, TimeoutError, ValueError) as error:
-            raise SummaryFailed(f"{self.name}: {type(error).__name__}: {str(error)[:200]}", cause=error) from error
+                raise _refusal(self.name, reply)
+            return reply.json()
+
+        try:
+            said = await retried(attempt, self.spelled, self.conduct)
+        except ContextOverflow as overflow:
+            raise SummaryFailed(f"{self.spelled}: {overflow}", cause=overflow) from overflow
         if not isinstance(said, dict):
-            raise SummaryFailed(f"{self.name}: the reply is no object")
+            raise SummaryFailed(f"{self.spelled}: the reply is no object")
         return said
+
+
+def offered(model: str | Model) -> Compaction:
+    """The compaction that whoever serves the model offers; empty where that is none."""
+    if isinstance(model, Model):
+        return model.compaction
+    provider = model.partition(":")[0] if ":" in model else ""
+    return model_named(model).compaction if provider in MAKERS else ""
 
 
 def _encoded(messages: Sequence[Message], format: str) -> list[dict[str, Any]]:
@@ -159,15 +189,15 @@ def _encoded(messages: Sequence[Message], format: str) -> list[dict[str, Any]]:
         raise SummaryFailed(f"the history cannot be sent: {error}", cause=error) from error
 
 
-def _made(output: Any) -> tuple[Message, ...] | None:
-    """The user's messages and the one compaction behind them, or None where that is not what came back."""
+def _made(output: Any) -> tuple[Message, ...]:
+    """The user's messages and the one compaction behind them, or nothing where that is not what came back."""
     try:
         made = tuple(openai_responses.decode(item) for item in output)
     except (WireError, TypeError):
-        return None
+        return ()
     sealed = made[-1].summary if made else None
     whole = sealed is not None and bool(sealed.source.get("encrypted_content"))
-    return made if whole and all(message.role in ("user", "system") for message in made[:-1]) else None
+    return made if whole and all(message.role in ("user", "system") for message in made[:-1]) else ()
 
 
 def _passes(usage: Any) -> Usage | None:
@@ -179,6 +209,12 @@ def _passes(usage: Any) -> Usage | None:
     return spent
 
 
-def _refusal(status: int, text: str) -> str:
-    """An HTTP error in one line."""
-    return f"HTTP {status}: {' '.join(text.split())[:200]}"
+def _refusal(name: str, reply: Any) -> Exception:
+    """An HTTP error as the clients of models raise it, with how long the provider asks to wait."""
+    from pydantic_ai.exceptions import ModelHTTPError
+
+    try:
+        body = reply.json()
+    except ValueError:
+        body = reply.text
+    return ModelHTTPError(reply.status_code, name, body, headers=reply.headers)

@@ -18,7 +18,7 @@ import msgspec
 from foldline.errors import SessionError
 from foldline.fold import Fold
 from foldline.messages import Message
-from foldline.session.writing import append, encoded
+from foldline.session.writing import append, encoded, refuse_native
 from foldline.tokens.meter import Meter
 from foldline.transcripts.notes import Notes
 from foldline.transcripts.transcript import Reading, Transcript
@@ -107,6 +107,7 @@ class WritableTranscript(Transcript):
             raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
         if all(message.role == "system" for message in after.messages):
             raise SessionError("a fold has to leave something; nothing was written", path=self.path)
+        refuse_native(fold, self.path)
         learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
         note = {
             "fold": fold.id,
