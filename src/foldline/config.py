@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -15,14 +15,15 @@ from msgspec import Struct
 from foldline.errors import ConfigError
 from foldline.policy import DEFAULT, Layer, Policy, hard_strategies, policy, preset
 from foldline.strategies import prune_tool_outputs, summarize_older
+from foldline.summarize import EXTRACT
+
+if TYPE_CHECKING:
+    from foldline.summarize.draft import Summarizer
 
 PREFIX = "FOLDLINE_"
 """Environment variables: `FOLDLINE_COMPACTION__AUTO_ENABLED=off` sets `compaction.auto_enabled`."""
 
 NAMES = ("config.toml", "config.yaml", "config.yml", "config.json")
-
-EXTRACT = "extract"
-"""What stands in place of a model's name where code writes the summary."""
 
 
 class Prune(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,6 +63,33 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     retries: int = 2
     instructions: str = ""
     prompt: str | None = None
+
+    def to_summarizer(
+        self, stages: MutableMapping[str, str] | None = None, on_stage: Callable[[int, int], None] | None = None
+    ) -> Summarizer:
+        """Who writes summaries as the settings say; `stages` and `on_stage` are those of `ModelSummarizer`.
+
+        Raises `ConfigError` where a model cannot be called, unless extraction is among the fallbacks.
+        """
+        if self.model == EXTRACT:
+            from foldline.summarize.extract import extract
+
+            return extract
+        from foldline.summarize.model import ModelSummarizer
+
+        return ModelSummarizer(
+            self.model,
+            base_url=self.base_url,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=self.timeout,
+            retries=self.retries,
+            fallbacks=self.fallbacks,
+            instructions=self.instructions,
+            prompt=self.prompt,
+            stages=stages,
+            on_stage=on_stage,
+        )
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):

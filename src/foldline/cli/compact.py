@@ -19,9 +19,9 @@ from foldline.cli.options import (
     session_options,
 )
 from foldline.cli.summaries import asked_for, by_model, model_options
-from foldline.config import EXTRACT
 from foldline.fold import Fold
 from foldline.inspection import Opened, risk_of
+from foldline.summarize import EXTRACT
 from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
 

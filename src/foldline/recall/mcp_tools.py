@@ -79,8 +79,9 @@ def _status(arguments: Mapping[str, Any]) -> str:
 
 def _compact(arguments: Mapping[str, Any]) -> str:
     from foldline.by_hand import by_model, forget_stages, why_extracted
-    from foldline.config import EXTRACT, read_settings
+    from foldline.config import read_settings
     from foldline.policy import PRESETS, preset
+    from foldline.summarize import EXTRACT
     from foldline.transcripts.busy import refuse_busy
 
     asked = _converted(arguments, OfCompact)

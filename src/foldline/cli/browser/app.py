@@ -21,13 +21,13 @@ from foldline.cli.browser.recalling import Recall
 from foldline.cli.browser.rows import Rows
 from foldline.cli.compact import figures
 from foldline.cli.drawing import RULE, visible
-from foldline.config import EXTRACT
 from foldline.errors import FoldlineError
 from foldline.fold import Fold
 from foldline.inspection import what
 from foldline.listing import Listed, listed
 from foldline.places import cache_file
 from foldline.recall.answer import drawn
+from foldline.summarize import EXTRACT
 
 T = TypeVar("T")
 
