@@ -13,7 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from foldline.errors import ConfigError
-from foldline.policy import DEFAULT, Layer, Policy, hard_strategies, policy, preset
+from foldline.messages import replace
+from foldline.policy import DEFAULT, Automatic, Layer, Policy, hard_strategies, policy, preset
 from foldline.strategies import prune_tool_outputs, summarize_older
 from foldline.summarize import EXTRACT
 
@@ -35,7 +36,11 @@ class Prune(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
-    """`compaction`: when and how a session is folded, in the keys of the OpenClaw requirements."""
+    """`compaction`: when and how a session is folded, in the keys of the OpenClaw requirements.
+
+    `max_auto_compactions` is how many summaries an agent may write without being asked, and `warn_at_compaction` the
+    compaction from which a fresh start is advised; 0 is no limit, and no such advice.
+    """
 
     auto_enabled: bool = True
     auto_threshold_percent: float = 88
@@ -93,7 +98,10 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings; `policy` names a preset, which `compaction` refines where it is given."""
+    """All settings; `policy` names a preset.
+
+    `compaction` refines the default one; of the others it says only what is done without being asked.
+    """
 
     policy: str = "default"
     compaction: Compaction = Compaction()
@@ -101,12 +109,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
     def to_policy(self) -> Policy:
         """The policy that the settings ask for."""
-        if self.policy != DEFAULT.name or self.compaction == Compaction():
-            return preset(self.policy)
-        return _policy(self.compaction)
+        c = self.compaction
+        chosen = preset(self.policy) if self.policy != DEFAULT.name or c == Compaction() else _layers(c)
+        automatic = Automatic(c.auto_enabled, c.max_auto_compactions, c.warn_at_compaction, c.notify_before_auto)
+        return replace(chosen, automatic=automatic)
 
 
-def _policy(c: Compaction) -> Policy:
+def _layers(c: Compaction) -> Policy:
     at = c.auto_threshold_percent / 100
     prune = prune_tool_outputs(protect=c.prune.protect_recent_tokens, minimum=c.prune.prune_minimum_tokens)
     layers = [

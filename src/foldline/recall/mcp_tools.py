@@ -72,8 +72,7 @@ def _status(arguments: Mapping[str, Any]) -> str:
     from foldline.inspection import status
 
     asked = _converted(arguments, OfStatus)
-    settings = read_settings()
-    told = status(_opened(asked.session), settings.to_policy(), auto_enabled=settings.compaction.auto_enabled)
+    told = status(_opened(asked.session), read_settings().to_policy())
     return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
 
 

@@ -207,9 +207,8 @@ class Browser(App[None]):
         if not plan.fold:
             self.notify(f"{plan.opened.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
-        text = (
-            Text(figures(plan.opened, plan.fold)).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
-        )
+        shown = figures(plan.opened, plan.fold, plan.settings.compaction.warn_at_compaction)
+        text = Text(shown).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
         path, model = plan.opened.session.path, plan.settings.summary.model
 
         def answered(yes: bool | None) -> None:
