@@ -58,7 +58,7 @@ def lines(folder: Path) -> Iterator[Line]:
         before = known.entries[: billed[-1]]
         session.context = Context(before, since=known.since, learned=known.learned, overhead=known.overhead)
         opened = Opened(session)
-        said = status(opened, DEFAULT, auto_enabled=True), inspect(opened, DEFAULT)
+        said = status(opened, DEFAULT), inspect(opened, DEFAULT)
         yield Line(f"{path.parent.name}/{path.stem[:24]}", *said, usage.prompt if usage else 0)
 
 

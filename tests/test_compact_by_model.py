@@ -204,6 +204,24 @@ def test_a_model_that_cannot_be_called_is_refused_with_the_way_out(session: Path
     assert session.read_bytes() == before
 
 
+def test_a_missing_key_is_told_and_extraction_takes_over_where_it_is_allowed(session: Path) -> None:
+    done = run(session, "compact", "--yes", "--model", "openai:gpt-5-mini", "--fallback", "extract")
+    assert done.exit_code == 0
+    told = r"no summary by openai:gpt-5-mini: .*set OPENAI_API_KEY in the environment; extraction took its place"
+    assert re.search(told, done.stderr)
+    assert open_session(session).newest_fold is not None
+
+
+def test_a_model_without_its_key_is_passed_over_where_extraction_is_allowed(session: Path) -> None:
+    chain = ["--model", "anthropic:claude-haiku-4-5", "--fallback", "openai-chat:demo-1", "--fallback", "extract"]
+    with Provider(says(GOOD)) as provider:
+        keys = {"OPENAI_API_KEY": "sesame", "OPENAI_BASE_URL": provider.url}
+        assert run(session, "compact", "--yes", *chain, **keys).exit_code == 0
+    newest = open_session(session).newest_fold
+    assert newest is not None
+    assert newest.receipt.models == ("openai-chat:demo-1",)
+
+
 def test_flags_that_belong_to_a_model_are_refused_without_one(session: Path) -> None:
     assert run(session, "compact", "--yes", "--base-url", "http://127.0.0.1:1/v1").exit_code == 2
     assert run(session, "compact", "--yes", "--model", "extract", "--fallback", "demo-1").exit_code == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor, Folded, Rewound, SummaryFellBack
+from foldline.compactor import Compactor, FoldDue, Folded, Rewound, SummaryFellBack
 from foldline.errors import CannotFit, ConfigError, ProviderError, WireError
 from foldline.messages import Message, Summary
 from foldline.models import Model
@@ -475,7 +475,8 @@ def test_events_come_in_order() -> None:
     compactor.fit(history)
     compactor.fit(history)
     compactor.fit(history[:4] + turns(1, first=90))
-    assert heard == [SummaryFellBack("ConnectionError: down"), Folded(compactor.folds[0]), Rewound(4)]
+    due = FoldDue(size(history), compactor.budget.window)
+    assert heard == [due, SummaryFellBack("ConnectionError: down"), Folded(compactor.folds[0]), Rewound(4)]
 
 
 def test_a_fork_before_the_fold_sees_its_messages_again() -> None:
@@ -516,7 +517,7 @@ def test_a_rewind_to_behind_the_fold_does_not_end_the_wait() -> None:
     sent = compactor.fit(history)
     compactor.fit([*history, user("never mind")])
     assert compactor.fit(history) == sent
-    assert [type(event) for event in heard] == [Folded, Rewound]
+    assert [type(event) for event in heard] == [FoldDue, Folded, Rewound]
 
 
 def test_a_message_of_text_parts_is_folded_like_a_string() -> None:

@@ -75,7 +75,7 @@ def written(path: Path, records: list[dict[str, Any]]) -> Opened:
 def test_an_impossible_bill_is_no_bill(tmp_path: Path, agent: Any, figure: Any) -> None:
     unbilled = written(tmp_path / "unbilled.jsonl", agent(None))
     odd = written(tmp_path / "odd.jsonl", agent(dict.fromkeys(SPELLINGS[agent], figure)))
-    assert status(odd, DEFAULT, auto_enabled=True).tokens == unbilled.tokens
+    assert status(odd, DEFAULT).tokens == unbilled.tokens
     assert inspect(odd, DEFAULT).tokens == unbilled.tokens
 
 

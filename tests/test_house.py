@@ -19,11 +19,11 @@ LONGEST_FUNCTION = 60
 
 PUBLIC = {
     "": {
-        "Brief", "CannotFit", "Compactor", "ContextOverflow", "Edit", "Entry", "Event", "Fold", "Folded", "FoldlineError",
-        "Layer", "Looping", "Message", "Policy", "Receipt", "Rewound", "Session", "Summary", "SummaryFellBack", "Usage",
-        "View",
+        "Brief", "CannotFit", "Compactor", "ContextOverflow", "Edit", "Entry", "Event", "Fold", "FoldDue", "Folded",
+        "FoldlineError", "Layer", "Looping", "Message", "Policy", "Receipt", "Rewound", "Risk", "Session", "Summary",
+        "SummaryFellBack", "Usage", "View",
     },
-    "compactor": {"Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"},
+    "compactor": {"Compactor", "Event", "FoldDue", "Folded", "Looping", "Rewound", "Risk", "SummaryFellBack"},
     "listing": {"Listed", "Listing", "listed"},
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
     "session": {"Context", "Fault", "PastFold", "Session"},

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from foldline.compactor import Compactor, Event, Folded, Looping, Rewound, SummaryFellBack
+    from foldline.compactor import Compactor, Event, FoldDue, Folded, Looping, Rewound, Risk, SummaryFellBack
     from foldline.errors import CannotFit, ContextOverflow, FoldlineError
     from foldline.fold import Fold, Receipt
     from foldline.messages import Message, Summary, Usage
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from foldline.view import Brief, Edit, Entry, View
 
 _PLACES = {
-    "compactor": ("Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"),
+    "compactor": ("Compactor", "Event", "FoldDue", "Folded", "Looping", "Rewound", "Risk", "SummaryFellBack"),
     "errors": ("CannotFit", "ContextOverflow", "FoldlineError"),
     "fold": ("Fold", "Receipt"),
     "messages": ("Message", "Summary", "Usage"),
@@ -46,6 +46,7 @@ __all__ = [
     "Entry",
     "Event",
     "Fold",
+    "FoldDue",
     "Folded",
     "FoldlineError",
     "Layer",
@@ -54,6 +55,7 @@ __all__ = [
     "Policy",
     "Receipt",
     "Rewound",
+    "Risk",
     "Session",
     "Summary",
     "SummaryFellBack",

@@ -9,13 +9,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.config import EXTRACT, Summaries
+from foldline.config import Summaries
 from foldline.errors import SummaryFailed
 from foldline.fold import Fold, Receipt
 from foldline.inspection import Opened
 from foldline.messages import Opaque
 from foldline.places import cache_file
 from foldline.policy import Policy
+from foldline.summarize import EXTRACT
 from foldline.view import View
 
 if TYPE_CHECKING:
@@ -35,21 +36,7 @@ def by_model(
 
     `into` is the format that the fold is to be written in; empty where it is the session's own.
     """
-    from foldline.summarize.model import ModelSummarizer
-
-    summarizer: Summarizer = ModelSummarizer(
-        settings.model,
-        base_url=settings.base_url,
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        timeout=settings.timeout,
-        retries=settings.retries,
-        fallbacks=_models(settings)[1:],
-        instructions=settings.instructions,
-        prompt=settings.prompt,
-        stages=_stages(found.session.path),
-        on_stage=on_stage,
-    )
+    summarizer = settings.to_summarizer(_stages(found.session.path), on_stage)
     if settings.native and not why_not_native(found, settings, into):
         summarizer = _native(found, settings, summarizer)
     return found.plan(policy, focus, summarizer)
@@ -94,7 +81,8 @@ def why_extracted(receipt: Receipt, settings: Summaries) -> str:
     """
     if not receipt.failures:
         return ""
-    why = f"no summary by {', '.join(_models(settings))}: {'; '.join(receipt.failures)}"
+    models = [name for name in (settings.model, *settings.fallbacks) if name != EXTRACT]
+    why = f"no summary by {', '.join(models)}: {'; '.join(receipt.failures)}"
     why += f"; spent on it: {spent(receipt)}" if receipt.models else ""
     if EXTRACT not in settings.fallbacks:
         raise SummaryFailed(f"{why}; nothing was written (the fallback {EXTRACT} would fold without a model)")
@@ -116,10 +104,6 @@ def forget_stages(path: str) -> None:
     """Throws away the finished stages of a session that was folded."""
     with suppress(OSError):
         _side_file(path).unlink()
-
-
-def _models(settings: Summaries) -> list[str]:
-    return [name for name in (settings.model, *settings.fallbacks) if name != EXTRACT]
 
 
 def _stages(path: str) -> MutableMapping[str, str]:

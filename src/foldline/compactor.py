@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from foldline import wire
 from foldline.background import Prepared, in_task, in_thread
 from foldline.economics import cached
-from foldline.engine import RECOVERY_SHARE, Folding, arun, folding, run
+from foldline.engine import RECOVERY_SHARE, Folding, announced, arun, folding, run
 from foldline.errors import ProviderError
-from foldline.fold import Fold, Trigger
+from foldline.events import Event, FoldDue, Folded, Rewound, SummaryFellBack
+from foldline.fold import Fold, Trigger, automatic_folds
 from foldline.guards import Breaker, Looping, looping_in
 from foldline.history import History, Item
-from foldline.messages import Message, Usage, Value, replace
+from foldline.messages import Message, Usage, replace
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
 from foldline.policy import DEFAULT, Budget, Policy, budget, budget_for
+from foldline.risk import Risk, risk_after
 from foldline.steps import CAP_SHARE, Step, caps, layers, steps_ahead, steps_by_hand, steps_for, steps_within
 from foldline.summarize.draft import Summarizer
 from foldline.summarize.extract import extract
@@ -28,33 +30,14 @@ from foldline.tokens.meter import Count, Meter
 from foldline.tokens.payload import bytes_of
 from foldline.view import View
 
+if TYPE_CHECKING:
+    from foldline.config import Settings
+
 BYTES_PER_TOKEN = 5
 """More than text has, so that its bytes need not be counted while media are far from the cap."""
 
 REGROWTH = 0.02
 """The share of the window that a history must grow by after a fold before a soft layer folds again."""
-
-
-class Folded(Value, frozen=True):
-    """A fold was made and is what `fit` hands out from now on."""
-
-    fold: Fold
-
-
-class SummaryFellBack(Value, frozen=True):
-    """The summarizer's draft was not installed; extraction took its place."""
-
-    reason: str
-
-
-class Rewound(Value, frozen=True):
-    """The history no longer starts like the one before; folds that do not stand on it are left out."""
-
-    kept: int
-    """How many messages of the earlier history still stand."""
-
-
-Event = Folded | SummaryFellBack | Rewound | Looping
 
 
 class Compactor:
@@ -73,7 +56,8 @@ class Compactor:
     settings, and answers with the provider's reply: a summary may then be asked for on top of the conversation that the
     provider has cached, where that costs less than what `summarizer` would ask.
 
-    `clock` gives seconds since 1970. `on_event` hears `Folded`, `SummaryFellBack`, `Rewound` and `Looping`.
+    `clock` gives seconds since 1970. `on_event` hears `FoldDue`, `Folded`, `SummaryFellBack`, `Rewound` and `Looping`,
+    and `Risk` after each fold from the one on that the policy warns at.
     """
 
     def __init__(
@@ -111,10 +95,23 @@ class Compactor:
         self._breaker = Breaker()
         self._looping: Looping | None = None
 
+    @classmethod
+    def from_settings(cls, model: str | Model = "", settings: Settings | None = None, **rest: Any) -> Self:
+        """A compactor as the user's settings say, which are read where none are given; `rest` are its other arguments.
+
+        They name the policy, whether and how often it folds by itself, what it tells, and who writes the summaries.
+        Where no model writes one, extraction does, so that the agent goes on. Raises `ConfigError` for a setting that is
+        impossible, and for a model that cannot be called unless extraction is among its fallbacks.
+        """
+        from foldline.config import read_settings
+
+        settings = settings or read_settings()
+        return cls(model, policy=settings.to_policy(), summarizer=settings.summary.to_summarizer(), **rest)
+
     @property
     def state(self) -> str:
-        """What is wrong with the summarizer, and since when; empty where nothing is."""
-        return self._breaker.state
+        """What is wrong with the summarizer, and since when, and what to do after too many folds; empty where nothing is."""
+        return "; ".join(filter(None, (self._breaker.state, self.policy.automatic.spent(self._made))))
 
     @property
     def preparing(self) -> bool:
@@ -133,6 +130,9 @@ class Compactor:
 
     def fit(self, messages: Sequence[Item]) -> list[Item]:
         """The history that the model should see now: the same messages, or fewer where the window fills.
+
+        Where the policy's `automatic` is not enabled nothing is folded here, however full the window: a request that the
+        provider refuses is for `recover`, and `fold` folds at any time. What was folded before stays so.
 
         Raises `CannotFit` where what may not be folded is over the limit by itself, and `WireError` for a message
         that cannot be read; either leaves everything as it was.
@@ -278,7 +278,9 @@ class Compactor:
         return Conversation(seen, tuple(messages), self.model, self.count.tokens, held, self.budget.limit)
 
     def _full(self) -> bool:
-        """Whether the fill asks for a fold."""
+        """Whether the fill asks for a fold, and may."""
+        if not self.policy.automatic.enabled:
+            return False
         limit = self.budget.limit - self.meter.overhead
         lowest = min(limit, *(step.mark for step in layers(self.policy, self.budget, self.meter.overhead)))
         if self._history.at_most * max(1.0, self.meter.ratio) <= lowest:
@@ -302,16 +304,24 @@ class Compactor:
         """The fold that the fill asks for, or None."""
         if not self._full():
             return None
-        steps = steps_for(self.policy, self.budget, self.meter.overhead)
-        return self._folding(steps, "threshold", limit=self.budget.limit - self.meter.overhead)
+        steps = steps_for(self.policy, self.budget, self.meter.overhead, self._made)
+        fold = self._folding(steps, "threshold", limit=self.budget.limit - self.meter.overhead)
+        return announced(fold, self._announce)
+
+    @property
+    def _made(self) -> int:
+        """How many automatic compactions what the model sees has been through, where there is a limit to them."""
+        return automatic_folds(self._history.view().messages) if self.policy.automatic.most else 0
 
     def _coming(self) -> Folding | None:
         """The fold to prepare while the agent works, or None where it is too early, or where one is being prepared."""
-        if not self._ahead or self._prepared is not None:
+        if not self._ahead or not self.policy.automatic.enabled or self._prepared is not None:
             return None
         tokens = self.count.tokens - self.meter.overhead
         steps = steps_ahead(self.policy, self.budget, self.meter.overhead, tokens, self._ahead)
         if not steps or not self._regrown(tokens) or self._writer is extract:
+            return None
+        if self.policy.automatic.spent(self._made):
             return None
         return self._folding(steps, "threshold")
 
@@ -319,7 +329,12 @@ class Compactor:
         """Puts a prepared fold in place, where what it folds still stands."""
         self._prepared = None
         if made := prepared.swapped(self._history.view(), self.meter.overhead):
+            self._announce()
             self._finish(made, extracted=False)
+
+    def _announce(self) -> None:
+        if self.policy.automatic.notify:
+            self._emit(FoldDue(self.count.tokens, self.budget.window))
 
     def _drop_prepared(self) -> None:
         if self._prepared is not None:
@@ -364,6 +379,8 @@ class Compactor:
             self._history.folds.append((len(self._history.messages), fold))
             self._show(view)
             self._emit(Folded(fold))
+            if risk := risk_after(fold.receipt, self.policy.automatic.warn_at):
+                self._emit(risk)
 
     def _show(self, view: View) -> None:
         self._history.show(view)
@@ -375,4 +392,4 @@ class Compactor:
         return list(self._history.seen)
 
 
-__all__ = ["Compactor", "Event", "Folded", "Looping", "Rewound", "SummaryFellBack"]
+__all__ = ["Compactor", "Event", "FoldDue", "Folded", "Looping", "Rewound", "Risk", "SummaryFellBack"]

@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from foldline.errors import ConfigError
-from foldline.policy import DEFAULT, Layer, Policy, hard_strategies, policy, preset
+from foldline.messages import replace
+from foldline.policy import DEFAULT, Automatic, Layer, Policy, hard_strategies, policy, preset
 from foldline.strategies import prune_tool_outputs, summarize_older
+from foldline.summarize import EXTRACT
+
+if TYPE_CHECKING:
+    from foldline.summarize.draft import Summarizer
 
 PREFIX = "FOLDLINE_"
 """Environment variables: `FOLDLINE_COMPACTION__AUTO_ENABLED=off` sets `compaction.auto_enabled`."""
 
 NAMES = ("config.toml", "config.yaml", "config.yml", "config.json")
-
-EXTRACT = "extract"
-"""What stands in place of a model's name where code writes the summary."""
 
 
 class Prune(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,7 +36,11 @@ class Prune(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
-    """`compaction`: when and how a session is folded, in the keys of the OpenClaw requirements."""
+    """`compaction`: when and how a session is folded, in the keys of the OpenClaw requirements.
+
+    `max_auto_compactions` is how many summaries an agent may write without being asked, and `warn_at_compaction` the
+    compaction from which a fresh start is advised; 0 is no limit, and no such advice.
+    """
 
     auto_enabled: bool = True
     auto_threshold_percent: float = 88
@@ -66,9 +72,39 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     instructions: str = ""
     prompt: str | None = None
 
+    def to_summarizer(
+        self, stages: MutableMapping[str, str] | None = None, on_stage: Callable[[int, int], None] | None = None
+    ) -> Summarizer:
+        """Who writes summaries as the settings say; `stages` and `on_stage` are those of `ModelSummarizer`.
+
+        Raises `ConfigError` where a model cannot be called, unless extraction is among the fallbacks.
+        """
+        if self.model == EXTRACT:
+            from foldline.summarize.extract import extract
+
+            return extract
+        from foldline.summarize.model import ModelSummarizer
+
+        return ModelSummarizer(
+            self.model,
+            base_url=self.base_url,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=self.timeout,
+            retries=self.retries,
+            fallbacks=self.fallbacks,
+            instructions=self.instructions,
+            prompt=self.prompt,
+            stages=stages,
+            on_stage=on_stage,
+        )
+
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings; `policy` names a preset, which `compaction` refines where it is given."""
+    """All settings; `policy` names a preset.
+
+    `compaction` refines the default one; of the others it says only what is done without being asked.
+    """
 
     policy: str = "default"
     compaction: Compaction = Compaction()
@@ -76,12 +112,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
     def to_policy(self) -> Policy:
         """The policy that the settings ask for."""
-        if self.policy != DEFAULT.name or self.compaction == Compaction():
-            return preset(self.policy)
-        return _policy(self.compaction)
+        c = self.compaction
+        chosen = preset(self.policy) if self.policy != DEFAULT.name or c == Compaction() else _layers(c)
+        automatic = Automatic(c.auto_enabled, c.max_auto_compactions, c.warn_at_compaction, c.notify_before_auto)
+        return replace(chosen, automatic=automatic)
 
 
-def _policy(c: Compaction) -> Policy:
+def _layers(c: Compaction) -> Policy:
     at = c.auto_threshold_percent / 100
     prune = prune_tool_outputs(protect=c.prune.protect_recent_tokens, minimum=c.prune.prune_minimum_tokens)
     layers = [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.errors import CannotFit
-from foldline.fold import Fold, Receipt, Trigger
+from foldline.fold import Fold, Receipt, Trigger, automatic_folds, noted
 from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
@@ -78,7 +78,7 @@ def folding(
             for edit in strategy(view, size - step.target):
                 if not (edit := _standing(edit, view)).drop:
                     continue
-                written = yield from _write(edit, view, step.layer, focus, ratio, rounds, told)
+                written = yield from _write(edit, view, step.layer, focus, ratio, rounds, trigger, told)
                 after = view.apply(written)
                 if (smaller := step.measure(after)) < size:
                     view, size = after, smaller
@@ -107,7 +107,14 @@ def _standing(edit: Edit, view: View) -> Edit:
 
 
 def _write(
-    edit: Edit, view: View, layer: Layer, focus: str, ratio: float, rounds: int, told: list[Told]
+    edit: Edit,
+    view: View,
+    layer: Layer,
+    focus: str,
+    ratio: float,
+    rounds: int,
+    trigger: Trigger,
+    told: list[Told],
 ) -> Generator[Ask, Answer, Edit]:
     """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
     if (start := view.find(edit.drop)) is None:
@@ -128,8 +135,9 @@ def _write(
         written = yield from write(brief, messages, ledger, most, lambda text: _size(text, view))
     told.append(Told(edit.drop, ledger, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
-    text, facts = written.summary.text.rstrip(), {**written.summary.facts, "round": round}
-    summary = Message("user", (Summary(f"{text}\n\n{note}".lstrip(), facts),))
+    automatic = automatic_folds(messages) + (trigger == "threshold")
+    facts = {**written.summary.facts, "round": round, "automatic": automatic}
+    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}\n\n{note}".lstrip(), facts),))
     return replace(edit, into=(*written.native, summary))
 
 
@@ -142,15 +150,15 @@ def _with_ledger(edit: Edit, into: Sequence[Message], messages: Sequence[Message
     """An edit whose summaries, which a strategy wrote, carry on the ledger of what they stand for."""
     if not any(message.summary for message in into):
         return edit
-    facts = {**Ledger.of(messages).facts(), "round": max(1, _round(messages))}
+    folds = {"round": max(1, _round(messages)), "automatic": automatic_folds(messages)}
+    facts = {**Ledger.of(messages).facts(), **folds}
     told = (replace(m, parts=(replace(s, facts=facts),)) if (s := m.summary) else m for m in into)
     return replace(edit, into=tuple(told))
 
 
 def _round(messages: Iterable[Message]) -> int:
     """How many folds the newest summary among the messages has seen."""
-    rounds = (s.facts.get("round", 1) for message in messages if (s := message.summary))
-    return max((n for n in rounds if isinstance(n, int)), default=0)
+    return noted(messages, "round", 1)
 
 
 def _check(view: View, limit: int, steps: Sequence[Step], overhead: int) -> None:
@@ -257,6 +265,21 @@ def in_the_way(view: View, overhead: int = 0) -> list[tuple[str, int]]:
     if overhead:
         named.append(("system prompt and tool schemas", overhead))
     return sorted(named, key=lambda item: -item[1])[:10]
+
+
+def announced(folding: Folding, tell: Callable[[], None]) -> Folding:
+    """The same fold, told of before it is made: before its first summary is asked for, or where none is, at its end."""
+    answer: Answer | None = None
+    while True:
+        try:
+            ask = next(folding) if answer is None else folding.send(answer)
+        except StopIteration as made:
+            if answer is None and made.value[1]:
+                tell()
+            return made.value  # type: ignore[no-any-return]
+        if answer is None:
+            tell()
+        answer = yield ask
 
 
 # -- drivers -----------------------------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
-from foldline.messages import Usage, Value
+from foldline.messages import Message, Usage, Value
 from foldline.view import Edit
 
 Trigger = Literal["threshold", "overflow", "manual", "handoff"]
@@ -79,3 +80,14 @@ class Fold(Value, frozen=True, omit_defaults=True):
 
     def __bool__(self) -> bool:
         return bool(self.edits)
+
+
+def automatic_folds(messages: Iterable[Message]) -> int:
+    """How many of the folds that the newest summary among the messages has seen were made without being asked for."""
+    return noted(messages, "automatic", 0)
+
+
+def noted(messages: Iterable[Message], what: str, unknown: int) -> int:
+    """The highest count of that name that a summary among the messages notes; `unknown` where one notes none."""
+    counts = (s.facts.get(what, unknown) for message in messages if (s := message.summary))
+    return max((n for n in counts if isinstance(n, int)), default=0)

@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from foldline.errors import CannotFit
-from foldline.fold import Fold
+from foldline.fold import Fold, Receipt, automatic_folds
 from foldline.messages import Message, ToolResult, Value
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.policy import Budget, Layer, Policy, budget_for
+from foldline.risk import Risk, risk_of
 from foldline.session import PastFold, Session
 from foldline.steps import caps, steps_by_hand
 from foldline.tokens.media import media_bytes
@@ -25,23 +26,8 @@ from foldline.view import View
 if TYPE_CHECKING:
     from foldline.summarize.draft import Summarizer
 
-SOFT_COUNT = 3
-HARD_COUNT = 5
-"""Compactions from which a fresh start is suggested, and strongly recommended (OpenClaw requirements, US-OC-4)."""
-
-SOFT_LOSS = 0.15
-HARD_LOSS = 0.40
-"""The share of the folded facts that the newest summary does not show, from which the risk rises by as much."""
-
 SUGGEST_AT = 0.80
 """The fill from which a fold by hand, at a moment of the user's choosing, is suggested."""
-
-
-class Risk(Value, frozen=True, omit_defaults=False):
-    """How much the folds may have cost in quality: a level, and why."""
-
-    level: str
-    why: str
 
 
 class Status(Value, frozen=True, omit_defaults=False):
@@ -150,12 +136,15 @@ class Opened:
         )
 
 
-def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
+def status(opened: Opened, policy: Policy) -> Status:
     """How full a session is and how it fares."""
+    automatic = policy.automatic
     session, count = opened.session, opened.size
     newest = session.newest_fold
     n = session.compactions
-    risk = risk_of(n, newest.receipt.facts_kept, newest.receipt.facts_lost) if newest else risk_of(0, 0, 0)
+    last = newest.receipt if newest else Receipt(0, 0)
+    risk = risk_of(n if newest else 0, last.facts_kept, last.facts_lost, automatic.warn_at)
+    spent = automatic.spent(automatic_folds(message for _, message in session.context.entries))
     fill = opened.tokens / opened.budget.window
     media = media_in(message for _, message in session.context.entries)
     refused = any(step.measure(opened.view) > step.mark for step in caps(opened.budget)) if media else False
@@ -174,13 +163,13 @@ def status(opened: Opened, policy: Policy, *, auto_enabled: bool) -> Status:
         sum(media_bytes(each.source) for each in media),
         opened.budget.images,
         opened.budget.bytes,
-        auto_enabled,
+        automatic.enabled,
         at,
         n,
         newest.timestamp if newest else "",
-        failing(session.folds()) if newest and newest.receipt.failures else "",
+        failing(session.folds()) if last.failures else "",
         risk,
-        tuple(_recommendations(fill, at, risk, refused)),
+        tuple(_recommendations(fill, at, risk, spent, refused)),
         tuple(str(fault) for fault in session.faults),
     )
 
@@ -205,17 +194,7 @@ def _seconds(timestamp: str) -> float:
         return 0.0
 
 
-def risk_of(compactions: int, kept: int, lost: int) -> Risk:
-    """The risk of degradation, from the number of folds and from the facts that were measured lost."""
-    share = lost / (kept + lost) if kept + lost else 0.0
-    grades = (compactions >= SOFT_COUNT) + (compactions >= HARD_COUNT), (share >= SOFT_LOSS) + (share >= HARD_LOSS)
-    why = [f"{compactions} compaction{'' if compactions == 1 else 's'}"]
-    if kept + lost:
-        why.append(f"{lost} of {kept + lost} facts only by recall")
-    return Risk(("Low", "Medium", "High")[max(grades)], ", ".join(why))
-
-
-def _recommendations(fill: float, at: float, risk: Risk, refused: bool) -> list[str]:
+def _recommendations(fill: float, at: float, risk: Risk, spent: str, refused: bool) -> list[str]:
     advice = []
     if refused:
         advice.append("✗ More pictures or bytes than the provider takes in a request: compact now, the oldest make way")
@@ -231,6 +210,8 @@ def _recommendations(fill: float, at: float, risk: Risk, refused: bool) -> list[
         )
     elif risk.level == "High":
         advice.append("⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers")
+    if spent:
+        advice.append(f"⚠ {spent}")
     return advice
 
 

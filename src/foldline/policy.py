@@ -66,12 +66,35 @@ class Layer(Value, frozen=True, omit_defaults=True):
     outputs_over: int = 0
 
 
+class Automatic(Value, frozen=True, omit_defaults=True):
+    """What a compactor does without being asked: whether it folds by itself, how often, and what it tells.
+
+    `most` is how many summaries it may write so: after them no soft layer summarizes, and a window that fills all the
+    same is left to the hard layers. Each summary notes how many there were before it, so that a log carries the number
+    on. From the compaction `warn_at` on, a fresh start is advised. Both are 0 where there is no such number. `notify` is
+    whether a fold is told of before it is made.
+    """
+
+    enabled: bool = True
+    most: int = 0
+    warn_at: int = 3
+    notify: bool = True
+
+    def spent(self, made: int) -> str:
+        """That so many automatic compactions are all that there may be, and what to do; empty where they are not."""
+        if not self.enabled or not self.most or made < self.most:
+            return ""
+        reached = f"limit of {self.most} automatic compactions reached, only a full window is folded now"
+        return f"{reached}: hand off to a new session"
+
+
 class Policy(Value, frozen=True, omit_defaults=True):
-    """The ordered layers, and which messages no edit may touch."""
+    """The ordered layers, which messages no edit may touch, and what is done without being asked."""
 
     name: str
     layers: tuple[Layer, ...]
     pinned: Callable[[Message], bool] = lambda message: message.role == "system"
+    automatic: Automatic = Automatic()
 
     def layer(self, name: str) -> Layer:
         """The layer of that name."""

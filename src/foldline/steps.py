@@ -55,22 +55,32 @@ def layers(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
     return [Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks]
 
 
-def steps_for(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
-    """What a full window asks for: the layers, then the caps."""
-    return [*layers(policy, budget, overhead), *caps(budget)]
+def steps_for(policy: Policy, budget: Budget, overhead: int, made: int = 0) -> list[Step]:
+    """What a full window asks for after `made` automatic compactions: the layers, then the caps.
+
+    Where there may be no more, the layers that summarize are left out, unless no hard one would be left.
+    """
+    steps = layers(policy, budget, overhead)
+    if policy.automatic.spent(made) and any(step.layer.hard for step in steps):
+        steps = [step for step in steps if not _summarizes(step.layer)]
+    return [*steps, *caps(budget)]
 
 
 def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
     """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
-    steps = (s for s in layers(policy, budget, overhead) if not s.layer.hard and s.layer.name != "prune")
+    steps = (s for s in layers(policy, budget, overhead) if _summarizes(s.layer))
     return [step._replace(mark=-1) for step in steps if tokens > step.mark - ahead * budget.window][:1]
 
 
 def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int) -> list[Step]:
     """What a user's own command runs: the first layer that summarizes, whatever the fill; then the caps."""
-    layer = next((layer for layer in policy.layers if not layer.hard and layer.name != "prune"), policy.layers[-1])
+    layer = next((layer for layer in policy.layers if _summarizes(layer)), policy.layers[-1])
     target = min(round(layer.to * budget.window) - overhead, round(view.tokens * MANUAL_SHARE))
     return [Step(layer, -1, max(0, target)), *caps(budget)]
+
+
+def _summarizes(layer: Layer) -> bool:
+    return not layer.hard and layer.name != "prune"
 
 
 def steps_within(max_tokens: int) -> list[Step]:

@@ -17,7 +17,7 @@ from foldline.session.writing import replace_file
 @click.argument("switch", type=click.Choice(["on", "off"]), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def autocompact(switch: str | None, as_json: bool) -> None:
-    """Show whether agents that use foldline fold by themselves, or switch it ON or OFF."""
+    """Show whether agents that follow the settings fold by themselves, or switch it ON or OFF."""
     path = settings_path()
     read_settings(path)
     if switch:

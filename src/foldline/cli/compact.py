@@ -19,9 +19,10 @@ from foldline.cli.options import (
     session_options,
 )
 from foldline.cli.summaries import asked_for, by_model, model_options
-from foldline.config import EXTRACT
 from foldline.fold import Fold
-from foldline.inspection import Opened, risk_of
+from foldline.inspection import Opened
+from foldline.risk import risk_of
+from foldline.summarize import EXTRACT
 from foldline.summarize.native import BETA
 from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
@@ -80,10 +81,11 @@ def compact(
     if native and (why := why_not_native(found, writer, format or "")):
         click.echo(f"The provider's own compaction is not asked for: {why}.", err=True)
     after, fold = found.plan(chosen, focus)
+    warn_at = settings.compaction.warn_at_compaction
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
     if not as_json and (dry_run or asks or writer.model == EXTRACT or not fold):
         summary = next((m.summary.text for m in after.messages if m.summary), "") if dry_run or asks else ""
-        click.echo(preview(found, fold, summary, writer.model))
+        click.echo(preview(found, fold, summary, writer.model, warn_at))
     if not fold:
         if as_json:
             print_json({"session": found.session.path, "fold": None})
@@ -93,7 +95,7 @@ def compact(
     if writer.model != EXTRACT and not dry_run:
         after, fold = by_model(found, chosen, focus, writer, into=format or "", asks=asks)
         if not as_json:
-            click.echo(f"{title('Compaction')}\n{figures(found, fold)}")
+            click.echo(f"{title('Compaction')}\n{figures(found, fold, warn_at)}")
     done = "" if dry_run else _written(found, after, fold, format, out)
     if as_json:
         print_json({"session": found.session.path, "written": not dry_run, "fold": fold})
@@ -124,13 +126,13 @@ def _written(found: Opened, after: View, fold: Fold, format: str | None, out: st
     return draw_written("Folded into", written)
 
 
-def preview(found: Opened, fold: Fold, summary: str, model: str) -> str:
+def preview(found: Opened, fold: Fold, summary: str, model: str, warn_at: int) -> str:
     """What a fold does, in figures, with the summary that it installs, or that code would write where a model does."""
     heading = title("Compaction Preview")
     if not fold:
         size = f"{tokens(found.tokens)} in {len(found.view.entries)} messages"
         return f"{heading}\nNothing to do: {size}, nothing worth folding."
-    lines = [heading, figures(found, fold)]
+    lines = [heading, figures(found, fold, warn_at)]
     if model != EXTRACT:
         lines.append(row("Summary By", f"{model}, asked once this is folded; here it is by extraction") + "\n")
     if summary:
@@ -138,8 +140,8 @@ def preview(found: Opened, fold: Fold, summary: str, model: str) -> str:
     return visible("\n".join(lines))
 
 
-def figures(found: Opened, fold: Fold) -> str:
-    """A fold's receipt, one figure a line."""
+def figures(found: Opened, fold: Fold, warn_at: int) -> str:
+    """A fold's receipt, one figure a line; `warn_at` is the compaction from which the risk is higher."""
     r, window = fold.receipt, found.budget.window
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     lines = [
@@ -149,7 +151,7 @@ def figures(found: Opened, fold: Fold) -> str:
         row("Messages", f"{r.messages_folded} of {len(found.view.entries)} folded, the rest word for word"),
         row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
         row("Prompt cache", f"{tokens(r.cache_discarded)} to be read again"),
-        row("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost).level.lower()})"),
+        row("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost, warn_at).level.lower()})"),
     ]
     if r.lost:
         lines.append(row("By recall", ", ".join(_short(fact) for fact in r.lost[:4])))

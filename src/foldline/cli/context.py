@@ -9,9 +9,10 @@ from foldline.cli import LazyGroup
 from foldline.cli.drawing import age, bar, row, title, tokens, visible
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
 from foldline.fold import Receipt
-from foldline.inspection import HARD_COUNT, SOFT_COUNT, Inspection, Status, risk_of
+from foldline.inspection import Inspection, Status
 from foldline.inspection import inspect as inspect_session
 from foldline.inspection import status as status_of
+from foldline.risk import MORE, risk_of
 from foldline.session import PastFold
 
 LAYERS = {"prune": "Layer 1 (prune)", "summarize": "Layer 2 (summarize)", "full": "Layer 3 (full)"}
@@ -33,10 +34,8 @@ def context() -> None:
 @session_options
 def status(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
     """How full the context is, and how the session fares."""
-    policy, settings = chosen_policy(None)
-    found = status_of(
-        opened(session, strict=strict, window=window), policy, auto_enabled=settings.compaction.auto_enabled
-    )
+    policy, _ = chosen_policy(None)
+    found = status_of(opened(session, strict=strict, window=window), policy)
     if as_json:
         print_json(found)
     else:
@@ -65,11 +64,12 @@ def history(
 ) -> None:
     """The folds of a session, newest first."""
     found = opened(session, strict=strict, window=window).session
+    policy, _ = chosen_policy(None)
     folds = found.folds()[::-1]
     if as_json:
         print_json({"session": found.path, "folds": folds[:depth]})
     else:
-        click.echo(draw_history(folds, depth, facts=facts))
+        click.echo(draw_history(folds, depth, policy.automatic.warn_at, facts=facts))
 
 
 def draw_status(s: Status) -> str:
@@ -126,16 +126,17 @@ def draw_inspection(i: Inspection) -> str:
     return "\n".join(lines)
 
 
-def draw_history(folds: list[PastFold], depth: int | None, *, facts: bool = False) -> str:
+def draw_history(folds: list[PastFold], depth: int | None, warn_at: int, *, facts: bool = False) -> str:
     """The folds in the layout of the OpenClaw requirements."""
     standing = [fold for fold in folds if not fold.undone]
     lines = [title("Compaction History")]
     for fold in folds[:depth]:
         lines += [*_drawn(fold), *(_facts(fold.receipt) if facts else ()), ""]
-    newest = standing[0].receipt if standing else None
-    risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost) if newest else risk_of(0, 0, 0)
-    advice = f"recommend fresh start at {SOFT_COUNT}" if len(standing) < SOFT_COUNT else f"hard limit {HARD_COUNT}"
-    lines += [row("Total Compactions", str(len(standing))), row("Risk Level", f"{risk.level} ({advice})")]
+    newest = standing[0].receipt if standing else Receipt(0, 0)
+    risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost, warn_at)
+    advice = f"recommend fresh start at {warn_at}" if len(standing) < warn_at else f"hard limit {warn_at + MORE}"
+    level = f"{risk.level} ({advice})" if warn_at else risk.level
+    lines += [row("Total Compactions", str(len(standing))), row("Risk Level", level)]
     return "\n".join(lines)
 
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from foldline import by_hand
-from foldline.config import EXTRACT, Summaries, check_summaries
+from foldline.config import Summaries, check_summaries
 from foldline.errors import SummaryFailed
 from foldline.fold import Fold
 from foldline.messages import replace
+from foldline.summarize import EXTRACT
 
 if TYPE_CHECKING:
     from foldline.inspection import Opened

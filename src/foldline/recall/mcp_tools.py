@@ -72,15 +72,15 @@ def _status(arguments: Mapping[str, Any]) -> str:
     from foldline.inspection import status
 
     asked = _converted(arguments, OfStatus)
-    settings = read_settings()
-    told = status(_opened(asked.session), settings.to_policy(), auto_enabled=settings.compaction.auto_enabled)
+    told = status(_opened(asked.session), read_settings().to_policy())
     return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
 
 
 def _compact(arguments: Mapping[str, Any]) -> str:
     from foldline.by_hand import by_model, forget_stages, why_extracted
-    from foldline.config import EXTRACT, read_settings
+    from foldline.config import read_settings
     from foldline.policy import PRESETS, preset
+    from foldline.summarize import EXTRACT
     from foldline.transcripts.busy import refuse_busy
 
     asked = _converted(arguments, OfCompact)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping, Sequence
+from typing import Any
 
 from foldline.economics import price
-from foldline.errors import ContextOverflow, SummaryFailed
+from foldline.errors import ConfigError, ContextOverflow, SummaryFailed
 from foldline.messages import Message, Usage, replace
 from foldline.models import model as model_named
+from foldline.summarize import EXTRACT
 from foldline.summarize.calling import Conduct, Endpoint, call, connect
 from foldline.summarize.draft import Draft, spent_on
 from foldline.summarize.faults import bare, language_for, shape_of
@@ -41,7 +43,7 @@ class ModelSummarizer:
     the prompt, `prompt` replaces it. Finished stages are kept in `stages`: in memory, or in a `StageFile`, which a
     killed process leaves behind for the next; `on_stage` hears how many messages a stage covers, of how many.
     Cancelling the task that awaits it aborts the call. Raises `ConfigError` where one of the models cannot be called:
-    a package or a key is missing.
+    a package or a key is missing. With "extract" as the last fallback such a model is one that fails.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class ModelSummarizer:
         on_stage: Callable[[int, int], None] | None = None,
     ) -> None:
         first = Endpoint(model, base_url, api_key)
-        self.endpoints = [first, *(_beside(first, each) for each in fallbacks)]
+        self.endpoints = [first, *(_beside(first, each) for each in fallbacks if each != EXTRACT)]
         self.conduct = Conduct(temperature, timeout, retries, backoff)
         self.max_tokens = max_tokens
         self.instructions, self.prompt = instructions, prompt
@@ -72,12 +74,23 @@ class ModelSummarizer:
         self.window = window
         self.stages: MutableMapping[str, str] = {} if stages is None else stages
         self.on_stage = on_stage or (lambda covered, of: None)
-        self._connected = {endpoint: connect(endpoint) for endpoint in self.endpoints}
+        self._connected: dict[Endpoint, Any] = {}
+        self._missing: dict[Endpoint, str] = {}
+        for endpoint in self.endpoints:
+            try:
+                self._connected[endpoint] = connect(endpoint)
+            except ConfigError as missing:
+                if EXTRACT not in fallbacks:
+                    raise
+                self._missing[endpoint] = str(missing)
 
     async def __call__(self, brief: Brief, messages: Sequence[Message]) -> Draft:
         """A draft by the first model that writes one; raises `SummaryFailed` with what each of them said."""
         said: list[str] = []
         for endpoint in self.endpoints:
+            if why := self._missing.get(endpoint):
+                said.append(why)
+                continue
             try:
                 return await self._written(endpoint, brief, messages)
             except SummaryFailed as failure:

@@ -21,13 +21,13 @@ from foldline.cli.browser.recalling import Recall
 from foldline.cli.browser.rows import Rows
 from foldline.cli.compact import figures
 from foldline.cli.drawing import RULE, visible
-from foldline.config import EXTRACT
 from foldline.errors import FoldlineError
 from foldline.fold import Fold
 from foldline.inspection import what
 from foldline.listing import Listed, listed
 from foldline.places import cache_file
 from foldline.recall.answer import drawn
+from foldline.summarize import EXTRACT
 
 T = TypeVar("T")
 
@@ -207,9 +207,8 @@ class Browser(App[None]):
         if not plan.fold:
             self.notify(f"{plan.opened.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
-        text = (
-            Text(figures(plan.opened, plan.fold)).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
-        )
+        shown = figures(plan.opened, plan.fold, plan.settings.compaction.warn_at_compaction)
+        text = Text(shown).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
         path, model = plan.opened.session.path, plan.settings.summary.model
 
         def answered(yes: bool | None) -> None:

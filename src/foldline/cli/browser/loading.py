@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from foldline.by_hand import by_model, forget_stages, why_extracted
 from foldline.cli.branch import branchable
-from foldline.config import EXTRACT, Settings, read_settings
+from foldline.config import Settings, read_settings
 from foldline.fold import Fold
 from foldline.inspection import Inspection, Opened, inspect
 from foldline.messages import Message, Summary
@@ -19,6 +19,7 @@ from foldline.recall.search import Hit
 from foldline.session import PastFold
 from foldline.session.branching import Branch, branch
 from foldline.session.log import COUNTED_SIZE
+from foldline.summarize import EXTRACT
 from foldline.transcripts import open_session
 from foldline.transcripts.busy import refuse_busy
 from foldline.view import View

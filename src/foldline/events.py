@@ -1,0 +1,40 @@
+"""What a compactor tells while it works."""
+
+from __future__ import annotations
+
+from foldline.fold import Fold
+from foldline.guards import Looping
+from foldline.messages import Value
+from foldline.risk import Risk
+
+
+class FoldDue(Value, frozen=True):
+    """The history fills the window up to a mark, and a fold is about to be made; sizes are tokens.
+
+    `Folded` follows, unless no fold comes of it that is worth it.
+    """
+
+    tokens: int
+    window: int
+
+
+class Folded(Value, frozen=True):
+    """A fold was made and is what `fit` hands out from now on."""
+
+    fold: Fold
+
+
+class SummaryFellBack(Value, frozen=True):
+    """The summarizer's draft was not installed; extraction took its place."""
+
+    reason: str
+
+
+class Rewound(Value, frozen=True):
+    """The history no longer starts like the one before; folds that do not stand on it are left out."""
+
+    kept: int
+    """How many messages of the earlier history still stand."""
+
+
+Event = FoldDue | Folded | SummaryFellBack | Rewound | Looping | Risk
