@@ -12,7 +12,7 @@ import pytest
 from foldline.compactor import Compactor
 from foldline.messages import Message
 from foldline.policy import Layer, policy
-from foldline.strategies import summarize_older
+from foldline.strategies import prune_tool_outputs, summarize_older
 from foldline.view import Brief
 
 Item = dict[str, Any]
@@ -210,3 +210,13 @@ def test_fit_does_not_wait_for_a_task_that_only_its_own_loop_could_finish() -> N
         assert "At once." in sent[0]["content"]
 
     asyncio.run(main())
+
+
+def test_a_layer_that_asks_nobody_and_begins_before_does_not_keep_a_summary_from_being_prepared() -> None:
+    pruning = Layer("prune", 0.7, 0.6, (prune_tool_outputs(protect=0, minimum=0),))
+    both = policy("both", [pruning, *SUMMARIZING.layers])
+    writer, history = Writer(), []
+    compactor = Compactor(window=10_000, reserve=0, policy=both, summarizer=writer, ahead=0.05)
+    until(compactor, history, lambda: compactor.preparing or any(fold.receipt.asked for fold in compactor.folds))
+    assert compactor.preparing
+    assert 0.75 < compactor.count.tokens / 10_000 < 0.8

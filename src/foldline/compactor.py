@@ -87,6 +87,8 @@ class Compactor:
         self._sent = 0
         self._folded_at: tuple[int, int] | None = None
         """The tokens that the last fold left, made or not, and the messages that there were for it."""
+        self._summed_at: tuple[int, int] | None = None
+        """The same of the last fold that a summary was asked for."""
         self._ahead = ahead
         self._prepared: Prepared | None = None
         self._ask = ask
@@ -146,7 +148,7 @@ class Compactor:
         if fold := self._due():
             writer = self._writer
             self._finish(run(fold, writer), extracted=writer is extract)
-        elif fold := self._coming():
+        if fold := self._coming():
             writer = self._writer
             self._prepared = in_thread(lambda: run(fold, writer))
         return self._hand_out()
@@ -160,7 +162,7 @@ class Compactor:
         if fold := self._due():
             writer = self._writer
             self._finish(await arun(fold, writer), extracted=writer is extract)
-        elif fold := self._coming():
+        if fold := self._coming():
             self._prepared = in_task(arun(fold, self._writer))
         return self._hand_out()
 
@@ -248,8 +250,9 @@ class Compactor:
         if stands is not None:
             self.meter.forget()
             self._billed = None
-            if self._folded_at is not None and stands < self._folded_at[1]:
-                self._folded_at = None
+            self._folded_at, self._summed_at = (
+                None if at is None or stands < at[1] else at for at in (self._folded_at, self._summed_at)
+            )
             self._emit(Rewound(stands))
         self._watch()
 
@@ -286,7 +289,7 @@ class Compactor:
         if self._history.at_most * max(1.0, self.meter.ratio) <= lowest:
             return self._capped()
         tokens = self.count.tokens - self.meter.overhead
-        return tokens > limit or (tokens > lowest and self._regrown(tokens)) or self._capped()
+        return tokens > limit or (tokens > lowest and self._regrown(tokens, self._folded_at)) or self._capped()
 
     def _capped(self) -> bool:
         """Whether the provider's caps on pictures and bytes ask for a fold."""
@@ -296,9 +299,9 @@ class Compactor:
             return False
         return any(step.measure(history.view()) > step.mark for step in caps(self.budget))
 
-    def _regrown(self, tokens: int) -> bool:
-        """Whether enough has come since the last fold for another one to be worth it."""
-        return self._folded_at is None or tokens - self._folded_at[0] >= REGROWTH * self.budget.window
+    def _regrown(self, tokens: int, folded_at: tuple[int, int] | None) -> bool:
+        """Whether enough has come since a fold for another one to be worth it."""
+        return folded_at is None or tokens - folded_at[0] >= REGROWTH * self.budget.window
 
     def _due(self) -> Folding | None:
         """The fold that the fill asks for, or None."""
@@ -319,7 +322,7 @@ class Compactor:
             return None
         tokens = self.count.tokens - self.meter.overhead
         steps = steps_ahead(self.policy, self.budget, self.meter.overhead, tokens, self._ahead)
-        if not steps or not self._regrown(tokens) or self._writer is extract:
+        if not steps or not self._regrown(tokens, self._summed_at) or self._writer is extract:
             return None
         if self.policy.automatic.spent(self._made):
             return None
@@ -375,6 +378,8 @@ class Compactor:
         for reason in fold.receipt.failures:
             self._emit(SummaryFellBack(reason))
         self._folded_at = view.tokens, len(self._history.messages)
+        if fold.receipt.asked:
+            self._summed_at = self._folded_at
         if fold:
             self._history.folds.append((len(self._history.messages), fold))
             self._show(view)
