@@ -114,7 +114,7 @@ def test_a_request_on_the_cached_conversation_hits_the_cache(server: str) -> Non
         body = {"model": "smollm2", "messages": [system, *messages], "max_tokens": 8, "cache_prompt": True}
         return post(f"{server}/v1/chat/completions", body)
 
-    said = [f"Message {i}: " + "the parser reads nested lists now. " * 6 for i in range(10)]
+    said = [f"Message {i}: " + "the parser reads nested lists now. " * 16 for i in range(10)]
     history = [{"role": ("user", "assistant")[i % 2], "content": words} for i, words in enumerate(said)]
     layers = policy("summarizing", [Layer("summarize", 0.8, 0.4, (summarize_older(keep=200),))])
     compactor = Compactor(window=WINDOW, reserve=0, policy=layers, ask=ask)
