@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from math import inf
 from typing import TYPE_CHECKING, Any, Self
 
 from foldline import wire
@@ -13,31 +12,25 @@ from foldline.economics import cached
 from foldline.engine import RECOVERY_SHARE, Folding, announced, arun, folding, run
 from foldline.errors import ProviderError
 from foldline.events import Event, FoldDue, Folded, Rewound, SummaryFellBack
+from foldline.fill import Fill
 from foldline.fold import Fold, Trigger, automatic_folds
 from foldline.guards import Breaker, Looping, looping_in
 from foldline.history import History, Item
-from foldline.messages import Message, Usage, replace
+from foldline.messages import Message, Usage
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
-from foldline.policy import DEFAULT, Budget, Policy, budget, budget_for
+from foldline.policy import DEFAULT, Policy, budget, budget_for
 from foldline.risk import Risk, risk_after
-from foldline.steps import CAP_SHARE, Step, caps, layers, steps_ahead, steps_by_hand, steps_for, steps_within
+from foldline.steps import Step, caps, steps_by_hand, steps_for, steps_within
 from foldline.summarize.draft import Summarizer
 from foldline.summarize.extract import extract
 from foldline.summarize.shared import Conversation, SharedPrefix
 from foldline.tokens.meter import Count, Meter
-from foldline.tokens.payload import bytes_of
 from foldline.view import View
 
 if TYPE_CHECKING:
     from foldline.config import Settings
-
-BYTES_PER_TOKEN = 5
-"""More than text has, so that its bytes need not be counted while media are far from the cap."""
-
-REGROWTH = 0.02
-"""The share of the window that a history must grow by after a fold before a soft layer folds again."""
 
 
 class Compactor:
@@ -83,12 +76,9 @@ class Compactor:
         self.meter = Meter(self.model.family, overhead=overhead)
         pins = policy.pinned if pinned is None else lambda message: policy.pinned(message) or pinned(message)
         self._history = History(self.meter, pins, bound=self.model.binds_thinking, format=format)
+        self._fill = Fill(self._history, self.meter)
         self._emit = on_event or (lambda event: None)
         self._sent = 0
-        self._folded_at: tuple[int, int] | None = None
-        """The tokens that the last fold left, made or not, and the messages that there were for it."""
-        self._summed_at: tuple[int, int] | None = None
-        """The same of the last fold that a summary was asked for."""
         self._ahead = ahead
         self._prepared: Prepared | None = None
         self._ask = ask
@@ -194,7 +184,7 @@ class Compactor:
         self._take(messages)
         most = round(min(self.budget.limit, self.count.tokens) * RECOVERY_SHARE) - self.meter.overhead
         steps = steps_within(most)
-        if found.unit == "bytes" and (fewer := self._fewer_bytes()):
+        if found.unit == "bytes" and (fewer := self._fill.fewer_bytes(self.budget, RECOVERY_SHARE)):
             most = fewer.limit - self.meter.overhead
             steps, self.budget = [*steps_within(most), *caps(fewer)], fewer
         self._install(*run(self._folding(steps, "overflow", limit=most), extract))
@@ -237,22 +227,12 @@ class Compactor:
         self._show(self._history.view())
         return fold
 
-    def _fewer_bytes(self) -> Budget | None:
-        """The budget under which media make way after a request was too large, where there are enough of them."""
-        messages = self._history.view().messages
-        size = sum(map(bytes_of, messages))
-        cap = round(size * RECOVERY_SHARE)
-        enough = size - self._history.media_bytes <= cap * CAP_SHARE
-        return replace(self.budget, bytes=cap) if enough else None
-
     def _take(self, messages: Sequence[Item]) -> None:
         stands = self._history.take(messages if isinstance(messages, list) else list(messages))
         if stands is not None:
             self.meter.forget()
             self._billed = None
-            self._folded_at, self._summed_at = (
-                None if at is None or stands < at[1] else at for at in (self._folded_at, self._summed_at)
-            )
+            self._fill.rewound(stands)
             self._emit(Rewound(stands))
         self._watch()
 
@@ -281,27 +261,8 @@ class Compactor:
         return Conversation(seen, tuple(messages), self.model, self.count.tokens, held, self.budget.limit)
 
     def _full(self) -> bool:
-        """Whether the fill asks for a fold, and may."""
-        if not self.policy.automatic.enabled:
-            return False
-        limit = self.budget.limit - self.meter.overhead
-        lowest = min(limit, *(step.mark for step in layers(self.policy, self.budget, self.meter.overhead)))
-        if self._history.at_most * max(1.0, self.meter.ratio) <= lowest:
-            return self._capped()
-        tokens = self.count.tokens - self.meter.overhead
-        return tokens > limit or (tokens > lowest and self._regrown(tokens, self._folded_at)) or self._capped()
-
-    def _capped(self) -> bool:
-        """Whether the provider's caps on pictures and bytes ask for a fold."""
-        history = self._history
-        near = history.media_bytes + BYTES_PER_TOKEN * history.at_most > (self.budget.bytes or inf)
-        if not near and history.images <= (self.budget.images or inf):
-            return False
-        return any(step.measure(history.view()) > step.mark for step in caps(self.budget))
-
-    def _regrown(self, tokens: int, folded_at: tuple[int, int] | None) -> bool:
-        """Whether enough has come since a fold for another one to be worth it."""
-        return folded_at is None or tokens - folded_at[0] >= REGROWTH * self.budget.window
+        """Whether the fill asks for a fold, and one may be made without being asked for."""
+        return self.policy.automatic.enabled and self._fill.full(self.policy, self.budget)
 
     def _due(self) -> Folding | None:
         """The fold that the fill asks for, or None."""
@@ -320,11 +281,8 @@ class Compactor:
         """The fold to prepare while the agent works, or None where it is too early, or where one is being prepared."""
         if not self._ahead or not self.policy.automatic.enabled or self._prepared is not None:
             return None
-        tokens = self.count.tokens - self.meter.overhead
-        steps = steps_ahead(self.policy, self.budget, self.meter.overhead, tokens, self._ahead)
-        if not steps or not self._regrown(tokens, self._summed_at) or self._writer is extract:
-            return None
-        if self.policy.automatic.spent(self._made):
+        steps = self._fill.coming(self.policy, self.budget, self._ahead)
+        if not steps or self._writer is extract or self.policy.automatic.spent(self._made):
             return None
         return self._folding(steps, "threshold")
 
@@ -377,9 +335,7 @@ class Compactor:
     def _install(self, view: View, fold: Fold) -> None:
         for reason in fold.receipt.failures:
             self._emit(SummaryFellBack(reason))
-        self._folded_at = view.tokens, len(self._history.messages)
-        if fold.receipt.asked:
-            self._summed_at = self._folded_at
+        self._fill.folded(view.tokens, asked=bool(fold.receipt.asked))
         if fold:
             self._history.folds.append((len(self._history.messages), fold))
             self._show(view)

@@ -1,0 +1,82 @@
+"""How full a history is: whether it asks for a fold, and whether enough has come since the last one."""
+
+from __future__ import annotations
+
+from math import inf
+
+from foldline.history import History
+from foldline.messages import replace
+from foldline.policy import Budget, Policy
+from foldline.steps import CAP_SHARE, Step, caps, layers, steps_ahead
+from foldline.tokens.meter import Meter
+from foldline.tokens.payload import bytes_of
+
+BYTES_PER_TOKEN = 5
+"""More than text has, so that its bytes need not be counted while media are far from the cap."""
+
+REGROWTH = 0.02
+"""The share of the window that a history must grow by after a fold before a soft layer folds again."""
+
+
+class Fill:
+    """The sizes of a history beside a policy and a budget, and what the last folds left of it."""
+
+    def __init__(self, history: History, meter: Meter) -> None:
+        self._history = history
+        self._meter = meter
+        self._folded_at: tuple[int, int] | None = None
+        """The tokens that the last fold left, made or not, and the messages that there were for it."""
+        self._summed_at: tuple[int, int] | None = None
+        """The same of the last fold that a summary was asked for."""
+
+    @property
+    def tokens(self) -> int:
+        """The size of the history without the overhead of a request."""
+        return self._meter.total(self._history.weight).tokens - self._meter.overhead
+
+    def folded(self, tokens: int, *, asked: bool) -> None:
+        """Takes down that a fold left so many tokens, and whether a summary was asked for."""
+        self._folded_at = tokens, len(self._history.messages)
+        if asked:
+            self._summed_at = self._folded_at
+
+    def rewound(self, stands: int) -> None:
+        """Forgets the folds of what is gone, where only so many messages still stand."""
+        self._folded_at, self._summed_at = (
+            None if at is None or stands < at[1] else at for at in (self._folded_at, self._summed_at)
+        )
+
+    def full(self, policy: Policy, budget: Budget) -> bool:
+        """Whether the fill asks for a fold."""
+        limit = budget.limit - self._meter.overhead
+        lowest = min(limit, *(step.mark for step in layers(policy, budget, self._meter.overhead)))
+        if self._history.at_most * max(1.0, self._meter.ratio) <= lowest:
+            return self._capped(budget)
+        tokens = self.tokens
+        return tokens > limit or (tokens > lowest and _regrown(tokens, self._folded_at, budget)) or self._capped(budget)
+
+    def coming(self, policy: Policy, budget: Budget, ahead: float) -> list[Step]:
+        """The layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
+        tokens = self.tokens
+        steps = steps_ahead(policy, budget, self._meter.overhead, tokens, ahead)
+        return steps if _regrown(tokens, self._summed_at, budget) else []
+
+    def fewer_bytes(self, budget: Budget, share: float) -> Budget | None:
+        """The budget under which media make way down to a share of the request's bytes, where there are enough of them."""
+        size = sum(map(bytes_of, self._history.view().messages))
+        cap = round(size * share)
+        enough = size - self._history.media_bytes <= cap * CAP_SHARE
+        return replace(budget, bytes=cap) if enough else None
+
+    def _capped(self, budget: Budget) -> bool:
+        """Whether the provider's caps on pictures and bytes ask for a fold."""
+        history = self._history
+        near = history.media_bytes + BYTES_PER_TOKEN * history.at_most > (budget.bytes or inf)
+        if not near and history.images <= (budget.images or inf):
+            return False
+        return any(step.measure(history.view()) > step.mark for step in caps(budget))
+
+
+def _regrown(tokens: int, folded_at: tuple[int, int] | None, budget: Budget) -> bool:
+    """Whether enough has come since a fold for another one to be worth it."""
+    return folded_at is None or tokens - folded_at[0] >= REGROWTH * budget.window
