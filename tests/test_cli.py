@@ -92,6 +92,20 @@ def test_compact_history_undo(foldline, session):
     assert again["compactions"] == 0
 
 
+def test_every_command_tells_the_same_size(foldline, session):
+    def told(*command):
+        return json.loads(foldline(*command, "--session", str(session), "--json").stdout)
+
+    size = told("context", "status")["tokens"]
+    inspected = told("context", "inspect")
+    assert inspected["tokens"] == sum(share["tokens"] for share in inspected["shares"]) == size
+    assert told("context", "export", str(session.with_name("state.json")))["tokens"]["context"] == size
+    folded = told("compact")["fold"]["receipt"]
+    assert folded["tokens_before"] == size
+    assert told("context", "status")["tokens"] == pytest.approx(folded["tokens_after"], abs=2)
+    assert told("session", "undo")["tokens_after"] == size
+
+
 def test_what_was_folded_can_be_recalled(foldline, session):
     foldline("compact", "--yes", "--session", str(session))
     shown = json.loads(foldline("session", "show", "--folded", "--json", "--session", str(session)).stdout)
