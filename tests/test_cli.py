@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,59 @@ def test_what_is_no_session_is_one_line_and_exit_code_1(foldline, tmp_path, cont
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", [["context", "status"], ["compact"], ["recall", "x"]], ids=" ".join)
+def test_an_empty_name_does_not_mean_the_newest_session(foldline, command):
+    done = foldline(*command, "--session", "")
+    assert done.returncode == 2
+    assert "it is empty" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(["compact", "--model", "openai:gpt-5-mini"], "--out"), (["session", "handoff", "goal"], "--into")],
+    ids=["compact", "handoff"],
+)
+def test_where_a_new_session_goes_is_checked_first(foldline, session, command, option):
+    done = foldline(*command, "--to", "anthropic", "--session", str(session))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"name it with {option}" in done.stderr
+    done = foldline(*command, "--to", "anthropic", option, str(session), "--session", str(session))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{session}: there is a file already" in done.stderr
+
+
+def test_the_line_that_takes_a_fold_back_can_be_pasted(foldline, session, tmp_path):
+    place = tmp_path / "the user's sessions"
+    place.mkdir()
+    told = foldline("compact", "--session", shutil.copy(session, place)).stdout
+    _, _, command = told.partition("Undo with: foldline ")
+    assert foldline(*shlex.split(command)).returncode == 0
+
+
+def test_browse_says_that_it_needs_a_terminal(foldline):
+    done = foldline("browse")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "needs a terminal" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
+def test_output_that_finds_no_room_is_one_line(session):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "foldline", "context", "status", "--session", str(session)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "foldline: No space left on device\n")
+
+
+def test_a_start_of_several_ids_names_them(foldline, tmp_path):
+    folder = tmp_path / ".pi" / "agent" / "sessions" / "--x--"
+    folder.mkdir(parents=True)
+    for id in ("abc1", "abc2"):
+        (folder / f"{id}.jsonl").write_text(f'{{"type":"session","version":3,"id":"{id}","cwd":"/x"}}\n')
+    told = foldline("context", "status", "--session", "abc").stderr
+    assert "abc: 2 sessions start with it" in told
+    assert "abc1, abc2" in told or "abc2, abc1" in told
+
+
 def test_a_damaged_line_is_told_and_strict_refuses(foldline, session):
     lines = session.read_bytes().splitlines(keepends=True)
     lines[40] = lines[40][:200] + b"\n"
@@ -159,6 +213,13 @@ def test_without_a_session_the_newest_of_this_directory_is_taken(foldline, sessi
     (listed,) = json.loads(foldline("session", "list", "--json").stdout)
     assert (listed["agent"], listed["cwd"]) == ("pi", str(tmp_path))
     assert foldline("context", "status", "--session", listed["id"][:8]).returncode == 0
+
+
+def test_settings_that_cannot_be_written_are_one_line(foldline, tmp_path):
+    (tmp_path / "config").touch()
+    done = foldline("autocompact", "off")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"foldline: {tmp_path}/config/foldline/config.toml: cannot be written: ")
 
 
 def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
