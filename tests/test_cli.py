@@ -189,6 +189,15 @@ def test_a_start_of_several_ids_names_them(foldline, tmp_path):
     assert "abc1, abc2" in told or "abc2, abc1" in told
 
 
+def test_what_a_tool_put_out_is_nowhere_the_users(foldline):
+    session = str(SAMPLE.parents[1] / "tests" / "transcripts" / "claude-code.jsonl")
+    shown = foldline("session", "show", "--folded", "--session", session).stdout
+    assert "  tool: print(1)\n" in shown
+    draft = foldline("session", "handoff", "print", "--print", "--session", session).stdout
+    assert "(tool): print(" in draft
+    assert "(user): print(" not in draft
+
+
 def test_a_damaged_line_is_told_and_strict_refuses(foldline, session):
     lines = session.read_bytes().splitlines(keepends=True)
     lines[40] = lines[40][:200] + b"\n"
@@ -234,8 +243,16 @@ def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("bogus = 1", "bogus"),
-        ("[compaction]\nauto_threshold_percent = 200", "auto_threshold_percent"),
+        ("bogus = 1", "bogus: no such key\n"),
+        ("[compaction]\nauto_threshold_percent = 200", "compaction.auto_threshold_percent: must lie"),
+        (
+            "[compaction.prune]\nprotect_tokens = 1",
+            "compaction.prune.protect_tokens: no such key; protect_recent_tokens is meant?",
+        ),
+        ("[summary]\nmodel = 3", "summary.model: must be text, not a whole number"),
+        ("[summary]\ntemperature = 'hot'", "summary.temperature: must be a number, not text"),
+        ("compaction = 3", "compaction: must be a table of keys, not a whole number"),
+        ("policy = 'bold'", "policy: no policy 'bold'; there are default, openclaw, pi\n"),
         ("x = = 1", "line 1"),
     ],
 )
@@ -244,7 +261,7 @@ def test_a_wrong_setting_is_named(foldline, tmp_path, session, text, named):
     path.write_text(text)
     done = foldline("context", "status", "--session", str(session), FOLDLINE_CONFIG=str(path))
     assert done.returncode == 1
-    assert str(path) in done.stderr
+    assert done.stderr.startswith(f"foldline: {path}: ")
     assert named in done.stderr
 
 

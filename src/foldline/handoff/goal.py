@@ -152,7 +152,7 @@ def _words_of(message: Message) -> str:
 
 def _nearest(messages: Sequence[Told], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
     """The messages that bear on the goal most, with their points; what was said counts more than what a tool put out."""
-    half = [0.5 if message.role == "tool" else 1.0 for _, message in messages]
+    half = [0.5 if message.speaker == "tool" else 1.0 for _, message in messages]
     ranked = sorted(((score(text) * half[place], place) for place, text in enumerate(words)), reverse=True)
     near: dict[str, tuple[float, int]] = {}
     for points, place in ranked[:64]:
@@ -162,7 +162,7 @@ def _nearest(messages: Sequence[Told], words: Sequence[str], score: Score) -> li
 
 
 def _pointer(id: str, message: Message, words: str) -> Pointer:
-    return Pointer(clean(id), message.role, cut(" ".join(words[:600].split()), 120))
+    return Pointer(clean(id), message.speaker, cut(" ".join(words[:600].split()), 120))
 
 
 def _rules(ledger: Ledger, score: Score) -> list[str]:
