@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -68,7 +70,8 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
     near = _nearest(history.messages, words, score)
     agent = session.agent if isinstance(session, Transcript) else PI
     head = f"{BEHIND}, in session {clean(session.id)} of {agent}. What follows was gathered from there for this goal."
-    tail = f"Any of them in full: foldline recall ID --session {clean(session.path)}"
+    place = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
+    tail = f"Any of them in full: foldline recall ID --session {place}"
     room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
     pointers = [_pointer(*history.messages[place], words[place]) for _, place in near[:6]]
     sections = (
