@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sessions import Log
+
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
 
 
@@ -198,6 +200,25 @@ def test_what_a_tool_put_out_is_nowhere_the_users(foldline):
     assert "(user): print(" not in draft
 
 
+def test_lost_paths_are_told_apart_by_their_ends(foldline, tmp_path):
+    log = Log()
+    log.user("Rename the setting everywhere.")
+    for n in range(90):
+        log.message("assistant", [edit_of(f"/home/someone/work/the-repository/packages/agent/src/file{n}.ts", f"c{n}")])
+        log.result(f"c{n}", "done " * 20)
+    log.reply("All renamed.")
+    told = foldline("compact", "--dry-run", "--session", str(log.write(tmp_path / "s.jsonl"))).stdout
+    (lost,) = (line for line in told.splitlines() if line.startswith("By recall:"))
+    shown = lost.partition(":")[2].strip().split(", ")
+    assert all(fact.endswith(".ts") and len(fact) <= 48 for fact in shown), shown
+    assert len(set(shown)) == len(shown) == 4
+
+
+def edit_of(path: str, call: str) -> dict[str, object]:
+    arguments = {"path": path, "edits": [{"oldText": "a", "newText": "b"}]}
+    return {"type": "toolCall", "id": call, "name": "edit", "arguments": arguments}
+
+
 def test_a_damaged_line_is_told_and_strict_refuses(foldline, session):
     lines = session.read_bytes().splitlines(keepends=True)
     lines[40] = lines[40][:200] + b"\n"
@@ -249,6 +270,7 @@ def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
             "[compaction.prune]\nprotect_tokens = 1",
             "compaction.prune.protect_tokens: no such key; protect_recent_tokens is meant?",
         ),
+        ("[summary]\nmodel = 'openai:'", "summary.model: names no model"),
         ("[summary]\nmodel = 3", "summary.model: must be text, not a whole number"),
         ("[summary]\ntemperature = 'hot'", "summary.temperature: must be a number, not text"),
         ("compaction = 3", "compaction: must be a table of keys, not a whole number"),

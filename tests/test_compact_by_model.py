@@ -193,7 +193,7 @@ def test_an_impossible_setting_is_named(session: Path, settings: dict[str, Any],
         ("claude-haiku-4-5", "set ANTHROPIC_API_KEY in the environment"),
         ("gemini-2.5-flash", "set GOOGLE_API_KEY in the environment"),
         ("openrouter:openai/gpt-5-mini", "set OPENROUTER_API_KEY in the environment"),
-        ("nobody:demo-1", "Unknown provider"),
+        ("nobody:demo-1", "Unknown provider: nobody; known are anthropic, openai,"),
     ],
 )
 def test_a_model_that_cannot_be_called_is_refused_with_the_way_out(session: Path, model: str, way_out: str) -> None:

@@ -242,7 +242,7 @@ def _checked(settings: Settings, place: str) -> Settings:
 
 def check_summaries(s: Summaries, place: str) -> None:
     """Raises `ConfigError` where a value is impossible, or where something stands behind "extract", which cannot fail."""
-    if not s.model:
+    if not s.model or s.model.endswith(":"):
         raise ConfigError(f"names no model; {EXTRACT} asks none", path=place, key="summary.model")
     if EXTRACT in (s.model, *s.fallbacks)[: len(s.fallbacks)]:
         raise ConfigError(f"{EXTRACT} cannot fail: nothing can come behind it", path=place, key="summary.fallbacks")

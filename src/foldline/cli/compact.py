@@ -173,5 +173,11 @@ def figures(found: Opened, fold: Fold, warn_at: int) -> str:
 
 
 def _short(fact: str) -> str:
+    """A fact in at most 48 characters: a path loses its middle, since its end tells it from the others."""
     fact = " ".join(fact.split())
-    return fact if len(fact) <= 48 else fact[:47] + "…"
+    if len(fact) <= 48:
+        return fact
+    label, _, said = fact.partition(": ")
+    if "/" in said and " " not in said and len(label) < 16:
+        return f"{label}: …{said[len(label) - 45 :]}"
+    return fact[:47] + "…"
