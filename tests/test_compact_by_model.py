@@ -61,6 +61,18 @@ def by(provider: Provider, model: str = "demo-1") -> list[str]:
     return ["compact", "--yes", "--model", model, "--base-url", url]
 
 
+def test_a_session_that_is_not_written_costs_no_call(tmp_path: Path) -> None:
+    rows = [{"role": "user", "content": "Fix src/a.py."}]
+    for n in range(12):
+        rows += [{"role": "assistant", "content": f"Step {n}. " * 200}, {"role": "user", "content": f"Go on with {n}."}]
+    session = tmp_path / "messages.json"
+    session.write_text(json.dumps(rows))
+    with Provider(says(GOOD)) as provider:
+        done = run(session, *by(provider))
+        assert (done.exit_code, provider.requests) == (1, [])
+        assert "compact --to FORMAT" in str(done.exception)
+
+
 # -- what it leaves -----------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from foldline.by_hand import forget_stages, spent, why_not_native
+from foldline.by_hand import forget_stages, refuse_read_only, spent, why_not_native
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import RULE, bar, row, title, tokens, visible
 from foldline.cli.options import (
@@ -99,6 +99,8 @@ def compact(
         if as_json:
             print_json({"session": found.session.path, "fold": None})
         sys.exit(NOTHING_TO_DO)
+    if not (dry_run or format):
+        refuse_read_only(found)
     if asks:
         click.confirm("Fold this session?", abort=True)
     if writer.model != EXTRACT and not dry_run:
