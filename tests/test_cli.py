@@ -117,6 +117,15 @@ def test_what_was_folded_can_be_recalled(foldline, session):
     assert output["message"]["parts"][0]["parts"][0]["text"].strip() in done.stdout
 
 
+def test_nothing_to_do_is_json_as_well(foldline, session):
+    undone = foldline("session", "undo", "--json", "--session", str(session))
+    assert (undone.returncode, json.loads(undone.stdout)["undone"]) == (3, None)
+    found = foldline("recall", "zqxjkvw", "--json", "--session", str(session))
+    assert (found.returncode, json.loads(found.stdout)["hits"]) == (3, [])
+    listed = foldline("session", "list", "--json")
+    assert (listed.returncode, json.loads(listed.stdout)) == (3, [])
+
+
 def test_nothing_to_do_is_exit_code_3(foldline, session):
     assert foldline("session", "undo", "--session", str(session)).returncode == 3
     assert foldline("recall", "zqxjkvw", "--session", str(session)).returncode == 3

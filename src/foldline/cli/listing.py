@@ -36,15 +36,15 @@ def list_(everywhere: bool, limit: int | None, as_json: bool) -> None:
         from foldline.cli.options import print_json
 
         print_json(found[:limit])
-    elif found:
+    if not found:
+        click.echo("no sessions found", err=True)
+        sys.exit(NOTHING_TO_DO)
+    if not as_json:
         now = time.time()
         shown = found[: limit or SHOWN]
         click.echo("\n".join([title("Sessions"), *(_line(entry, now) for entry in shown)]))
         if len(shown) < len(found):
             click.echo(f"… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
-    else:
-        click.echo("no sessions found", err=True)
-        sys.exit(NOTHING_TO_DO)
 
 
 def _line(entry: Listed, now: float) -> str:
