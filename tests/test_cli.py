@@ -2,12 +2,15 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from sessions import Log
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
 
@@ -92,12 +95,35 @@ def test_compact_history_undo(foldline, session):
     assert again["compactions"] == 0
 
 
+def test_every_command_tells_the_same_size(foldline, session):
+    def told(*command):
+        return json.loads(foldline(*command, "--session", str(session), "--json").stdout)
+
+    size = told("context", "status")["tokens"]
+    inspected = told("context", "inspect")
+    assert inspected["tokens"] == sum(share["tokens"] for share in inspected["shares"]) == size
+    assert told("context", "export", str(session.with_name("state.json")))["tokens"]["context"] == size
+    folded = told("compact")["fold"]["receipt"]
+    assert folded["tokens_before"] == size
+    assert told("context", "status")["tokens"] == pytest.approx(folded["tokens_after"], abs=2)
+    assert told("session", "undo")["tokens_after"] == size
+
+
 def test_what_was_folded_can_be_recalled(foldline, session):
     foldline("compact", "--yes", "--session", str(session))
     shown = json.loads(foldline("session", "show", "--folded", "--json", "--session", str(session)).stdout)
     output = next(entry for entry in shown if entry["message"]["role"] == "tool")
     done = foldline("recall", output["id"], "--session", str(session))
     assert output["message"]["parts"][0]["parts"][0]["text"].strip() in done.stdout
+
+
+def test_nothing_to_do_is_json_as_well(foldline, session):
+    undone = foldline("session", "undo", "--json", "--session", str(session))
+    assert (undone.returncode, json.loads(undone.stdout)["undone"]) == (3, None)
+    found = foldline("recall", "zqxjkvw", "--json", "--session", str(session))
+    assert (found.returncode, json.loads(found.stdout)["hits"]) == (3, [])
+    listed = foldline("session", "list", "--json")
+    assert (listed.returncode, json.loads(listed.stdout)) == (3, [])
 
 
 def test_nothing_to_do_is_exit_code_3(foldline, session):
@@ -119,6 +145,87 @@ def test_what_is_no_session_is_one_line_and_exit_code_1(foldline, tmp_path, cont
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("foldline: ")
         assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["context", "status"], ["compact"], ["recall", "x"]], ids=" ".join)
+def test_an_empty_name_does_not_mean_the_newest_session(foldline, command):
+    done = foldline(*command, "--session", "")
+    assert done.returncode == 2
+    assert "it is empty" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(["compact", "--model", "openai:gpt-5-mini"], "--out"), (["session", "handoff", "goal"], "--into")],
+    ids=["compact", "handoff"],
+)
+def test_where_a_new_session_goes_is_checked_first(foldline, session, command, option):
+    done = foldline(*command, "--to", "anthropic", "--session", str(session))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"name it with {option}" in done.stderr
+    done = foldline(*command, "--to", "anthropic", option, str(session), "--session", str(session))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{session}: there is a file already" in done.stderr
+
+
+def test_the_line_that_takes_a_fold_back_can_be_pasted(foldline, session, tmp_path):
+    place = tmp_path / "the user's sessions"
+    place.mkdir()
+    told = foldline("compact", "--session", shutil.copy(session, place)).stdout
+    _, _, command = told.partition("Undo with: foldline ")
+    assert foldline(*shlex.split(command)).returncode == 0
+
+
+def test_browse_says_that_it_needs_a_terminal(foldline):
+    done = foldline("browse")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "needs a terminal" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
+def test_output_that_finds_no_room_is_one_line(session):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "foldline", "context", "status", "--session", str(session)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "foldline: No space left on device\n")
+
+
+def test_a_start_of_several_ids_names_them(foldline, tmp_path):
+    folder = tmp_path / ".pi" / "agent" / "sessions" / "--x--"
+    folder.mkdir(parents=True)
+    for id in ("abc1", "abc2"):
+        (folder / f"{id}.jsonl").write_text(f'{{"type":"session","version":3,"id":"{id}","cwd":"/x"}}\n')
+    told = foldline("context", "status", "--session", "abc").stderr
+    assert "abc: 2 sessions start with it" in told
+    assert "abc1, abc2" in told or "abc2, abc1" in told
+
+
+def test_what_a_tool_put_out_is_nowhere_the_users(foldline):
+    session = str(SAMPLE.parents[1] / "tests" / "transcripts" / "claude-code.jsonl")
+    shown = foldline("session", "show", "--folded", "--session", session).stdout
+    assert "  tool: print(1)\n" in shown
+    draft = foldline("session", "handoff", "print", "--print", "--session", session).stdout
+    assert "(tool): print(" in draft
+    assert "(user): print(" not in draft
+
+
+def test_lost_paths_are_told_apart_by_their_ends(foldline, tmp_path):
+    log = Log()
+    log.user("Rename the setting everywhere.")
+    for n in range(90):
+        log.message("assistant", [edit_of(f"/home/someone/work/the-repository/packages/agent/src/file{n}.ts", f"c{n}")])
+        log.result(f"c{n}", "done " * 20)
+    log.reply("All renamed.")
+    told = foldline("compact", "--dry-run", "--session", str(log.write(tmp_path / "s.jsonl"))).stdout
+    (lost,) = (line for line in told.splitlines() if line.startswith("By recall:"))
+    shown = lost.partition(":")[2].strip().split(", ")
+    assert all(fact.endswith(".ts") and len(fact) <= 48 for fact in shown), shown
+    assert len(set(shown)) == len(shown) == 4
+
+
+def edit_of(path: str, call: str) -> dict[str, object]:
+    arguments = {"path": path, "edits": [{"oldText": "a", "newText": "b"}]}
+    return {"type": "toolCall", "id": call, "name": "edit", "arguments": arguments}
 
 
 def test_a_damaged_line_is_told_and_strict_refuses(foldline, session):
@@ -147,6 +254,13 @@ def test_without_a_session_the_newest_of_this_directory_is_taken(foldline, sessi
     assert foldline("context", "status", "--session", listed["id"][:8]).returncode == 0
 
 
+def test_settings_that_cannot_be_written_are_one_line(foldline, tmp_path):
+    (tmp_path / "config").touch()
+    done = foldline("autocompact", "off")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"foldline: {tmp_path}/config/foldline/config.toml: cannot be written: ")
+
+
 def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
     path = tmp_path / "config/foldline/config.toml"
     path.parent.mkdir(parents=True)
@@ -159,8 +273,17 @@ def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("bogus = 1", "bogus"),
-        ("[compaction]\nauto_threshold_percent = 200", "auto_threshold_percent"),
+        ("bogus = 1", "bogus: no such key\n"),
+        ("[compaction]\nauto_threshold_percent = 200", "compaction.auto_threshold_percent: must lie"),
+        (
+            "[compaction.prune]\nprotect_tokens = 1",
+            "compaction.prune.protect_tokens: no such key; protect_recent_tokens is meant?",
+        ),
+        ("[summary]\nmodel = 'openai:'", "summary.model: names no model"),
+        ("[summary]\nmodel = 3", "summary.model: must be text, not a whole number"),
+        ("[summary]\ntemperature = 'hot'", "summary.temperature: must be a number, not text"),
+        ("compaction = 3", "compaction: must be a table of keys, not a whole number"),
+        ("policy = 'bold'", "policy: no policy 'bold'; there are default, openclaw, pi\n"),
         ("x = = 1", "line 1"),
     ],
 )
@@ -169,7 +292,7 @@ def test_a_wrong_setting_is_named(foldline, tmp_path, session, text, named):
     path.write_text(text)
     done = foldline("context", "status", "--session", str(session), FOLDLINE_CONFIG=str(path))
     assert done.returncode == 1
-    assert str(path) in done.stderr
+    assert done.stderr.startswith(f"foldline: {path}: ")
     assert named in done.stderr
 
 

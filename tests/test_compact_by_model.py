@@ -61,6 +61,18 @@ def by(provider: Provider, model: str = "demo-1") -> list[str]:
     return ["compact", "--yes", "--model", model, "--base-url", url]
 
 
+def test_a_session_that_is_not_written_costs_no_call(tmp_path: Path) -> None:
+    rows = [{"role": "user", "content": "Fix src/a.py."}]
+    for n in range(12):
+        rows += [{"role": "assistant", "content": f"Step {n}. " * 200}, {"role": "user", "content": f"Go on with {n}."}]
+    session = tmp_path / "messages.json"
+    session.write_text(json.dumps(rows))
+    with Provider(says(GOOD)) as provider:
+        done = run(session, *by(provider))
+        assert (done.exit_code, provider.requests) == (1, [])
+        assert "compact --to FORMAT" in str(done.exception)
+
+
 # -- what it leaves -----------------------------------------------------------------------------------------------
 
 
@@ -193,7 +205,7 @@ def test_an_impossible_setting_is_named(session: Path, settings: dict[str, Any],
         ("claude-haiku-4-5", "set ANTHROPIC_API_KEY in the environment"),
         ("gemini-2.5-flash", "set GOOGLE_API_KEY in the environment"),
         ("openrouter:openai/gpt-5-mini", "set OPENROUTER_API_KEY in the environment"),
-        ("nobody:demo-1", "Unknown provider"),
+        ("nobody:demo-1", "Unknown provider: nobody; known are anthropic, openai,"),
     ],
 )
 def test_a_model_that_cannot_be_called_is_refused_with_the_way_out(session: Path, model: str, way_out: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,15 @@ def test_the_draft_holds_what_the_goal_needs(session):
     assert "backoff" not in made.text
     assert session.id in made.text
     assert session.path in made.text
+
+
+def test_the_old_session_is_named_so_that_a_shell_finds_it_from_anywhere(tmp_path, monkeypatch):
+    place = tmp_path / "the user's sessions"
+    place.mkdir()
+    two_topics(place / "old.jsonl")
+    monkeypatch.chdir(place)
+    last = draft(Session("old.jsonl"), "the invoice total").text.splitlines()[-1]
+    assert shlex.split(last)[-1] == str(place / "old.jsonl")
 
 
 def test_constraints_stand_word_for_word_whatever_the_goal(session):

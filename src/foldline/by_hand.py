@@ -17,6 +17,7 @@ from foldline.messages import Opaque
 from foldline.places import cache_file
 from foldline.policy import Policy
 from foldline.summarize import EXTRACT
+from foldline.transcripts import Transcript
 from foldline.view import View
 
 if TYPE_CHECKING:
@@ -36,10 +37,18 @@ def by_model(
 
     `into` is the format that the fold is to be written in; empty where it is the session's own.
     """
+    if not into:
+        refuse_read_only(found)
     summarizer = settings.to_summarizer(_stages(found.session.path), on_stage)
     if settings.native and not why_not_native(found, settings, into):
         summarizer = _native(found, settings, summarizer)
     return found.plan(policy, focus, summarizer)
+
+
+def refuse_read_only(found: Opened) -> None:
+    """Raises `SessionError` for a session that is not folded in place, before anyone is asked for its summary."""
+    if type(found.session) is Transcript:
+        raise found.session.read_only()
 
 
 def why_not_native(found: Opened, settings: Summaries, into: str) -> str:

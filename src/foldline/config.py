@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from foldline.errors import ConfigError
 from foldline.messages import replace
-from foldline.policy import DEFAULT, Automatic, Layer, Policy, hard_strategies, policy, preset
+from foldline.policy import DEFAULT, PRESETS, Automatic, Layer, Policy, hard_strategies, policy, preset
 from foldline.strategies import prune_tool_outputs, summarize_older
 from foldline.summarize import EXTRACT
 
@@ -183,7 +184,31 @@ def _converted(data: Mapping[str, Any], place: str, *, strict: bool) -> Settings
         return msgspec.convert(data, Settings, strict=strict)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$")
-        raise ConfigError(what, path=place, key=where.strip(".`")) from None
+        key = where.strip(".`")
+        if unknown := _UNKNOWN.search(what):
+            key, what = ".".join(filter(None, (key, unknown[1]))), f"no such key{_meant(key, unknown[1])}"
+        elif types := _TYPES.search(what):
+            what = f"must be {_KINDS.get(types[1], types[1])}, not {_KINDS.get(types[2], types[2])}"
+        raise ConfigError(what, path=place, key=key) from None
+
+
+_UNKNOWN = re.compile("unknown field `(.+)`")
+_TYPES = re.compile(r"Expected `(\w+)(?: \| null)?`, got `(\w+)`")
+
+_KINDS = {
+    "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "object": "a table of keys",
+    "array": "a list", "null": "nothing",
+}  # fmt: skip
+"""The types of settings as their messages name them."""
+
+
+def _meant(table: str, key: str) -> str:
+    """A question after the key of a table that is spelled most like one that is not known, where there is one."""
+    from difflib import get_close_matches
+
+    tables = {"": Settings, "compaction": Compaction, "compaction.prune": Prune, "summary": Summaries}
+    known = get_close_matches(key, tables[table].__struct_fields__ if table in tables else (), 1)
+    return f"; {known[0]} is meant?" if known else ""
 
 
 def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]:
@@ -210,16 +235,14 @@ def _checked(settings: Settings, place: str) -> Settings:
         if value < 0:
             raise ConfigError("must not be negative", path=place, key=key)
     check_summaries(settings.summary, place)
-    try:
-        settings.to_policy()
-    except ConfigError as error:
-        raise ConfigError(str(error), path=place, key="policy") from None
+    if settings.policy not in PRESETS:
+        raise ConfigError(f"no policy {settings.policy!r}; there are {', '.join(PRESETS)}", path=place, key="policy")
     return settings
 
 
 def check_summaries(s: Summaries, place: str) -> None:
     """Raises `ConfigError` where a value is impossible, or where something stands behind "extract", which cannot fail."""
-    if not s.model:
+    if not s.model or s.model.endswith(":"):
         raise ConfigError(f"names no model; {EXTRACT} asks none", path=place, key="summary.model")
     if EXTRACT in (s.model, *s.fallbacks)[: len(s.fallbacks)]:
         raise ConfigError(f"{EXTRACT} cannot fail: nothing can come behind it", path=place, key="summary.fallbacks")

@@ -233,7 +233,7 @@ def inspect(opened: Opened, policy: Policy) -> Inspection:
         opened.tokens,
         opened.budget.window,
         (
-            Share("Conversation", conversation, sum(1 for e in talk if not _only_results(e.message)), "messages"),
+            Share("Conversation", conversation, sum(1 for e in talk if e.message.speaker != "tool"), "messages"),
             Share("Tool Outputs", output_tokens, len(outputs), "outputs"),
             Share("System Prompt", max(0, system_tokens + meter.overhead), len(system), "messages"),
         ),
@@ -270,22 +270,18 @@ def _largest(view: View, most: int = 5) -> list[Share]:
 
 
 def what(message: Message, most: int = 60) -> str:
-    """A message in a few words: its role and how it begins, in at most so many characters."""
+    """A message in a few words: who speaks and how it begins, in at most so many characters."""
     result = next(message.results, None)
     call = next(message.calls, None)
     if result is not None:
-        said = f"{result.name or 'tool'}: {_result_text(result)}"
+        said = f"{result.name}: {_result_text(result)}" if result.name else _result_text(result)
     elif call is not None and not message.text.strip():
         said = f"calls {call.name} {call.arguments}"
     else:
         said = message.text
     said = " ".join(said[:400].split())
-    return f"{message.role}: {said[:most]}{'…' if len(said) > most else ''}"
+    return f"{message.speaker}: {said[:most]}{'…' if len(said) > most else ''}"
 
 
 def _result_text(result: ToolResult) -> str:
     return next((p.text for p in result.parts if hasattr(p, "text")), "")
-
-
-def _only_results(message: Message) -> bool:
-    return bool(message.parts) and all(type(p) is ToolResult for p in message.parts)

@@ -129,6 +129,11 @@ class Message(Value, frozen=True, gc=False, omit_defaults=True):
         return (p for p in self.parts if type(p) is ToolResult)
 
     @property
+    def speaker(self) -> str:
+        """Whose words it holds: its role's, or a tool's where there is nothing but tool results, whoever carries them."""
+        return "tool" if self.parts and all(type(p) is ToolResult for p in self.parts) else self.role
+
+    @property
     def summary(self) -> Summary | None:
         """The summary in it, when it stands in for folded messages."""
         return next((p for p in self.parts if type(p) is Summary), None)

@@ -79,6 +79,9 @@ def main() -> None:
 
         click.echo(visible(f"foldline: {error}"), err=True)
         sys.exit(FAILED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # what goes wrong with sessions and settings is a FoldlineError: this is the output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again as it ends
+        if not isinstance(error, BrokenPipeError):
+            place = f"{error.filename}: " if error.filename else ""
+            click.echo(f"foldline: {place}{error.strerror or error}", err=True)
         sys.exit(FAILED)

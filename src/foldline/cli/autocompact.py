@@ -21,7 +21,10 @@ def autocompact(switch: str | None, as_json: bool) -> None:
     path = settings_path()
     read_settings(path)
     if switch:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"cannot be written: {error.strerror}", path=str(path)) from error
         replace_file(str(path), _switched(path, switch == "on").encode())
     compaction = read_settings(path).compaction
     if as_json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from foldline.errors import ConfigError
@@ -14,6 +16,8 @@ def browse() -> None:
         import textual  # noqa: F401
     except ImportError:
         raise ConfigError("it needs one more package: pip install 'foldline[browse]'", path="browse") from None
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("it needs a terminal; `session list` and `session show` print the same")
     from foldline.cli.browser.app import Browser
 
     Browser().run()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
 import click
 
-from foldline.by_hand import forget_stages, spent, why_not_native
+from foldline.by_hand import forget_stages, refuse_read_only, spent, why_not_native
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import RULE, bar, row, title, tokens, visible
 from foldline.cli.options import (
+    check_place,
     chosen_policy,
     force_option,
     opened,
@@ -39,8 +41,13 @@ _NATIVE = {
 @click.command()
 @click.option("--focus", default="", metavar="TEXT", help="What the summary must keep.")
 @click.option("--dry-run", is_flag=True, help="Show what would be folded, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask before writing.")
-@click.option("--to", "format", type=click.Choice(NEW_FORMATS), help="Write a new session in this format instead.")
+@click.option("--yes", is_flag=True, help="Do not ask before writing; without a terminal nothing is asked.")
+@click.option(
+    "--to",
+    "format",
+    type=click.Choice(NEW_FORMATS),
+    help="Write a new session in this format instead; of any but pi, --out names its file.",
+)
 @click.option("--out", metavar="FILE", help="The new session's file; with --to.")
 @model_options
 @force_option
@@ -73,6 +80,8 @@ def compact(
     """
     if out and not format:
         raise click.UsageError("--out goes with --to")
+    if format and not dry_run:
+        check_place(format, out, "--out")
     found = opened(session, strict=strict, window=window)
     if not (dry_run or format or force):
         refuse_busy(found.session.path)
@@ -90,6 +99,8 @@ def compact(
         if as_json:
             print_json({"session": found.session.path, "fold": None})
         sys.exit(NOTHING_TO_DO)
+    if not (dry_run or format):
+        refuse_read_only(found)
     if asks:
         click.confirm("Fold this session?", abort=True)
     if writer.model != EXTRACT and not dry_run:
@@ -109,7 +120,7 @@ def _written(found: Opened, after: View, fold: Fold, format: str | None, out: st
     if format is None:
         session.fold(found.view, after, fold, found.meter)
         forget_stages(session.path)
-        return f"Folded. Undo with: foldline session undo --session {session.path}"
+        return f"Folded. Undo with: foldline session undo --session {shlex.quote(session.path)}"
     from foldline.cli.export import draw_written
     from foldline.handoff.new_session import write_new
 
@@ -164,5 +175,11 @@ def figures(found: Opened, fold: Fold, warn_at: int) -> str:
 
 
 def _short(fact: str) -> str:
+    """A fact in at most 48 characters: a path loses its middle, since its end tells it from the others."""
     fact = " ".join(fact.split())
-    return fact if len(fact) <= 48 else fact[:47] + "…"
+    if len(fact) <= 48:
+        return fact
+    label, _, said = fact.partition(": ")
+    if "/" in said and " " not in said and len(label) < 16:
+        return f"{label}: …{said[len(label) - 45 :]}"
+    return fact[:47] + "…"

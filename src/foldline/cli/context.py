@@ -56,7 +56,7 @@ def inspect(policy: str | None, session: str | None, as_json: bool, strict: bool
 
 
 @context.command()
-@click.option("--depth", type=click.IntRange(1), help="At most so many folds, newest first.")
+@click.option("--depth", type=click.IntRange(1), metavar="N", help="At most so many folds, newest first.")
 @click.option("--facts", is_flag=True, help="Name the facts that were added or lost, with the messages to recall.")
 @session_options
 def history(
@@ -110,7 +110,8 @@ def draw_inspection(i: Inspection) -> str:
     lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
     for share in i.shares:
         part = share.tokens / i.tokens if i.tokens else 0
-        counted = f" ({share.count} {share.unit})" if share.count else ""
+        unit = share.unit.removesuffix("s") if share.count == 1 else share.unit
+        counted = f" ({share.count:,} {unit})" if share.count else ""
         lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{counted}"))
     lines += [
         "",

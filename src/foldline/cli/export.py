@@ -10,7 +10,7 @@ import click
 
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import row, title
-from foldline.cli.options import opened, print_json, session_options
+from foldline.cli.options import check_place, opened, print_json, session_options
 from foldline.handoff.exporting import export as export_state
 from foldline.handoff.exporting import write_state
 from foldline.handoff.importing import import_state, read_state
@@ -80,6 +80,7 @@ def export(file: Path, redact: bool, session: str | None, as_json: bool, strict:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def import_(file: Path, format: str, into: str | None, as_json: bool) -> None:
     """Open a new session with the state in FILE, whatever agent and model it came from."""
+    check_place(format, into, "--into")
     written = import_state(read_state(str(file)), format, into, cwd=os.getcwd())
     if as_json:
         print_json(written)

@@ -9,7 +9,7 @@ import click
 
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.export import draw_written, into_option, to_option
-from foldline.cli.options import opened, print_json, session_options
+from foldline.cli.options import check_place, opened, print_json, session_options
 from foldline.handoff.goal import TOKENS, draft, hand_off
 from foldline.handoff.new_session import FORMATS
 from foldline.session import Session
@@ -19,7 +19,14 @@ from foldline.session import Session
 @click.argument("goal")
 @click.option("--print", "only_print", is_flag=True, help="Print the opening prompt, and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not open the draft in an editor.")
-@click.option("--tokens", type=click.IntRange(200), default=TOKENS, show_default=True, help="The draft's size at most.")
+@click.option(
+    "--tokens",
+    type=click.IntRange(200),
+    metavar="N",
+    default=TOKENS,
+    show_default=True,
+    help="The draft's size at most.",
+)
 @to_option
 @into_option
 @session_options
@@ -41,6 +48,8 @@ def handoff(
     """
     if not goal.strip():
         raise click.UsageError("GOAL is empty")
+    if not only_print:
+        check_place(format, into, "--into")
     found = opened(session, strict=strict, window=window).session
     made = draft(found, goal, tokens=tokens)
     if only_print:

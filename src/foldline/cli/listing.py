@@ -18,25 +18,33 @@ SHOWN = 200
 
 @click.command("list")
 @click.option("--all", "everywhere", is_flag=True, help="Of every directory, not only of this one.")
-@click.option("--limit", type=click.IntRange(1), help=f"At most so many; without it, {SHOWN} lines or all of the JSON.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help=f"At most so many; without it, {SHOWN} lines or all of the JSON.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(everywhere: bool, limit: int | None, as_json: bool) -> None:
-    """The agents' sessions on this machine, newest first, and how full each is."""
+    """The agents' sessions on this machine, newest first, and how full each is.
+
+    Told are those of this directory, and where it has none those of every one.
+    """
     here = os.getcwd()
     found = listed() if everywhere else listed(here) or listed()
     if as_json:
         from foldline.cli.options import print_json
 
         print_json(found[:limit])
-    elif found:
+    if not found:
+        click.echo("no sessions found", err=True)
+        sys.exit(NOTHING_TO_DO)
+    if not as_json:
         now = time.time()
         shown = found[: limit or SHOWN]
         click.echo("\n".join([title("Sessions"), *(_line(entry, now) for entry in shown)]))
         if len(shown) < len(found):
             click.echo(f"… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
-    else:
-        click.echo("no sessions found", err=True)
-        sys.exit(NOTHING_TO_DO)
 
 
 def _line(entry: Listed, now: float) -> str:
@@ -48,4 +56,4 @@ def _line(entry: Listed, now: float) -> str:
     full = f"{bar(fill, width=16)} {fill:>4.0%}" if fill is not None else " " * 21
     n = entry.compactions
     folds = "" if n is None else f"{n} fold{'' if n == 1 else 's'}"
-    return visible(f"{head}  {full}  {folds:<7}  {entry.model:<24}  {entry.cwd}")
+    return visible(f"{head}  {full}  {folds:<7}  {entry.model:<26}  {entry.cwd}")

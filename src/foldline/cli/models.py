@@ -19,7 +19,13 @@ def models() -> None:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(name: str, as_json: bool) -> None:
-    """The window, the prices and the cache and thinking rules of the model NAME, in any provider's spelling."""
+    """The window, the prices and the rules of a model.
+
+    NAME may be in any provider's spelling. Told are its window, what a token costs, how its prompt cache works and
+    whether its thinking is bound to what stands before it.
+    """
+    if not name.strip():
+        raise click.UsageError("NAME is empty")
     found = model_named(name)
     if as_json:
         print_json(found)

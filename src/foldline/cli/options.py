@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from foldline.config import Settings, read_settings
+from foldline.errors import SessionError
 from foldline.inspection import Opened
 from foldline.policy import PRESETS, Policy, preset
 from foldline.stores.finding import find
@@ -18,13 +19,30 @@ from foldline.transcripts import open_session
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def _not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuses an empty name, which a script's unset variable gives: it must not mean the newest session."""
+    if value == "":
+        raise click.BadParameter("it is empty; leave it out for this directory's newest session")
+    return value
+
+
+session_option = click.option(
+    "--session",
+    metavar="PATH-OR-ID",
+    callback=_not_empty,
+    help="The session; without it, this directory's newest one.",
+)
+
+
 def session_options(command: F) -> F:
     """`--session`, `--json`, `--strict` and `--window`."""
     for option in (
-        click.option("--window", type=click.IntRange(1), help="The model's context window in tokens."),
+        click.option(
+            "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
+        ),
         click.option("--strict", is_flag=True, help="Refuse a damaged file instead of reading around the damage."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option("--session", metavar="PATH-OR-ID", help="The session; without it, this directory's newest one."),
+        session_option,
     ):
         command = option(command)
     return command
@@ -47,6 +65,14 @@ def opened(session: str | None, *, strict: bool, window: int | None = None) -> O
     for fault in found.faults:
         click.echo(f"warning: {path}: {fault}", err=True)
     return Opened(found, window=window)
+
+
+def check_place(format: str, path: str | None, option: str) -> None:
+    """Refuses at once where a new session could not be written, before a model is asked or a draft is edited for it."""
+    if format != "pi" and (path is None or os.path.isdir(path)):
+        raise click.UsageError(f"--to {format} writes one file: name it with {option}")
+    if path is not None and os.path.lexists(path) and not os.path.isdir(path):
+        raise SessionError("there is a file already; nothing was written", path=path)
 
 
 def chosen_policy(name: str | None) -> tuple[Policy, Settings]:

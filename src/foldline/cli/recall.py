@@ -10,7 +10,7 @@ import click
 
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import visible
-from foldline.cli.options import print_json
+from foldline.cli.options import print_json, session_option
 
 if TYPE_CHECKING:
     from foldline.recall.index import Index
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("query", metavar="QUERY-OR-ID")
-@click.option("--session", metavar="PATH-OR-ID", help="The session; without it, this directory's newest one.")
+@session_option
 @click.option("--all", "everywhere", is_flag=True, help="Every session on this machine.")
-@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="The most messages to list.")
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", default=10, show_default=True, help="The most messages to list."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def recall(query: str, session: str | None, everywhere: bool, limit: int, as_json: bool) -> None:
     """Print a message as it was written, or list the messages that fit some words best.
@@ -47,7 +49,7 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int, as_jso
     else:
         click.echo("\n".join(map(_line, hits)), nl=bool(hits))
     if not hits:
-        place = "any session" if everywhere else where.within[0].path
+        place = "any session" if everywhere else f"{where.within[0].path}; --all looks in every session"
         click.echo(f"nothing found for {query[:200]!r} in {place}", err=True)
         sys.exit(NOTHING_TO_DO)
 

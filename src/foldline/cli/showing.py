@@ -44,6 +44,8 @@ def undo(force: bool, session: str | None, as_json: bool, strict: bool, window: 
     before = found.tokens
     fold = found.session.undo()
     if fold is None:
+        if as_json:
+            print_json({"session": found.session.path, "undone": None})
         click.echo("nothing to undo: no fold stands in this session", err=True)
         sys.exit(NOTHING_TO_DO)
     after = Opened(open_session(found.session.path), window=window).tokens

@@ -32,14 +32,22 @@ BEAT = 0.5
 def model_options(command: F) -> F:
     """`--model`, `--fallback`, `--native`, `--base-url` and `--timeout`."""
     for option in (
-        click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for one call of a model."),
+        click.option(
+            "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For one call of a model."
+        ),
         click.option("--base-url", metavar="URL", help="Where the model is served; OpenAI's dialect unless named."),
         click.option(
             "--native/--no-native",
             default=None,
             help="The provider's own compaction first; with --to, in the provider's format.",
         ),
-        click.option("--fallback", "fallbacks", metavar="MODEL", multiple=True, help="Asked where that one fails."),
+        click.option(
+            "--fallback",
+            "fallbacks",
+            metavar="MODEL",
+            multiple=True,
+            help=f"Asked where --model fails, in turn where given more than once; {EXTRACT} asks no model.",
+        ),
         click.option("--model", metavar="PROVIDER:NAME", help=f"Who writes the summary; {EXTRACT} asks no model."),
     ):
         command = option(command)

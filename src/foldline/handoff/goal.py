@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -68,7 +70,8 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
     near = _nearest(history.messages, words, score)
     agent = session.agent if isinstance(session, Transcript) else PI
     head = f"{BEHIND}, in session {clean(session.id)} of {agent}. What follows was gathered from there for this goal."
-    tail = f"Any of them in full: foldline recall ID --session {clean(session.path)}"
+    place = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
+    tail = f"Any of them in full: foldline recall ID --session {place}"
     room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
     pointers = [_pointer(*history.messages[place], words[place]) for _, place in near[:6]]
     sections = (
@@ -152,7 +155,7 @@ def _words_of(message: Message) -> str:
 
 def _nearest(messages: Sequence[Told], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
     """The messages that bear on the goal most, with their points; what was said counts more than what a tool put out."""
-    half = [0.5 if message.role == "tool" else 1.0 for _, message in messages]
+    half = [0.5 if message.speaker == "tool" else 1.0 for _, message in messages]
     ranked = sorted(((score(text) * half[place], place) for place, text in enumerate(words)), reverse=True)
     near: dict[str, tuple[float, int]] = {}
     for points, place in ranked[:64]:
@@ -162,7 +165,7 @@ def _nearest(messages: Sequence[Told], words: Sequence[str], score: Score) -> li
 
 
 def _pointer(id: str, message: Message, words: str) -> Pointer:
-    return Pointer(clean(id), message.role, cut(" ".join(words[:600].split()), 120))
+    return Pointer(clean(id), message.speaker, cut(" ".join(words[:600].split()), 120))
 
 
 def _rules(ledger: Ledger, score: Score) -> list[str]:

@@ -43,7 +43,7 @@ def message_answer(id: str, message: Message, tokens: int, *, start: int, most: 
     text = drawn(message)
     end = reach(text, start, most)
     size = f"{tokens:,} tokens"
-    shown = fenced(text[start:end], id=id, role=message.role, size=size, **about)
+    shown = fenced(text[start:end], id=id, role=message.speaker, size=size, **about)
     if end < len(text):
         shown += f"\nCut: characters {start:,} to {end:,} of {len(text):,}. For the rest, recall it with start {end}."
     return shown

@@ -200,7 +200,7 @@ class Index:
         database.executemany(
             "insert into message values (?, ?, ?, ?, ?, ?, ?)",
             [
-                (row, s[0], _role(s[2]), len(words), _media(s[2].parts), s[1], _digest(words))
+                (row, s[0], s[2].speaker, len(words), _media(s[2].parts), s[1], _digest(words))
                 for row, (s, words) in rows
             ],
         )
@@ -276,12 +276,6 @@ def _take_one(known: Counter[tuple[str, bytes]], said: Said, words: str) -> bool
 
 def _digest(words: str) -> bytes:
     return blake2b(words.encode(), digest_size=8).digest()
-
-
-def _role(message: Message) -> str:
-    """A message of nothing but tool results is a tool's, whichever role carries it."""
-    parts = message.parts
-    return "tool" if parts and len(list(message.results)) == len(parts) else message.role
 
 
 def _media(parts: Sequence[Part]) -> int:

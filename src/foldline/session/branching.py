@@ -132,7 +132,7 @@ class _History:
         """Where a user message stands; of those that share the id, the last."""
         place = self.last(at)
         if dialect.role_of(self.records[place]) != "user":
-            raise SessionError(f"{at} is no user message: a branch starts at one", path=self.path)
+            raise SessionError(f"{at} is no user message: a branch ends with one that the user wrote", path=self.path)
         return place
 
     def last(self, id: str) -> int:

@@ -10,7 +10,7 @@ from foldline.tokens.meter import Count, Meter, calibrated, newest_size
 from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View
 
-LONG = 400_000
+LONG = 4_000_000
 """Tokens that a context has at most by the lengths of its texts, up to which all of it is weighed for its size."""
 
 
@@ -60,10 +60,15 @@ class Context:
         return meter.total(sum(self._weighed(meter)))
 
     def view(self, meter: Meter, *, bound: bool = False) -> View:
-        """What the model sees, sized by the meter; system messages are pinned."""
+        """What the model sees, sized by the meter so that the sizes add up to its total; system messages are pinned."""
+        weighed = 0
+        ends = [0]
+        for weight in self._weighed(meter):
+            weighed += weight
+            ends.append(round(weighed * meter.ratio))
         entries = (
-            Entry(id, message, round(weight * meter.ratio), message.role == "system")
-            for (id, message), weight in zip(self.entries, self._weighed(meter))
+            Entry(id, message, end - start, message.role == "system")
+            for (id, message), start, end in zip(self.entries, ends, ends[1:])
         )
         return View(tuple(entries), meter.count, bound)
 

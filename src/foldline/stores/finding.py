@@ -20,6 +20,9 @@ HEAD = 64 * 1024
 FIRST = 4 * 1024
 """Bytes of it that are read first: nearly always they say both."""
 
+NAMED = 5
+"""Ids that are named where the start of one fits several."""
+
 _STRING = rb'"\s*:\s*("(?:[^"\\]|\\.){1,2000}")'
 _CWD = re.compile(rb'"cwd' + _STRING)
 _ID = re.compile(rb'"(?:sessionId|session_id|id)' + _STRING)
@@ -67,8 +70,9 @@ def find(session: str | None, *, cwd: str, environment: Mapping[str, str] = os.e
     if session:
         begun = [f for f in everything if f.id.startswith(session)]
         fitting = [f for f in begun if f.id == session] or begun
-        if len({f.id for f in fitting}) > 1:
-            raise SessionError(f"{len(fitting)} sessions start with it; give more of the id", path=session)
+        if len(ids := list(dict.fromkeys(f.id for f in fitting))) > 1:
+            named = ", ".join(ids[:NAMED]) + (", …" if len(ids) > NAMED else "")
+            raise SessionError(f"{len(ids)} sessions start with it; give more of the id: {named}", path=session)
     else:
         here = os.path.realpath(cwd)
         newest = next((f for f in everything if f.cwd and os.path.realpath(f.cwd) == here), None)

@@ -79,6 +79,8 @@ def connect(endpoint: Endpoint) -> Any:
     except (UserError, ImportError, ValueError, TypeError) as error:
         keyless = _VARIABLE.search(str(error))
         why = f"its key is missing: set {keyless[1]} in the environment" if keyless else _named(error)
+        if "Unknown provider" in why:
+            why += "; known are anthropic, openai, google, openrouter and the others of pydantic-ai"
         raise ConfigError(f"{endpoint.model} cannot be called: {why}", path="summarizer") from error
 
 

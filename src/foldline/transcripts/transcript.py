@@ -77,14 +77,17 @@ class Transcript:
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Refused: this agent's sessions are read only."""
-        raise self._read_only()
+        raise self.read_only()
 
     def undo(self) -> str | None:
         """Refused: this agent's sessions are read only."""
-        raise self._read_only()
+        raise self.read_only()
 
-    def _read_only(self) -> SessionError:
-        way_out = "fold it with its agent's own command, or go on from it in an agent whose sessions are written"
+    def read_only(self) -> SessionError:
+        """What refuses whoever would write to it."""
+        way_out = (
+            "`foldline compact --to FORMAT` writes it folded as a new file; its agent's own command folds it in place"
+        )
         return SessionError(
             f"sessions of {self.agent} are read, not written; nothing was changed: {way_out}", path=self.path
         )

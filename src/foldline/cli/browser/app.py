@@ -122,7 +122,7 @@ class Browser(App[None]):
         if event.rows is self.sessions:
             self.timeline.focus()
         elif step := self.timeline.current:
-            self.push_screen(Box(f"{step.message.role} {step.id}   {step.tokens:,} tokens", drawn(step.message)))
+            self.push_screen(Box(f"{step.message.speaker} {step.id}   {step.tokens:,} tokens", drawn(step.message)))
 
     def action_filter(self) -> None:
         self.filter.add_class("shown")

@@ -110,7 +110,7 @@ def step_line(step: Step, width: int, largest: int, tints: Tints) -> list[Text]:
     """A message: its role, its tokens and their bar, and how it begins; a fold is a line of its own."""
     if step.summary:
         return [fold_line(step, width, tints)]
-    role = step.message.role
+    role = step.message.speaker
     said = what(step.message, width).partition(": ")[2]
     style = Style(color=tints[ROLES.get(role, "foreground")]) if step.live else Style(dim=True)
     text = Text(" ").append(f"{role:<9}", style + Style(bold=step.live and role == "user"))
