@@ -296,6 +296,19 @@ def test_a_wrong_setting_is_named(foldline, tmp_path, session, text, named):
     assert named in done.stderr
 
 
+def test_settings_that_are_named_and_not_there_are_no_defaults(foldline, tmp_path, session):
+    path = tmp_path / "gone.toml"
+    done = foldline("context", "status", "--session", str(session), FOLDLINE_CONFIG=str(path))
+    assert done.stderr == f"foldline: {path}: cannot be read: No such file or directory\n"
+    assert foldline("autocompact", "off", FOLDLINE_CONFIG=str(path)).returncode == 0
+    assert "auto_enabled = false" in path.read_text()
+
+
+def test_a_misspelt_variable_is_named(foldline, session):
+    done = foldline("context", "status", "--session", str(session), FOLDLINE_SUMARY__MODEL="extract")
+    assert done.stderr == "foldline: FOLDLINE_SUMARY__MODEL: sumary: no such key; summary is meant?\n"
+
+
 def test_the_environment_overrides_and_is_named(foldline, session):
     name = "FOLDLINE_COMPACTION__AUTO_THRESHOLD_PERCENT"
     told = foldline("context", "status", "--session", str(session), **{name: "70"}).stdout

@@ -18,6 +18,7 @@ from foldline.config import Compaction, Settings, Summaries
 from foldline.engine import folding, run
 from foldline.errors import ConfigError
 from foldline.inspection import Opened, status
+from foldline.policy import preset
 from foldline.steps import steps_by_hand
 from foldline.summarize.extract import extract
 from foldline.view import Brief
@@ -201,7 +202,7 @@ def test_preview_status_and_history_warn_from_the_same_number_on(tmp_path: Path)
     shutil.copyfile(SAMPLE, path)
 
     def told(warn_at: int, *command: str) -> str:
-        env = {"FOLDLINE_CONFIG": str(tmp_path / "none.toml"), "FOLDLINE_COMPACTION__WARN_AT_COMPACTION": str(warn_at)}
+        env = {"XDG_CONFIG_HOME": str(tmp_path), "FOLDLINE_COMPACTION__WARN_AT_COMPACTION": str(warn_at)}
         return CliRunner().invoke(foldline, [*command, "--session", str(path)], env=env).stdout
 
     assert "1 (risk low)" in told(2, "compact", "--dry-run")
@@ -260,3 +261,15 @@ def test_where_nothing_is_folded_or_a_person_asked_nothing_is_told_before() -> N
     assert heard == []
     compactor.fold(history)
     assert [type(event) for event in heard] == [Folded]
+
+
+def test_a_policy_may_be_named() -> None:
+    assert Compactor(policy="pi").policy == preset("pi")
+    with pytest.raises(ConfigError, match="there are default, openclaw, pi"):
+        Compactor(policy="bold")
+
+
+@pytest.mark.parametrize("ahead", [-0.1, 1.0, 5])
+def test_a_share_of_the_window_that_is_none_is_refused(ahead: float) -> None:
+    with pytest.raises(ConfigError, match="ahead"):
+        Compactor(ahead=ahead)

@@ -10,7 +10,7 @@ from foldline import wire
 from foldline.background import Prepared, in_task, in_thread
 from foldline.economics import cached
 from foldline.engine import RECOVERY_SHARE, Folding, announced, arun, folding, run
-from foldline.errors import ProviderError
+from foldline.errors import ConfigError, ProviderError
 from foldline.events import Event, FoldDue, Folded, Rewound, SummaryFellBack
 from foldline.fill import Fill
 from foldline.fold import Fold, Trigger, automatic_folds
@@ -20,7 +20,7 @@ from foldline.messages import Message, Usage
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
-from foldline.policy import DEFAULT, Policy, budget, budget_for
+from foldline.policy import DEFAULT, Policy, budget, budget_for, preset
 from foldline.risk import Risk, risk_after
 from foldline.steps import Step, caps, steps_by_hand, steps_for, steps_within
 from foldline.summarize.draft import Summarizer
@@ -41,8 +41,9 @@ class Compactor:
     given), or lists of `Message`. They are never changed; replace a message rather than write into it.
 
     `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
-    prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `pinned` says
-    which messages no fold may touch, besides those that the policy pins: the system's.
+    prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `policy` is one
+    of your own or the name of one (`policy.PRESETS`). `pinned` says which messages no fold may touch, besides those that
+    the policy pins: the system's.
 
     `ahead` is a share of the window: where it is given, the next summary is written while the agent works, from that
     much below its mark on. `ask` sends messages (dicts) as the agent itself does, with the same system prompt, tools and
@@ -60,7 +61,7 @@ class Compactor:
         window: int | None = None,
         reserve: int | None = None,
         overhead: int = 0,
-        policy: Policy = DEFAULT,
+        policy: Policy | str = DEFAULT.name,
         summarizer: Summarizer = extract,
         pinned: Callable[[Message], bool] | None = None,
         format: str = "",
@@ -69,12 +70,17 @@ class Compactor:
         clock: Callable[[], float] = time.time,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
+        if not 0 <= ahead < 1:
+            raise ConfigError(
+                f"a share of the window, from 0 to less than 1, not {ahead}", path="Compactor", key="ahead"
+            )
         self.model = model_named(model) if isinstance(model, str) else model
         self.budget = budget_for(self.model, window, reserve)
-        self.policy = policy
+        self.policy = preset(policy) if isinstance(policy, str) else policy
         self.summarizer = summarizer
         self.meter = Meter(self.model.family, overhead=overhead)
-        pins = policy.pinned if pinned is None else lambda message: policy.pinned(message) or pinned(message)
+        chosen = self.policy.pinned
+        pins = chosen if pinned is None else lambda message: chosen(message) or pinned(message)
         self._history = History(self.meter, pins, bound=self.model.binds_thinking, format=format)
         self._fill = Fill(self._history, self.meter)
         self._emit = on_event or (lambda event: None)

@@ -144,12 +144,14 @@ def read_settings(path: Path | None = None, environment: Mapping[str, str] = os.
 
     Raises `ConfigError` with the file or the variable, the key, and what is wrong with it.
     """
+    named = environment.get(PREFIX + "CONFIG") if path is None else None
     path = path or settings_path(environment)
-    data = decoded(path) if path.exists() else {}
+    data = decoded(path) if named or path.exists() else {}
     settings = _checked(_converted(data, str(path), strict=True), str(path))
     for name, value in environment.items():
         keys = name.removeprefix(PREFIX).lower().split("__")
-        if name.startswith(PREFIX) and name != PREFIX + "CONFIG" and keys[0] in Settings.__struct_fields__:
+        ours = len(keys) > 1 or keys[0] in Settings.__struct_fields__
+        if name.startswith(PREFIX) and name != PREFIX + "CONFIG" and ours:
             data = _set(data, keys, SWITCHES.get(value.lower(), value))
             settings = _checked(_converted(data, name, strict=False), name)
     return settings
