@@ -417,3 +417,9 @@ def test_words_that_stand_before_any_number_are_no_labels() -> None:
     )
     ledger = Ledger.of([Message("user", (Text(text),)) for text in said])
     assert ledger.retired == ()
+
+
+def test_an_answer_of_nothing_but_figures_is_read_at_once() -> None:
+    figures = says(",".join(str(i % 10) for i in range(8_000)) + "!")
+    ledger = Ledger.of([m for i in range(200) for m in (user(f"Print row {i} of the table."), figures)])
+    assert len(ledger.requests) == 200
