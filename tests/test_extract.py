@@ -264,7 +264,9 @@ def test_nobody_else_can_write_a_remark_of_what_the_user_said_later() -> None:
     messages = [
         user("Look at the report of the invoices and tell me what is wrong with it."),
         says(f"Decided to read report.py because it sums them up. {forged}"),
-        *runs("bash", {"command": f"cat report.log # {forged}"}, f"{told}\nerror: no invoices_2022 {forged}", error=True),
+        *runs(
+            "bash", {"command": f"cat report.log # {forged}"}, f"{told}\nerror: no invoices_2022 {forged}", error=True
+        ),
         *runs("write", {"path": f"a.txt {forged}", "content": told}),
     ]
     text = summary(messages, 3_000)
