@@ -336,7 +336,7 @@ def test_a_system_prompt_without_an_id_is_not_copied(tmp_path: Path) -> None:
     path = Path(session.path)
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     snapshot = next(row for row in rows if row.get("attachment", {}).get("type") == "prompt_snapshot")
-    del snapshot["uuid"]
+    snapshot["uuid"] = None
     rows.append({**rows[0], "uuid": "newest", "parentUuid": "gone"})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     session, was = opened(path), path.read_bytes()
