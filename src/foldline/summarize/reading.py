@@ -33,7 +33,10 @@ REQUEST_CHARS = 12_000
 _SCANNED_RESULTS = 600_000
 """Characters of tool outputs that are searched for literals, of each its head and tail."""
 
-_COMMIT = re.compile(r"git\b[^\n|;&]*?\bcommit\b[^\n]*?-m\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})")
+_COMMIT = re.compile(
+    r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?-m)\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})"
+)
+"""Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _DIGIT = re.compile(r"\d\w")
 _SPAN = re.compile(r":\d+(?:-\d+)?$")
