@@ -159,6 +159,17 @@ def lone_reasoning(items: list[Item]) -> Counter[str]:
     return Counter(item["id"] for item in found)
 
 
+def unreasoned(items: list[Item]) -> Counter[str]:
+    """OpenAI's responses: what a reply says and calls without reasoning before it in the reply."""
+    found: Counter[str] = Counter()
+    led = False
+    for item in items:
+        led = role_of(item) == "assistant" and (led or item.get("type") == "reasoning")
+        if role_of(item) == "assistant" and not led and "parts" not in item:
+            found[str(pieces(item))] += 1
+    return found
+
+
 def calls_out_of_turn(items: list[Item]) -> Counter[str]:
     """Gemini: function calls that stand behind another content of the model's."""
     pairs = pairwise(items)

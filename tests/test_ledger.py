@@ -417,3 +417,16 @@ def test_words_that_stand_before_any_number_are_no_labels() -> None:
     )
     ledger = Ledger.of([Message("user", (Text(text),)) for text in said])
     assert ledger.retired == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [says(",".join(str(i % 10) for i in range(8_000)) + "!")] * 20,
+        bash('""git git commit -m ' * 1_000, "ok"),
+    ],
+    ids=["figures", "commits"],
+)
+def test_what_repeats_itself_for_pages_is_read_at_once(said: list[Message]) -> None:
+    ledger = Ledger.of([m for i in range(10) for m in (user(f"Print row {i} of the table."), *said)])
+    assert len(ledger.requests) == 10

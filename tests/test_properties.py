@@ -33,7 +33,7 @@ from foldline.summarize.extract import extract
 from foldline.tokens.meter import Meter
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief
-from provider_rules import check_valid, role_of, thinks, users_words
+from provider_rules import check_valid, role_of, thinks, unreasoned, users_words
 
 # -- how a history is folded --------------------------------------------------------------------------------------
 
@@ -168,6 +168,7 @@ def test_after_any_sequence_of_fits(formats: tuple[str, ...], data: st.DataObjec
     for step in steps(talk, compactor, heard):
         a_second_fit_changes_nothing(compactor, step, heard)
         check_valid(step.history, step.sent)
+        a_reply_keeps_the_reasoning_that_led_to_it(talk, setting, step)
         what_is_untouched_is_the_same_object_and_nothing_grows(talk, step)
         pins_stay_byte_for_byte(talk, step)
         the_newest_words_of_the_user_are_sent_or_quoted(talk, step)
@@ -189,6 +190,12 @@ def a_second_fit_changes_nothing(compactor: Compactor, step: Step, heard: list[A
     again = compactor.fit(step.history)
     assert [id(item) for item in again] == [id(item) for item in step.sent]
     assert len(heard) == events
+
+
+def a_reply_keeps_the_reasoning_that_led_to_it(talk: Conversation, setting: Setting, step: Step) -> None:
+    """Where a reply is several items, they go or stay together; a model that binds its thinking loses it on purpose."""
+    if talk.format == "openai-responses" and not setting.model.binds_thinking:
+        assert not unreasoned(step.sent) - unreasoned(step.history)
 
 
 def what_is_untouched_is_the_same_object_and_nothing_grows(talk: Conversation, step: Step) -> None:

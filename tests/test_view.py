@@ -23,7 +23,7 @@ def user(words: str) -> Message:
     return Message("user", (Text(words),))
 
 
-def assistant(*parts: Text | Thinking | ToolCall) -> Message:
+def assistant(*parts: Text | Thinking | ToolCall | ToolResult) -> Message:
     return Message("assistant", parts)
 
 
@@ -120,6 +120,20 @@ def test_a_duplicated_result_belongs_to_its_pair() -> None:
 def test_a_call_that_nothing_answers_holds_nothing_open() -> None:
     view = see(assistant(call("a")), user("never mind"), user("next"))
     assert view.cut_points() == {0, 1, 2, 3}
+
+
+def test_a_reply_of_several_items_is_not_parted_from_the_reasoning_that_led_to_it() -> None:
+    thinks = assistant(Thinking("hm", data="ZW5j"))
+    view = see(user("go"), thinks, assistant(Text("I look.")), *PAIR, thinks, assistant(Text("Done.")), user("thanks"))
+    #          0           1       2                           3+4    5       6                         7
+    assert view.cut_points() == {0, 1, 5, 7, 8}
+
+
+def test_a_reply_that_thinks_again_may_be_cut_before_it_does() -> None:
+    thinks = assistant(Thinking("hm", data="ZW5j"))
+    one, two, three = (assistant(call(id), result(id)) for id in "123")
+    view = see(user("go"), thinks, one, two, thinks, thinks, three)
+    assert view.cut_points() == {0, 1, 4, 7}
 
 
 def test_each_rule_gives_the_indices_that_it_allows() -> None:

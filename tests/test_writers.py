@@ -300,6 +300,51 @@ def test_what_was_folded_and_what_stayed_is_recalled_by_every_id(tmp_path: Path,
     assert said(told) == said(was.values())
 
 
+def test_reminders_behind_a_compaction_are_recalled_once_they_are_folded(tmp_path: Path) -> None:
+    rows = [row for row in claude_rows(2) if "uuid" in row]
+    shared = {"isSidechain": False, "cwd": "/work", "sessionId": "s-1", "version": "2.1.330"}
+
+    def row(kind: str, parent: str | None, uuid: str, **more: Any) -> None:
+        rows.append({"parentUuid": parent, **shared, "type": kind, **more, "uuid": uuid})
+
+    reminder = {"attachment": {"type": "date"}, "rendered": [{"content": "<r>It is Monday.</r>"}]}
+    # The newest row before the boundary is a user's, which reminders would join.
+    row("user", rows[-1]["uuid"], "last", message={"role": "user", "content": "Go on."})
+    row("system", None, "boundary", subtype="compact_boundary", logicalParentUuid="last", compactMetadata={})
+    row("attachment", "boundary", "monday", **reminder)
+    row("user", "monday", "summary", isCompactSummary=True, message={"role": "user", "content": "It went well."})
+    row("assistant", "summary", "answer", message={"role": "assistant", "content": [{"type": "text", "text": "Done."}]})
+    path = tmp_path / "s-1.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    session = opened(path)
+    was = dict(session.messages())
+    write(session, [summarized(session, 0, 2)])
+    assert was["monday"].text == "<r>It is Monday.</r>"
+    assert {id: session.recall(id) for id in was} == was
+
+
+def test_what_a_fold_copied_is_recalled_by_the_id_from_before(tmp_path: Path) -> None:
+    session = made(tmp_path, "claude")
+    system = next((id, m) for id, m in session.messages() if m.role == "system")
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[1])])
+    assert system[0] not in dict(session.context.entries)
+    assert session.recall(system[0]) == system[1]
+
+
+def test_a_system_prompt_without_an_id_is_not_copied(tmp_path: Path) -> None:
+    session = made(tmp_path, "claude")
+    path = Path(session.path)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    snapshot = next(row for row in rows if row.get("attachment", {}).get("type") == "prompt_snapshot")
+    snapshot["uuid"] = None
+    rows.append({**rows[0], "uuid": "newest", "parentUuid": "gone"})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session, was = opened(path), path.read_bytes()
+    with pytest.raises(SessionError, match="rows have ids"):
+        write(session, [summarized(session, prompts(session)[0], prompts(session)[1])])
+    assert path.read_bytes() == was
+
+
 @agents
 def test_bills_from_before_a_fold_are_not_those_of_what_stands(tmp_path: Path, agent: str) -> None:
     session = made(tmp_path, agent)

@@ -254,13 +254,19 @@ def outside_batches(entries: Sequence[Entry]) -> set[int]:
 def behind_replies(entries: Sequence[Entry]) -> set[int]:
     """Indices that do not part reasoning, or a reference to what only the provider has, from the reply that it leads to.
 
-    Where a reply is several items (OpenAI's Responses), reasoning without the item that followed it is refused.
+    Where a reply is several items (OpenAI's Responses), reasoning without the item that followed it is refused, and so
+    is a message or a call without the reasoning that led to it, whatever else of the reply stands between the two.
     """
-    return {
-        i
-        for i in range(len(entries) + 1)
-        if i in (0, len(entries)) or entries[i].message.role != "assistant" or not _leads(entries[i - 1].message)
-    }
+    points, led = {0, len(entries)}, False
+    for i, entry in enumerate(entries):
+        leads = _leads(entry.message)
+        if entry.message.role != "assistant":
+            led = False
+            points.add(i)
+        elif not led or (leads and not _leads(entries[i - 1].message)):
+            points.add(i)
+        led = led or leads
+    return points
 
 
 def _leads(message: Message) -> bool:

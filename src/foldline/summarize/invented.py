@@ -71,6 +71,8 @@ def _claims(text: str) -> Iterator[tuple[str, list[str]]]:
         if found := _HEADING.match(line):
             heading = found[1].lower()
             continue
+        yield from ((found[0].strip(), [found[1]]) for found in REMARK.finditer(line))
+        line = REMARK.sub("", line)
         if line.lstrip().startswith("["):
             continue
         if line.lstrip().startswith(">"):

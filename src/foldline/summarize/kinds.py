@@ -14,23 +14,27 @@ _TIME = (
     "ms|s|secs?|seconds?|sekunden?|segundos?|secondes?|m|mins?|minutes?|minuten?|minutos?|h|hrs?|hours?|stunden?|horas?|"
     "heures?|d|days?|tagen?|días?|jours?|weeks?|wochen?|months?|초|분|시간|秒|分钟|分|小时|時間|секунд|минут|час"
 )
+_FIGURE = r"\d[\d.,]{0,20}"
+"""Of bounded length: each number in a long list of them is the start of what would be one figure to the list's end."""
+
 _PATTERNS = {
     "day": (
         rf"\d{{1,2}}(?:\.|st|nd|rd|th)?[ ]?(?:{_MONTH})[a-zéа-я]*|(?:{_MONTH})[a-z]*[ ]\d{{1,2}}|\d{{4}}-\d\d-\d\d|\d{{1,2}}月\d{{1,2}}日|"
         r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|"
         r"lunes|martes|miércoles|jueves|viernes|lundi|mardi|mercredi|jeudi|vendredi"
     ),
-    "time": rf"\d[\d.,]*[ ]?(?:{_TIME})",
-    "size": r"\d[\d.,]*[ ]?(?:[kmgt]i?b?|b|bytes?|tokens?)",
-    "share": r"\d[\d.,]*[ ]?(?:%|percent|prozent)",
-    "count": r"\d+(?:,\d{3})*[ ](?:attempts?|retries|tries|times|workers?|threads?|processes|replicas?|rows?|items?|users?|lines?|mal)",
-    "money": r"[$€£]\d[\d.,]*|\d[\d.,]*[ ]?(?:€|eur|usd|euros?|dollars?)",
+    "time": rf"{_FIGURE}[ ]?(?:{_TIME})",
+    "size": rf"{_FIGURE}[ ]?(?:[kmgt]i?b?|b|bytes?|tokens?)",
+    "share": rf"{_FIGURE}[ ]?(?:%|percent|prozent)",
+    "count": r"\d+(?:,\d{3}){0,6}[ ](?:attempts?|retries|tries|times|workers?|threads?|processes|replicas?|rows?|items?|users?|lines?|mal)",
+    "money": rf"[$€£]{_FIGURE}|{_FIGURE}[ ]?(?:€|eur|usd|euros?|dollars?)",
     "url": r"[a-z]+://[^\s\"'<>)]+",
     "address": r"[\w.+-]+@[\w-]+\.[\w.-]*\w",
     "channel": r"#[\w-]*[a-z][\w-]*",
     "place": r"\d+(?:\.\d+){3}(?::\d+)?",
     "version": r"v?\d+(?:\.\d+)+",
     "ticket": r"(?-i:[A-Z]{2,})-\d+",
+    "hash": r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}",
     "number": r"\d{2,}",
     "path": r"(?:~|[\w.@+-]+)?(?:/[\w.@+-]+)+(?::\d+)*",
     "name": r"\w[\w.:=@+-]*\w",

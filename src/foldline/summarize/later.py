@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from foldline.summarize.corrections import corrects, slips
 from foldline.summarize.facts import Request
 from foldline.summarize.kinds import unsaid, values_in
 from foldline.summarize.literals import line_around
+from foldline.summarize.speech import clean
 from foldline.summarize.stems import stems
 
 SHORT = 400
@@ -35,12 +37,19 @@ NEAR = 20
 SWAPPED = 50
 """The claim of a value whose letters are those of the other in another order."""
 
+PLAIN_SHARE = 0.25
+"""Of the words of the shorter message, those that must be shared for a name of letters alone to be taken for a value."""
+
 RARE = 3
 """Messages of the user in which a word may stand and still say what they are about."""
 
-REMARK = re.compile(r' \(the user later: "[^"\n]*"\)')
+REMARK = re.compile(r' \(the user later: "([^"\n]*)"\)')
+_REMARKING = re.compile(r"\(\s*the\s+user\s+later\s*:", re.IGNORECASE)
 
 _WIDTH = 100
+_PLAIN = re.compile(r"[^\W\d_]+(?:[-./][^\W\d_]+)*")
+"""A name of letters alone, which is no value where it is ordinary words, or a function that is merely spoken of."""
+
 _LEAST_SHARED = 4
 """Characters at the start of two names that may make them two states of one thing: `image:11` and `image:12`."""
 
@@ -80,6 +89,11 @@ class _Said(NamedTuple):
     about: frozenset[str]
 
 
+def heard(text: str) -> str:
+    """What anybody but the user wrote, cleaned, and without the opening of a remark, which would make it the user's words."""
+    return _REMARKING.sub("(", clean(text))
+
+
 def said_later(requests: Iterable[Request]) -> Iterator[Later]:
     """The values of the user's short messages that a later one may have replaced, each with that one's words."""
     short = [(r, values_in(r.text)) for r in requests if len(r.text) <= SHORT]
@@ -93,11 +107,11 @@ def said_later(requests: Iterable[Request]) -> Iterator[Later]:
         near = {*shared, *(p for value in values for mark in _marks(value) for p in marked.get(mark, ())[-NEAR:])}
         for new, kind in values.items():
             meant = [
-                (NAMED if old in values else shared[p] + _alike(old, new, kind, slip), p, old)
+                (_claim(said[p], said[i], old, new, shared[p], slip), p, old)
                 for p in near
                 if new not in said[p].values
                 for old, its in said[p].values.items()
-                if (its == kind != "file") or (takes_back and old in values)
+                if _fits(its, kind, takes_back and old in values)
             ]
             claim, place, old = max(meant, default=(0, 0, ""))
             if claim:
@@ -108,6 +122,23 @@ def said_later(requests: Iterable[Request]) -> Iterator[Later]:
             marked.setdefault(mark, []).append(i)
 
 
+def _fits(its: str, kind: str, taken_back: bool) -> bool:
+    """Whether a value may take the place of another, going by their kinds; a file is replaced where that is said."""
+    if its != kind:
+        return taken_back and "file" not in (its, kind)
+    return taken_back or kind != "file"
+
+
+def _claim(before: _Said, after: _Said, old: str, new: str, shared: int, slip: bool) -> int:
+    """How much speaks for a value in the place of an older one: whether that is named again, else words and letters."""
+    if old in after.values:
+        return NAMED
+    alike = _alike(old, new, after.values[new], slip)
+    few = PLAIN_SHARE * min(len(before.about), len(after.about))
+    return 0 if _PLAIN.fullmatch(new) and not (alike and shared >= few) else shared + alike
+
+
+@lru_cache(maxsize=4_096)
 def _marks(value: str) -> tuple[str, str, str]:
     """How a value begins, its letters in order, and its shape: what it may share with the one that it was taken for."""
     shape = "9" * len(value) if value.isdigit() else re.sub(r"[0-9]+", "9", re.sub(r"[A-Za-z]+", "a", value))

@@ -23,16 +23,20 @@ from foldline.summarize.facts import (
     Todo,
 )
 from foldline.summarize.kinds import values_in
+from foldline.summarize.later import heard
 from foldline.summarize.literals import line_around, literals, need
 from foldline.summarize.outcomes import Outcome, edges, outcome
-from foldline.summarize.sentences import binds, binds_hard, kind_of, sentences
+from foldline.summarize.sentences import MAX_SENTENCE, binds, binds_hard, kind_of, sentences
 from foldline.summarize.speech import clean, own_words, project_rules
 
 REQUEST_CHARS = 12_000
 _SCANNED_RESULTS = 600_000
 """Characters of tool outputs that are searched for literals, of each its head and tail."""
 
-_COMMIT = re.compile(r"git\b[^\n|;&]*?\bcommit\b[^\n]*?-m\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})")
+_COMMIT = re.compile(
+    r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?-m)\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})"
+)
+"""Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _DIGIT = re.compile(r"\d\w")
 _SPAN = re.compile(r":\d+(?:-\d+)?$")
@@ -68,13 +72,13 @@ class Reading:
         for at, message in enumerate(messages):
             for part in message.parts:
                 if type(part) is Text:
-                    self._read_text(message.role, clean(part.text), at)
+                    self._read_text(message.role, (clean if message.role == "user" else heard)(part.text), at)
                 elif type(part) is ToolCall:
                     self._read_call(part, at, part.id not in answered)
                 elif type(part) is ToolResult:
                     self._read_result(part, at)
                 elif type(part) is Thinking and part.text:
-                    self._see(clean(part.text[:1_000] + part.text[-2_000:]), at, 0.7)
+                    self._see(heard(part.text[:1_000] + part.text[-2_000:]), at, 0.7)
 
     # -- words ---------------------------------------------------------------------------------------------------
 
@@ -145,14 +149,14 @@ class Reading:
     def _read_call(self, call: ToolCall, at: int, alone: bool) -> None:
         action = read_action(call)
         self._calls[call.id] = (call, action)
-        text = clean(action.words)
+        text = heard(action.words)
         self._see(text if len(text) < 9_000 else text[:6_000] + text[-3_000:], at, 2.0)
         if alone:
             self._settle(call, action, Outcome(), at)
 
     def _read_result(self, result: ToolResult, at: int) -> None:
-        text = clean(edges(result))
-        self._see(clean(edges(result, self._edge)), at, 1.0)
+        text = heard(edges(result))
+        self._see(heard(edges(result, self._edge)), at, 1.0)
         call, action = self._calls.get(result.call_id, (None, None))
         if call is None or action is None:
             return
@@ -162,11 +166,11 @@ class Reading:
         """Books what a call did, now that its end is known."""
         certain = not end.failed or (action.shell_only and len(action.touches) > 1)
         for verb, path, to in action.touches if certain else ():
-            self.touch(verb, clean(path), at, clean(to))
+            self.touch(verb, heard(path), at, heard(to))
         if action.plan is not None and not end.failed:
             self._read_plan(action, at, answer)
-        source = one_line(clean(action.command), 240) or f"{call.name} {_first_path(action)}".strip()
-        key = family(clean(action.command)) if action.command else source
+        source = one_line(heard(action.command), 240) or heard(f"{call.name} {_first_path(action)}").strip()
+        key = family(heard(action.command)) if action.command else source
         if action.command:
             old = self.commands.pop(source, None)
             ended = "" if not answer and not end.exit else "failed" if end.failed else "ok"
@@ -211,7 +215,7 @@ class Reading:
         for id, text, status in action.plan.items:
             if not id and not action.plan.whole and (numbered := _NUMBERED.search(answer[:200])):
                 id = numbered[1]
-            self._put_todo(Todo(clean(text), status or "pending", id, at), bool(status))  # type: ignore[arg-type]
+            self._put_todo(Todo(heard(text), status or "pending", id, at), bool(status))  # type: ignore[arg-type]
 
     def _put_todo(self, todo: Todo, known: bool = True) -> None:
         self.todos = with_todo(self.todos, todo, known)
@@ -259,7 +263,7 @@ MOST_LABELLED = 120
 
 def takes_up(sentence: str, words: str) -> bool:
     """Whether an answer's sentence has no value but those of the words that it answers, which are quoted anyway."""
-    found = values_in(sentence)
+    found = values_in(sentence) if len(sentence) <= MAX_SENTENCE else {}
     return bool(found) and all(value in words for value in found)
 
 

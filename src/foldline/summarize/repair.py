@@ -175,4 +175,4 @@ def _place(section: str, names: Sequence[str]) -> int:
 
 
 def _flat(text: str) -> str:
-    return " ".join(re.sub(r"(?m)^\s*(?:[-*>]\s*)+(?:\[[ x]\]\s*)?", "", text).split())
+    return " ".join(re.sub(r"(?m)^[^\S\n]*(?:[-*>][^\S\n]*)+(?:\[[ x]\][^\S\n]*)?", "", text).split())

@@ -94,9 +94,11 @@ def _messages(rows: Sequence[Row], rounds: dict[str, int], source: Source) -> It
     """A message for each row that is sent; the rows of one response are one, and reminders join what they follow."""
     made: list[tuple[str, Message]] = []
     responses: dict[str, int] = {}
+    start = 0
     for row in rows:
+        start = len(made) if row.is_boundary else start
         if row.kind == "attachment":
-            _attach(row, made)
+            _attach(row, made, start)
             continue
         message = _message(row, rounds, source)
         if message is None:
@@ -147,15 +149,18 @@ def _newest(first: Usage | None, later: Usage | None) -> Usage | None:
     return later if later is not None and (first is None or later.output >= first.output) else first
 
 
-def _attach(row: Row, made: list[tuple[str, Message]]) -> None:
-    """Adds what an attachment says to the user's message before it, inside its last tool result where it has one."""
+def _attach(row: Row, made: list[tuple[str, Message]], start: int) -> None:
+    """Adds what an attachment says to the user's message before it, inside its last tool result where it has one.
+
+    What is announced behind a boundary joins nothing before it, which `start` tells.
+    """
     if prompt := attachments.queued_prompt(row.data):
         made.append((row.uuid, Message("user", (Text(prompt),))))
         return
     texts = tuple(Text(text) for text in attachments.reminders(row.data))
     if not texts:
         return
-    id, before = made[-1] if made else ("", None)
+    id, before = made[-1] if len(made) > start else ("", None)
     if before is None or before.role != "user" or before.summary:
         made.append((row.uuid, Message("user", texts)))
         return

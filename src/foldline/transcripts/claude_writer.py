@@ -50,6 +50,8 @@ _ENVELOPE = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch
 
 _NOT_COPIED = ("foldline", "uuid", "parentUuid", "logicalParentUuid", "sourceToolAssistantUUID")
 
+_WITHOUT_IDS = "only a main conversation whose rows have ids is folded"
+
 _NO_BILL = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
 
 
@@ -95,6 +97,8 @@ class ClaudeRows:
     def raw(self, id: str) -> Sequence[dict[str, Any]]:
         """The rows behind an entry: of a response all its blocks, of a user's message the reminders behind it too."""
         if any(row.uuid == id for row in self._snapshots):
+            if not all(row.uuid in self._data for row in self._snapshots):
+                raise SessionError(_WITHOUT_IDS, path=self._path)
             return [self._data[row.uuid] for row in self._snapshots]
         return [self._data[uuid] for uuid in self._groups.get(id, ()) if uuid in self._data]
 
@@ -112,7 +116,7 @@ class ClaudeRows:
     def written(self, pieces: Sequence[Piece], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows that make the pieces the live context, from a boundary or a first row to the last prompt."""
         if self._leaf not in self._data or self._data[self._leaf].get("isSidechain") is True:
-            raise SessionError("only a main conversation whose rows have ids is folded", path=self._path)
+            raise SessionError(_WITHOUT_IDS, path=self._path)
         writing = _Writing(self._envelope)
         if any(piece.message.summary for piece in pieces):
             writing.boundary(self._leaf, note)

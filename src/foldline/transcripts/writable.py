@@ -97,7 +97,9 @@ class WritableTranscript(Transcript):
     def recall(self, id: str) -> Message | None:
         """The message of an entry as it was written, whatever was folded since, and by whichever of its ids."""
         written = dict((*self.reading.folded, *self.reading.entries))
-        return written.get(self._notes.root(id)) or written.get(id)
+        root = self._notes.root(id)
+        copies = (m for newer, m in self.reading.entries if self._notes.root(newer) == root)
+        return written.get(root) or written.get(id) or next(copies, None)
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""

@@ -110,7 +110,8 @@ def _said_in(
     if kind in _DATA and isinstance(value, list) and (text := to_json(value)) is not None:
         return (Text(text),), JSON
     if isinstance(value, dict):
-        return (part_in(value),), ONE
+        part = part_in(value)
+        return (Opaque(verbatim(value)) if type(part) is Text else part,), ONE
     return content_in(value, part_in)
 
 
@@ -164,7 +165,7 @@ def _said_out(parts: Sequence[Part], mark: Any, kind: str, origin: str, part_out
         return verbatim(part.source)  # type: ignore[union-attr]
     if mark == JSON and type(part) is Text:
         return _data_out(part.text, kind)
-    if kind == "computer_call_output" and type(part) is Text:
+    if kind == "computer_call_output" and mark == ONE and type(part) is Text:
         return {"type": "computer_screenshot", "image_url": BLANK}
     return content_out(parts, mark, part_out, origin, "")
 
