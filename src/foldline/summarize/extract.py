@@ -11,7 +11,6 @@ from foldline.summarize.layout import Line, Page, shorten
 from foldline.summarize.ledger import Ledger
 from foldline.summarize.literals import kind_of, literals, need
 from foldline.summarize.sections import (
-    CHANGED,
     OWN,
     boost_of,
     bulletless,
@@ -33,9 +32,9 @@ _REQUESTS = 0.42
 _SPOKEN = 0.62
 """The user's words come first: requests alone, and requests with constraints, may take these shares of the page."""
 _TRAIL = 0.14
-"""The files that were changed come next, with this share at least."""
-_LITERALS = 0.4
-_LEAST_PROSE = 0.35
+"""The files come next with this share, those that were changed first."""
+_LITERALS = 0.5
+_LEAST_PROSE = 0.3
 """Literals get this share of the page, and leave to prose this share of what is left then."""
 _LINE = 0.3
 """A line is preferred to its bare literals from this share of their chance per character on."""
@@ -79,8 +78,7 @@ def compose(brief: Brief, ledger: Ledger) -> str:
     room = budget * _TRAIL
     trail = list(file_lines(ledger, max(room, (budget - page.used) * _SHARES["Files"] * 0.6), boost))
     for line in sorted(trail, key=lambda line: -line.rank):
-        if line.rank >= CHANGED:
-            room -= page.add(line, room)
+        room -= page.add(line, room)
     bare = int(budget * _LITERALS)
     page.budget -= min(bare, int((budget - page.used) * (1 - _LEAST_PROSE)))
     lines = [

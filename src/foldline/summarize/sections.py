@@ -149,10 +149,6 @@ def error_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
             yield Line("Errors", f"- {state}: {cut(fault.text, width)}{source}", -fault.seen, rank)
 
 
-CHANGED = 2e5
-"""The rank from which on a line of the file trail tells of a change."""
-
-
 def file_lines(ledger: Ledger, tokens: float, boost: Boost) -> Iterator[Line]:
     """The file trail: each changed file by its full path, then those only read, by directory where they are many."""
     changed = sorted((f for f in ledger.files if f.changed), key=lambda f: _file_rank(f, boost), reverse=True)
