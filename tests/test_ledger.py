@@ -346,6 +346,17 @@ def test_the_sections_of_a_foreign_summary_become_facts() -> None:
     assert ledger.requests == ()
 
 
+def test_the_file_lists_of_a_fork_of_pi_are_read_path_by_path() -> None:
+    text = (
+        "## Goal\n- Migrate it\n---\n<read-files>\n/srv/a.ts:1-104\\n/srv/a.ts:108-175\\n/srv/b.ts\\n"
+        "… (34 more files omitted)\n</read-files><modified-files>\n/srv/c.html\\n/srv/d.html\n</modified-files>"
+    )
+    ledger = Ledger.of([Message("user", (Summary(text),))])
+    states = {"/srv/a.ts": "read", "/srv/b.ts": "read", "/srv/c.html": "modified", "/srv/d.html": "modified"}
+    assert {f.path: f.state for f in ledger.files} == states
+    assert [n.text for n in ledger.notes] == ["Migrate it"]
+
+
 def test_facts_are_plain_data_and_come_back() -> None:
     messages = [
         user("Never use tabs."),

@@ -6,7 +6,7 @@ import re
 from typing import Any, Literal
 
 from foldline.summarize.facts import Constraint, File, Identifier, Note, Todo
-from foldline.summarize.literals import line_around, literals
+from foldline.summarize.literals import line_around, literals, without_span
 from foldline.summarize.speech import clean
 
 Kind = Literal["goal", "constraint", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
@@ -16,11 +16,15 @@ _HEADING = re.compile(
     r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):)\s*$"
 )
 _FILES = re.compile(r"<(read|modified)-files>(.*?)</\1-files>", re.DOTALL)
+_LINE_END = re.compile(r"\n|\\n")
+"""A fork of pi joins its paths with the escape, not with the character."""
+
 _WRAPPER = re.compile(
     r"</?(?:summary|analysis|context_summary|conversation-summary)>|^This session is being continued[^\n]*\n?"
 )
 _ANALYSIS = re.compile(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
+_RULE = re.compile(r"[-=*_]+")
 _TITLES: tuple[tuple[str, Kind], ...] = (
     ("next step", "next"), ("pending", "next"), ("to do", "next"), ("todo", "next"), ("remaining", "next"), ("open item", "next"),
     ("in progress", "state"), ("current work", "state"), ("current state", "state"), ("current task", "state"), ("blocked", "state"),
@@ -39,9 +43,11 @@ def facts_of_prose(text: str) -> dict[str, Any]:
     text = _ANALYSIS.sub("", clean(text[:_LIMIT]))
     files: dict[str, File] = {}
     for found in _FILES.finditer(text):
-        for path in filter(None, map(str.strip, found[2].splitlines())):
-            state: Literal["read", "modified"] = "read" if found[1] == "read" else "modified"
-            files[path] = File(path, state, {state: 1})
+        state: Literal["read", "modified"] = "read" if found[1] == "read" else "modified"
+        for line in map(str.strip, _LINE_END.split(found[2])):
+            if line and not line.startswith("…"):
+                path = without_span(line)
+                files[path] = File(path, state, {state: 1})
     text = _WRAPPER.sub("", _FILES.sub("", text))
     notes: list[Note] = []
     constraints: list[Constraint] = []
@@ -57,7 +63,12 @@ def facts_of_prose(text: str) -> dict[str, Any]:
         bare = _BULLET.sub("", line, count=1).strip()
         bullet = _BULLET.match(line)
         ticked = bullet[1] if bullet else None
-        if len(bare) < 2 or bare.startswith("```") or bare.lower().rstrip(".") in ("none", "(none)", "n/a"):
+        if (
+            len(bare) < 2
+            or _RULE.fullmatch(bare)
+            or bare.startswith("```")
+            or bare.lower().rstrip(".") in ("none", "(none)", "n/a")
+        ):
             continue
         if kind in ("read", "modified"):
             path = bare.split("`")[1] if bare.count("`") >= 2 else bare.split(" ")[0].rstrip(":,")

@@ -26,8 +26,9 @@ _ENDING = re.compile(
     r"env|xml|html?|s?css|mdx?|rst|txt|[ct]sv|log|lock|sum|db|sqlite3?|pdf|png|jpe?g|gif|svg|zip|gz|tar|whl|jar|patch|diff|bak|tmp|snap)$"
 )
 """How files end; a word behind a dot is otherwise more often a member."""
+_SPAN = re.compile(r":\d+(?:-\d+)?$")
 _NOISE = re.compile(
-    r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+[a-z]|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
+    r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+(?:\.\d+)?[a-z]{1,3}|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
 )
 
 
@@ -62,6 +63,11 @@ def kind_of(word: str) -> str:
     if found is not None and found.lastgroup == "file" and not _ENDING.search(word):
         return "names"
     return _LISTED.get((found.lastgroup or "") if found else "", "names")
+
+
+def without_span(path: str) -> str:
+    """A path without the lines that were read of it."""
+    return _SPAN.sub("", path)
 
 
 def ends_as_file(word: str) -> bool:

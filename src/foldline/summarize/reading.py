@@ -24,7 +24,7 @@ from foldline.summarize.facts import (
 )
 from foldline.summarize.kinds import values_in
 from foldline.summarize.later import heard
-from foldline.summarize.literals import line_around, literals, need
+from foldline.summarize.literals import line_around, literals, need, without_span
 from foldline.summarize.outcomes import Outcome, edges, outcome
 from foldline.summarize.sentences import MAX_SENTENCE, binds, binds_hard, kind_of, sentences
 from foldline.summarize.speech import clean, own_words, project_rules
@@ -39,7 +39,6 @@ _COMMIT = re.compile(
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _DIGIT = re.compile(r"\d\w")
-_SPAN = re.compile(r":\d+(?:-\d+)?$")
 _NUMBERED = re.compile(r"#(\d+)\b")
 _PREFIX = re.compile(r"^\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)+")
 _CUT = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head|grep|tee|sort|wc|cat|less)\b.*|>\s*/dev/null.*)", re.DOTALL)
@@ -190,7 +189,7 @@ class Reading:
 
     def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
         """Books one action on a file."""
-        path = _SPAN.sub("", path.strip()) if verb == "read" else path.strip()
+        path = without_span(path.strip()) if verb == "read" else path.strip()
         if not path:
             return
         path = known_as(path, self.files)
