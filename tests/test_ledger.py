@@ -346,6 +346,18 @@ def test_the_sections_of_a_foreign_summary_become_facts() -> None:
     assert ledger.requests == ()
 
 
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("Next, I'll run the whole suite.", "next"),
+        ("The next step is the migration.", "next"),
+        ("It computes the next version with a script of its own.", "state"),
+    ],
+)
+def test_what_comes_next_is_told_from_what_is_next_to_something(sentence: str, kind: str) -> None:
+    assert [(n.kind, n.text) for n in Ledger.of([user("go on"), says(sentence)]).notes] == [(kind, sentence)]
+
+
 def test_the_file_lists_of_a_fork_of_pi_are_read_path_by_path() -> None:
     text = (
         "## Goal\n- Migrate it\n---\n<read-files>\n/srv/a.ts:1-104\\n/srv/a.ts:108-175\\n/srv/b.ts\\n"

@@ -67,7 +67,7 @@ _COMING = """
 """
 _NEXT_WORDS = frozenset(_COMING.split())
 _NEXT_PHRASES = re.compile(
-    r"^(?:\w+[,!.]? ){0,3}(?:next|now,? (?:let|i)|let me|let's|i'll|i will|i need to|we need to|remaining|still (?:need|to)|then i|after that|"
+    r"^(?:\w+[,!.]? ){0,3}(?:next steps?|(?<!\bthe )next|now,? (?:let|i)|let me|let's|i'll|i will|i need to|we need to|remaining|still (?:need|to)|then i|after that|"
     r"going to|als nächstes|nächste|siguiente|próximo|ensuite|prochaine|selanjutnya|berikutnya)\b",
     re.IGNORECASE,
 )
