@@ -246,14 +246,6 @@ def test_an_answer_that_was_billed_and_is_no_compaction_stands_in_the_receipt() 
     assert receipt.models == (CLAUDE, "openai:demo-1")
 
 
-def test_where_both_fail_both_reasons_are_told() -> None:
-    with Provider(status(402)) as ours:
-        compactor, _, _, _ = folded(CLAUDE, status(404), fallback=by_model(ours))
-    (failure,) = compactor.folds[0].receipt.failures
-    assert "HTTP 404" in failure
-    assert "HTTP 402" in failure
-
-
 # -- sessions on disk -----------------------------------------------------------------------------------------------
 
 
