@@ -88,7 +88,7 @@ def folds_behind(messages: Iterable[Message]) -> int:
 
 
 def automatic_folds(messages: Iterable[Message]) -> int:
-    """How many of those folds were made without being asked for."""
+    """How many of the folds behind the newest summary were made without being asked for."""
     return _noted(messages, "automatic", 0)
 
 

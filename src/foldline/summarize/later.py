@@ -63,7 +63,7 @@ class Later(Value, frozen=True):
     said: str
     at: int
     claim: int
-    """How much speaks for it: whether the value is named again, else how many words are shared."""
+    """How much speaks for it."""
 
     def bears_on(self, text: str) -> bool:
         """Whether a text states the value, about the same thing."""
