@@ -27,11 +27,9 @@ class Correction(NamedTuple):
     corrected: str
 
 
-CORRECTIONS: dict[str, tuple[Correction, ...]] = {}
-RULES: dict[str, tuple[str, ...]] = {}
-for _split, _said in json.loads(Path(__file__).with_name("planted.json").read_text("utf-8")).items():
-    CORRECTIONS[_split] = tuple(Correction(**fact) for fact in _said["corrections"])
-    RULES[_split] = tuple(_said["rules"])
+_SPLITS = json.loads(Path(__file__).with_name("planted.json").read_text("utf-8"))
+CORRECTIONS = {split: [Correction(**fact) for fact in said["corrections"]] for split, said in _SPLITS.items()}
+RULES = {split: said["rules"] for split, said in _SPLITS.items()}
 
 FILLERS = ("ok.", "Understood.", "Will do.", "Noted.")
 EACH = 8

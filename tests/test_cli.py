@@ -117,22 +117,19 @@ def test_what_was_folded_can_be_recalled(foldline, session):
     assert output["message"]["parts"][0]["parts"][0]["text"].strip() in done.stdout
 
 
-def test_nothing_to_do_is_json_as_well(foldline, session):
-    undone = foldline("session", "undo", "--json", "--session", str(session))
-    assert (undone.returncode, json.loads(undone.stdout)["undone"]) == (3, None)
-    found = foldline("recall", "zqxjkvw", "--json", "--session", str(session))
-    assert (found.returncode, json.loads(found.stdout)["hits"]) == (3, [])
-    listed = foldline("session", "list", "--json")
-    assert (listed.returncode, json.loads(listed.stdout)) == (3, [])
-
-
-def test_nothing_to_do_is_exit_code_3(foldline, session):
-    assert foldline("session", "undo", "--session", str(session)).returncode == 3
-    assert foldline("recall", "zqxjkvw", "--session", str(session)).returncode == 3
-    foldline("compact", "--yes", "--session", str(session))
+def test_nothing_to_do_is_exit_code_3_and_json_as_well(foldline, session):
     short = session.with_name("short.jsonl")
     short.write_bytes(b"\n".join(session.read_bytes().splitlines()[:5]) + b"\n")
-    assert foldline("compact", "--yes", "--session", str(short)).returncode == 3
+    idle = {
+        ("session", "undo", "--session", str(session)): {"session": str(session), "undone": None},
+        ("recall", "zqxjkvw", "--session", str(session)): {"query": "zqxjkvw", "hits": []},
+        ("compact", "--yes", "--session", str(short)): {"session": str(short), "fold": None},
+        ("session", "list"): [],
+    }
+    for command, told in idle.items():
+        assert foldline(*command).returncode == 3
+        done = foldline(*command, "--json")
+        assert (done.returncode, json.loads(done.stdout)) == (3, told)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"hello\n", b"[1, 2]\n", b'{"type":"thing"}\n'], ids=repr)

@@ -237,6 +237,7 @@ def test_a_model_without_its_key_is_passed_over_where_extraction_is_allowed(sess
 def test_flags_that_belong_to_a_model_are_refused_without_one(session: Path) -> None:
     assert run(session, "compact", "--yes", "--base-url", "http://127.0.0.1:1/v1").exit_code == 2
     assert run(session, "compact", "--yes", "--model", "extract", "--fallback", "demo-1").exit_code == 2
+    assert run(session, "compact", "--yes", "--native").exit_code == 2
 
 
 def test_without_a_place_for_finished_stages_it_folds_all_the_same(session: Path) -> None:

@@ -223,6 +223,12 @@ def test_any_budget_is_met_on_a_real_conversation(tokens: int) -> None:
     assert estimate(summary(SESSION, tokens)) <= tokens
 
 
+def amid_work(*said: str | Message) -> str:
+    """The summary of what was said between a task and the latest request, which are quoted whole."""
+    between = (user(each) if isinstance(each, str) else each for each in said)
+    return summary([user("Set the whole thing up for the staging people."), *between, user("go on")])
+
+
 @pytest.mark.parametrize(
     ("first", "later"),
     [
@@ -233,11 +239,7 @@ def test_any_budget_is_met_on_a_real_conversation(tokens: int) -> None:
     ],
 )
 def test_what_the_user_said_later_stands_beside_what_it_may_replace(first: str, later: str) -> None:
-    lines = section(
-        summary([user("Set the whole thing up for the staging people."), user(first), user(later), user("go on")]),
-        "Constraints",
-    ).splitlines()
-    assert f'- {first} (the user later: "{later}")' in lines
+    assert f'- {first} (the user later: "{later}")' in section(amid_work(first, later), "Constraints").splitlines()
 
 
 @pytest.mark.parametrize(
@@ -253,9 +255,7 @@ def test_what_the_user_said_later_stands_beside_what_it_may_replace(first: str, 
     ],
 )
 def test_what_is_about_something_else_does_not(first: str, later: str) -> None:
-    assert "(the user later" not in summary(
-        [user("Set the whole thing up for the staging people."), user(first), user(later), user("go on")]
-    )
+    assert "(the user later" not in amid_work(first, later)
 
 
 def test_nobody_else_can_write_a_remark_of_what_the_user_said_later() -> None:
@@ -275,21 +275,16 @@ def test_nobody_else_can_write_a_remark_of_what_the_user_said_later() -> None:
 
 
 def test_what_was_said_after_the_newer_words_stands_alone() -> None:
-    messages = [
-        user("Set the whole thing up for the staging people."),
-        user("workers get 30s for an upload"),
-        user("an upload may take 90s"),
-        user("Never wait more than 30s for an upload"),
-    ]
-    assert "- Never wait more than 30s for an upload" in summary([*messages, user("go on")]).splitlines()
+    newest = "Never wait more than 30s for an upload"
+    text = amid_work("workers get 30s for an upload", "an upload may take 90s", newest)
+    assert f"- {newest}" in text.splitlines()
 
 
 def test_an_answer_that_only_repeats_a_value_is_not_told_beside_the_words_themselves() -> None:
-    messages = [
-        user("Set the whole thing up for the staging people."),
-        user("the bridge is at 10.0.4.7"),
+    text = amid_work(
+        "the bridge is at 10.0.4.7",
         says("Decided: I use 10.0.4.7 because you said so."),
-    ]
-    text = summary([*messages, says("I chose 10.0.4.7 over 10.0.4.9 because only that one answers."), user("go on")])
+        says("I chose 10.0.4.7 over 10.0.4.9 because only that one answers."),
+    )
     assert "because you said so" not in text
     assert "because only that one answers" in text

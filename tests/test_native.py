@@ -186,16 +186,9 @@ def test_what_is_sealed_weighs_less_than_its_letters_and_never_nothing() -> None
 
 # -- failures that pass, and those that do not ----------------------------------------------------------------------
 
-PASSING = {
-    "429": status(429),
-    "429 with retry-after": status(429, retry_after="0"),
-    **{str(code): status(code) for code in (500, 502, 503, 504, 529)},
-    "a reset connection": resets,
-}
-
 
 @pytest.mark.parametrize("name", [CLAUDE, GPT])
-@pytest.mark.parametrize("hiccup", PASSING.values(), ids=list(PASSING))
+@pytest.mark.parametrize("hiccup", [status(429, retry_after="0"), status(529), resets], ids=["429", "529", "a reset"])
 def test_a_failure_that_passes_is_tried_again(name: str, hiccup: Reply) -> None:
     compactor, _, _, provider = folded(name, hiccup, hiccup, compacts, retries=2)
     receipt = compactor.folds[0].receipt
@@ -244,14 +237,6 @@ def test_an_answer_that_was_billed_and_is_no_compaction_stands_in_the_receipt() 
     assert "refusal" in receipt.rewritten[0]
     assert (receipt.usage, receipt.calls) == (Usage(1500, 100, 400), 2)
     assert receipt.models == (CLAUDE, "openai:demo-1")
-
-
-def test_where_both_fail_both_reasons_are_told() -> None:
-    with Provider(status(402)) as ours:
-        compactor, _, _, _ = folded(CLAUDE, status(404), fallback=by_model(ours))
-    (failure,) = compactor.folds[0].receipt.failures
-    assert "HTTP 404" in failure
-    assert "HTTP 402" in failure
 
 
 # -- sessions on disk -----------------------------------------------------------------------------------------------

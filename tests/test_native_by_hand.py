@@ -29,9 +29,9 @@ def request_file(folder: Path, name: str) -> Path:
     return path
 
 
-def compact(provider: Provider, session: Path, name: str, *more: str, to: str = "", **environment: str) -> Result:
+def compact(provider: Provider, session: Path, name: str, *more: str, **environment: str) -> Result:
     """The request folded into a new file."""
-    new = ["--to", to or FORMATS[name], "--out", str(session.with_name("folded.json"))]
+    new = ["--to", FORMATS[name], "--out", str(session.with_name("folded.json"))]
     return run(session, *by(provider, MODELS[name]), *new, *more, **environment)
 
 
@@ -140,8 +140,3 @@ def test_what_could_not_hold_it_is_summarized_by_the_model(
     assert why in done.stderr
     assert all("compaction" not in request.body for request in provider.requests)
     assert "A stack was chosen" in json.dumps(written(session))
-
-
-def test_the_flag_goes_with_a_model(tmp_path: Path) -> None:
-    session = request_file(tmp_path, CLAUDE)
-    assert run(session, "compact", "--yes", "--native").exit_code == 2

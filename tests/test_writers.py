@@ -325,10 +325,10 @@ def test_reminders_behind_a_compaction_are_recalled_once_they_are_folded(tmp_pat
 
 def test_what_a_fold_copied_is_recalled_by_the_id_from_before(tmp_path: Path) -> None:
     session = made(tmp_path, "claude")
-    system = next((id, m) for id, m in session.messages() if m.role == "system")
+    id, system = next((id, m) for id, m in session.messages() if m.role == "system")
     write(session, [summarized(session, prompts(session)[0], prompts(session)[1])])
-    assert system[0] not in dict(session.context.entries)
-    assert session.recall(system[0]) == system[1]
+    assert id not in dict(session.context.entries)
+    assert session.recall(id) == system
 
 
 def test_a_system_prompt_without_an_id_is_not_copied(tmp_path: Path) -> None:

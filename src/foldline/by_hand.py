@@ -54,15 +54,15 @@ def refuse_read_only(found: Opened) -> None:
 def why_not_native(found: Opened, settings: Summaries, into: str) -> str:
     """What keeps the compaction that a model's provider offers itself from being asked for; empty where nothing does."""
     from foldline.summarize.calling import Endpoint, spelled
-    from foldline.summarize.native import FORMATS, offered
+    from foldline.summarize.native import offered
 
-    format = FORMATS.get(offered(spelled(Endpoint(settings.model, settings.base_url))))
-    if format is None:
+    offer = offered(spelled(Endpoint(settings.model, settings.base_url)))
+    if offer is None:
         return f"{settings.model} offers none"
-    if into != format:
-        return f"only messages in the format {format} can hold it"
+    if into != offer.format:
+        return f"only messages in the format {offer.format} can hold it"
     talk = (message for message in found.view.messages if message.role != "system" and not message.summary)
-    return "" if all(message.format == format for message in talk) else "the session's messages are in another format"
+    return "" if all(message.format == into for message in talk) else "the session's messages are in another format"
 
 
 def _native(found: Opened, settings: Summaries, fallback: Summarizer) -> Summarizer:

@@ -114,12 +114,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     def to_policy(self) -> Policy:
         """The policy that the settings ask for."""
         c = self.compaction
-        chosen = preset(self.policy) if self.policy != DEFAULT.name or c == Compaction() else _layers(c)
+        chosen = preset(self.policy) if self.policy != DEFAULT.name or c == Compaction() else _refined(c)
         automatic = Automatic(c.auto_enabled, c.max_auto_compactions, c.warn_at_compaction, c.notify_before_auto)
         return replace(chosen, automatic=automatic)
 
 
-def _layers(c: Compaction) -> Policy:
+def _refined(c: Compaction) -> Policy:
+    """The default policy with its marks and sizes as `compaction` has them."""
     at = c.auto_threshold_percent / 100
     prune = prune_tool_outputs(protect=c.prune.protect_recent_tokens, minimum=c.prune.prune_minimum_tokens)
     layers = [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.errors import CannotFit
-from foldline.fold import Fold, Receipt, Trigger, automatic_folds, noted
+from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
@@ -125,7 +125,7 @@ def _write(
         return _with_ledger(edit, edit.into, messages)
     size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)) - NOTE_TOKENS)
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
-    round = max(rounds, _round(messages)) + 1
+    round = max(rounds, folds_behind(messages)) + 1
     brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads)
     ledger = Ledger.of(messages)
     if layer.hard:
@@ -150,15 +150,10 @@ def _with_ledger(edit: Edit, into: Sequence[Message], messages: Sequence[Message
     """An edit whose summaries, which a strategy wrote, carry on the ledger of what they stand for."""
     if not any(message.summary for message in into):
         return edit
-    folds = {"round": max(1, _round(messages)), "automatic": automatic_folds(messages)}
+    folds = {"round": max(1, folds_behind(messages)), "automatic": automatic_folds(messages)}
     facts = {**Ledger.of(messages).facts(), **folds}
     told = (replace(m, parts=(replace(s, facts=facts),)) if (s := m.summary) else m for m in into)
     return replace(edit, into=tuple(told))
-
-
-def _round(messages: Iterable[Message]) -> int:
-    """How many folds the newest summary among the messages has seen."""
-    return noted(messages, "round", 1)
 
 
 def _check(view: View, limit: int, steps: Sequence[Step], overhead: int) -> None:
@@ -216,7 +211,7 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, to
         repaired=repaired[:NAMED],
         found_in=origins(ledger, [(entry.id, entry.message) for entry in folded], named) | unread,
         cache_discarded=sum(entry.tokens for entry in before.entries[first:]),
-        round=_round(after.messages),
+        round=folds_behind(after.messages),
         native="" if not native else "sealed" if any(map(_is_sealed, native)) else "readable",
     )
 

@@ -29,11 +29,6 @@ class Fill:
         self._summed_at: tuple[int, int] | None = None
         """The same of the last fold that a summary was asked for."""
 
-    @property
-    def tokens(self) -> int:
-        """The size of the history without the overhead of a request."""
-        return self._meter.total(self._history.weight).tokens - self._meter.overhead
-
     def folded(self, tokens: int, *, asked: bool) -> None:
         """Takes down that a fold left so many tokens, and whether a summary was asked for."""
         self._folded_at = tokens, len(self._history.messages)
@@ -52,12 +47,12 @@ class Fill:
         lowest = min(limit, *(step.mark for step in layers(policy, budget, self._meter.overhead)))
         if self._history.at_most * max(1.0, self._meter.ratio) <= lowest:
             return self._capped(budget)
-        tokens = self.tokens
+        tokens = self._tokens()
         return tokens > limit or (tokens > lowest and _regrown(tokens, self._folded_at, budget)) or self._capped(budget)
 
     def coming(self, policy: Policy, budget: Budget, ahead: float) -> list[Step]:
         """The layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
-        tokens = self.tokens
+        tokens = self._tokens()
         steps = steps_ahead(policy, budget, self._meter.overhead, tokens, ahead)
         return steps if _regrown(tokens, self._summed_at, budget) else []
 
@@ -67,6 +62,10 @@ class Fill:
         cap = round(size * share)
         enough = size - self._history.media_bytes <= cap * CAP_SHARE
         return replace(budget, bytes=cap) if enough else None
+
+    def _tokens(self) -> int:
+        """The size of the history without the overhead of a request."""
+        return self._meter.total(self._history.weight).tokens - self._meter.overhead
 
     def _capped(self, budget: Budget) -> bool:
         """Whether the provider's caps on pictures and bytes ask for a fold."""

@@ -82,12 +82,17 @@ class Fold(Value, frozen=True, omit_defaults=True):
         return bool(self.edits)
 
 
+def folds_behind(messages: Iterable[Message]) -> int:
+    """How many folds the newest summary among the messages has seen."""
+    return _noted(messages, "round", 1)
+
+
 def automatic_folds(messages: Iterable[Message]) -> int:
-    """How many of the folds that the newest summary among the messages has seen were made without being asked for."""
-    return noted(messages, "automatic", 0)
+    """How many of the folds behind the newest summary were made without being asked for."""
+    return _noted(messages, "automatic", 0)
 
 
-def noted(messages: Iterable[Message], what: str, unknown: int) -> int:
+def _noted(messages: Iterable[Message], what: str, unknown: int) -> int:
     """The highest count of that name that a summary among the messages notes; `unknown` where one notes none."""
     counts = (s.facts.get(what, unknown) for message in messages if (s := message.summary))
     return max((n for n in counts if isinstance(n, int)), default=0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from foldline.fold import Receipt
 from foldline.messages import Value
 
-MORE = 2
-"""So many compactions after the first warning, a fresh start is strongly recommended (OpenClaw requirements, US-OC-4)."""
+HARD_AFTER = 2
+"""Compactions after the first warning from which a fresh start is strongly recommended (OpenClaw requirements, US-OC-4)."""
 
 SOFT_LOSS = 0.15
 HARD_LOSS = 0.40
@@ -23,7 +23,7 @@ class Risk(Value, frozen=True, omit_defaults=False):
 def risk_of(compactions: int, kept: int, lost: int, warn_at: int) -> Risk:
     """The risk after so many compactions and facts; it rises at `warn_at` compactions and again two later, never at 0."""
     share = lost / (kept + lost) if kept + lost else 0.0
-    many = (compactions >= warn_at) + (compactions >= warn_at + MORE) if warn_at else 0
+    many = (compactions >= warn_at) + (compactions >= warn_at + HARD_AFTER) if warn_at else 0
     grade = max(many, (share >= SOFT_LOSS) + (share >= HARD_LOSS))
     why = [f"{compactions} compaction{'' if compactions == 1 else 's'}"]
     if kept + lost:

@@ -260,10 +260,8 @@ def behind_replies(entries: Sequence[Entry]) -> set[int]:
     points, led = {0, len(entries)}, False
     for i, entry in enumerate(entries):
         leads = _leads(entry.message)
-        if entry.message.role != "assistant":
-            led = False
-            points.add(i)
-        elif not led or (leads and not _leads(entries[i - 1].message)):
+        led = led and entry.message.role == "assistant"
+        if not led or (leads and not _leads(entries[i - 1].message)):
             points.add(i)
         led = led or leads
     return points

@@ -12,7 +12,7 @@ from foldline.fold import Receipt
 from foldline.inspection import Inspection, Status
 from foldline.inspection import inspect as inspect_session
 from foldline.inspection import status as status_of
-from foldline.risk import MORE, risk_of
+from foldline.risk import HARD_AFTER, risk_of
 from foldline.session import PastFold
 
 LAYERS = {"prune": "Layer 1 (prune)", "summarize": "Layer 2 (summarize)", "full": "Layer 3 (full)"}
@@ -135,7 +135,7 @@ def draw_history(folds: list[PastFold], depth: int | None, warn_at: int, *, fact
         lines += [*_drawn(fold), *(_facts(fold.receipt) if facts else ()), ""]
     newest = standing[0].receipt if standing else Receipt(0, 0)
     risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost, warn_at)
-    advice = f"recommend fresh start at {warn_at}" if len(standing) < warn_at else f"hard limit {warn_at + MORE}"
+    advice = f"recommend fresh start at {warn_at}" if len(standing) < warn_at else f"hard limit {warn_at + HARD_AFTER}"
     level = f"{risk.level} ({advice})" if warn_at else risk.level
     lines += [row("Total Compactions", str(len(standing))), row("Risk Level", level)]
     return "\n".join(lines)

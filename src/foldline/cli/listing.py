@@ -28,7 +28,7 @@ SHOWN = 200
 def list_(everywhere: bool, limit: int | None, as_json: bool) -> None:
     """The agents' sessions on this machine, newest first, and how full each is.
 
-    Told are those of this directory, and where it has none those of every one.
+    It lists those of this directory or, where there are none, those of every directory.
     """
     here = os.getcwd()
     found = listed() if everywhere else listed(here) or listed()

@@ -21,8 +21,7 @@ def models() -> None:
 def show(name: str, as_json: bool) -> None:
     """The window, the prices and the rules of a model.
 
-    NAME may be in any provider's spelling. Told are its window, what a token costs, how its prompt cache works and
-    whether its thinking is bound to what stands before it.
+    NAME may be in any provider's spelling. The rules are those of its prompt cache and of its thinking.
     """
     if not name.strip():
         raise click.UsageError("NAME is empty")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from foldline.messages import Message
@@ -61,11 +62,7 @@ class Context:
 
     def view(self, meter: Meter, *, bound: bool = False) -> View:
         """What the model sees, sized by the meter so that the sizes add up to its total; system messages are pinned."""
-        weighed = 0
-        ends = [0]
-        for weight in self._weighed(meter):
-            weighed += weight
-            ends.append(round(weighed * meter.ratio))
+        ends = [0, *(round(weight * meter.ratio) for weight in accumulate(self._weighed(meter)))]
         entries = (
             Entry(id, message, end - start, message.role == "system")
             for (id, message), start, end in zip(self.entries, ends, ends[1:])

@@ -59,7 +59,6 @@ _PLAIN = """
 _NUMBER = re.compile(r"[\w.:/-]*\d[\w.:/-]*")
 _STOPWORDS = frozenset(_PLAIN.split())
 
-
 _SLIPS = """
     typo mistyped oops whoops wait hang meant mistake mistaken mixed misread confused swapped forget nope nah argh ugh
     actually instead correction correct wrong sorry scratch lied anymore nowadays

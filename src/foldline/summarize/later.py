@@ -8,17 +8,16 @@ proof; so nothing is dropped for it from what was said: the later words are put 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from foldline.messages import Value
 from foldline.summarize.corrections import corrects, slips
 from foldline.summarize.facts import Request
 from foldline.summarize.kinds import unsaid, values_in
-from foldline.summarize.literals import line_around
+from foldline.summarize.literals import alone, line_around
 from foldline.summarize.speech import clean
 from foldline.summarize.stems import stems
 
@@ -54,26 +53,21 @@ _LEAST_SHARED = 4
 """Characters at the start of two names that may make them two states of one thing: `image:11` and `image:12`."""
 
 
-class Later(Value, frozen=True, omit_defaults=True):
-    """A value, the one that may hold now, the words it was about if it means nothing without them, and the later words.
-
-    `claim` is how much speaks for it: whether the value is named again, else how many words are shared.
-    """
+class Later(Value, frozen=True):
+    """A value that the user named, and what was said later that may have put another in its place."""
 
     value: str
     now: str
     about: frozenset[str]
+    """What the value was about, where it means nothing without that."""
     said: str
     at: int
-    claim: int = 0
+    claim: int
+    """How much speaks for it."""
 
     def bears_on(self, text: str) -> bool:
         """Whether a text states the value, about the same thing."""
-        if (
-            self.value not in text
-            or self.now in text
-            or not re.search(rf"(?<![\w.]){re.escape(self.value)}(?!\w|\.\w)", text)
-        ):
+        if self.value not in text or self.now in text or not re.search(alone(re.escape(self.value)), text):
             return False
         return not self.about or not self.about.isdisjoint(_subjects(text, (self.value,)))
 
@@ -98,16 +92,20 @@ def said_later(requests: Iterable[Request]) -> Iterator[Later]:
     """The values of the user's short messages that a later one may have replaced, each with that one's words."""
     short = [(r, values_in(r.text)) for r in requests if len(r.text) <= SHORT]
     said = [_Said(r, values, _subjects(r.text, values)) for r, values in short if len(values) <= FEW]
-    spoken = _places(each.about for each in said)
-    marked: dict[str, list[int]] = {}
-    for i, (request, values, about) in enumerate(said):
+    spoken, marked = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    for i, each in enumerate(said):
+        for word in each.about:
+            spoken[word].append(i)
+    for i, each in enumerate(said):
+        request, values, about = each
+        marks = [mark for value in values for mark in _marks(value)]
         slip = slips(request.text)
         takes_back = slip or corrects(request.text)
         shared = Counter(p for word in about if len(spoken[word]) <= RARE for p in spoken[word] if p < i)
-        near = {*shared, *(p for value in values for mark in _marks(value) for p in marked.get(mark, ())[-NEAR:])}
+        near = {*shared, *(p for mark in marks for p in marked[mark][-NEAR:])}
         for new, kind in values.items():
             meant = [
-                (_claim(said[p], said[i], old, new, shared[p], slip), p, old)
+                (_claim(said[p], each, old, new, shared[p], slip), p, old)
                 for p in near
                 if new not in said[p].values
                 for old, its in said[p].values.items()
@@ -118,8 +116,8 @@ def said_later(requests: Iterable[Request]) -> Iterator[Later]:
                 about_it = said[place].about if unsaid(old, said[place].values[old]) else frozenset()
                 words = line_around(request.text, new, _WIDTH).replace('"', "'")
                 yield Later(old, new, about_it, words, request.at, claim)
-        for mark in chain.from_iterable(map(_marks, values)):
-            marked.setdefault(mark, []).append(i)
+        for mark in marks:
+            marked[mark].append(i)
 
 
 def _fits(its: str, kind: str, taken_back: bool) -> bool:
@@ -154,15 +152,6 @@ def _alike(old: str, new: str, kind: str, slip: bool) -> int:
     if slip and shape == its_shape:
         return 1 + same
     return int(kind in ("name", "path") and same >= max(_LEAST_SHARED, min(len(old), len(new)) // 2))
-
-
-def _places(each: Iterable[Iterable[str]]) -> dict[str, list[int]]:
-    """Where each item stands."""
-    places: dict[str, list[int]] = {}
-    for place, items in enumerate(each):
-        for item in items:
-            places.setdefault(item, []).append(place)
-    return places
 
 
 def _subjects(text: str, values: Iterable[str]) -> frozenset[str]:

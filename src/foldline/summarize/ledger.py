@@ -29,7 +29,7 @@ from foldline.summarize.facts import (
 )
 from foldline.summarize.foreign import facts_of_prose
 from foldline.summarize.later import Later, said_later
-from foldline.summarize.literals import need
+from foldline.summarize.literals import alone, need
 from foldline.summarize.reading import Reading, drop_inside, known_as, settle, with_todo
 from foldline.summarize.speech import clean, is_summary
 
@@ -174,7 +174,7 @@ class Ledger(Value, frozen=True, omit_defaults=True, dict=True):
         for retired in self.retired:
             times.setdefault(retired.value.lower(), []).append(retired)
         joined = "|".join(map(re.escape, sorted(times, key=len, reverse=True)))
-        return (re.compile(rf"(?<![\w.])(?:{joined})(?!\w|\.\w)", re.IGNORECASE) if times else None), times
+        return (re.compile(alone(joined), re.IGNORECASE) if times else None), times
 
 
 _KINDS: dict[str, type[Value]] = {

@@ -75,6 +75,11 @@ def ends_as_file(word: str) -> bool:
     return _ENDING.search(word) is not None
 
 
+def alone(pattern: str) -> str:
+    """A pattern where what fits it stands by itself, not within a longer value."""
+    return rf"(?<![\w.])(?:{pattern})(?!\w|\.\w)"
+
+
 def need(value: str, count: float, weight: float, age: float) -> float:
     """The chance that a literal is written again, from its shape, its uses, who wrote it, and its age in messages.
 

@@ -10,13 +10,13 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from foldline import wire
 from foldline.economics import price
 from foldline.errors import ConfigError, ContextOverflow, SummaryFailed, WireError
 from foldline.messages import Message, Usage, replace
-from foldline.models import Compaction, Model
+from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.summarize.calling import Conduct, retried
 from foldline.summarize.draft import Draft, Summarizer, both
@@ -25,13 +25,20 @@ from foldline.summarize.prompt import rules
 from foldline.view import Brief
 from foldline.wire import anthropic, openai_responses
 
-FORMATS = {"anthropic-on-demand": anthropic.NAME, "openai-compact": openai_responses.NAME}
-"""The format that a history must have, so that what a compaction gives back can stand in it."""
 
-VARIABLES = {"anthropic-on-demand": "ANTHROPIC", "openai-compact": "OPENAI"}
-"""How the variables of the environment begin that hold a provider's key and URL."""
+class Offer(NamedTuple):
+    """A provider's compaction: the one format that a history with it can have, and where it is asked for."""
 
-BASE_URLS = {"anthropic-on-demand": "https://api.anthropic.com", "openai-compact": "https://api.openai.com/v1"}
+    format: str
+    variables: str
+    """How the variables of the environment begin that hold the provider's key and URL."""
+    base_url: str
+
+
+OFFERS = {
+    "anthropic-on-demand": Offer(anthropic.NAME, "ANTHROPIC", "https://api.anthropic.com"),
+    "openai-compact": Offer(openai_responses.NAME, "OPENAI", "https://api.openai.com/v1"),
+}
 
 MAKERS = ("", "anthropic", "openai", "openai-chat", "openai-responses")
 """What stands before a model's name where its own maker serves it; others have other servers and other keys."""
@@ -69,13 +76,12 @@ class NativeSummarizer:
         if not all(map(find_spec, ("httpx2", "pydantic_ai"))):
             raise ConfigError("a provider's compaction needs more packages: pip install 'foldline[llm]'", path="native")
         self.model = model_named(model) if isinstance(model, str) else model
-        self.compaction = offered(model)
+        self.offer = offered(model)
         self.spelled = model if isinstance(model, str) else model.name
         self.name = self.spelled.partition(":")[2] or self.spelled
-        variable = VARIABLES.get(self.compaction, "")
-        self.api_key = api_key or os.environ.get(f"{variable}_API_KEY") or "none"
-        url = base_url or os.environ.get(f"{variable}_BASE_URL") or BASE_URLS.get(self.compaction, "")
-        self.base_url = url.rstrip("/")
+        _, variables, url = self.offer or ("", "", "")
+        self.api_key = api_key or os.environ.get(f"{variables}_API_KEY") or "none"
+        self.base_url = (base_url or os.environ.get(f"{variables}_BASE_URL") or url).rstrip("/")
         self.system = system
         self.tools = list(tools)
         self.instructions = instructions
@@ -84,20 +90,18 @@ class NativeSummarizer:
 
     def __call__(self, brief: Brief, messages: Sequence[Message]) -> Any:
         """The provider's compaction as a draft, or what the fallback writes."""
-        format = FORMATS.get(self.compaction)
-        own = all(message.format in (format, "") for message in messages)
-        if not brief.leads or not own or format is None:
+        if self.offer is None or not brief.leads or any(m.format not in (self.offer.format, "") for m in messages):
             return self.fallback(brief, messages)
         if not brief.faults:
-            return self._compacted(brief, messages)
+            return self._compacted(self.offer, brief, messages)
         # an extraction given back here would pass for an answer, and the breaker would never open
         if self.fallback is extract:
             raise SummaryFailed(brief.faults[0])
         return self.fallback(brief, messages)
 
-    async def _compacted(self, brief: Brief, messages: Sequence[Message]) -> Any:
+    async def _compacted(self, offer: Offer, brief: Brief, messages: Sequence[Message]) -> Any:
         try:
-            if self.compaction == "openai-compact":
+            if offer.format == openai_responses.NAME:
                 return await self._openai(messages)
             return await self._anthropic(brief, messages)
         except SummaryFailed as failure:
@@ -174,12 +178,12 @@ class NativeSummarizer:
         return said
 
 
-def offered(model: str | Model) -> Compaction:
-    """The compaction that whoever serves the model offers; empty where that is none."""
+def offered(model: str | Model) -> Offer | None:
+    """The compaction that whoever serves the model offers, if any."""
     if isinstance(model, Model):
-        return model.compaction
+        return OFFERS.get(model.compaction)
     provider = model.partition(":")[0] if ":" in model else ""
-    return model_named(model).compaction if provider in MAKERS else ""
+    return OFFERS.get(model_named(model).compaction) if provider in MAKERS else None
 
 
 def _encoded(messages: Sequence[Message], format: str) -> list[dict[str, Any]]:

@@ -119,7 +119,7 @@ class Reading:
         asked = self._asked if at == self._asked_at + 1 else ""
         last = ""
         for sentence in sentences(text):
-            if asked and takes_up(sentence, asked):
+            if asked and _takes_up(sentence, asked):
                 continue
             last = sentence
             if kind := kind_of(sentence):
@@ -260,7 +260,7 @@ MOST_LABELLED = 120
 """Labelled values that are watched for corrections at a time, newest first: each new one is held against all of them."""
 
 
-def takes_up(sentence: str, words: str) -> bool:
+def _takes_up(sentence: str, words: str) -> bool:
     """Whether an answer's sentence has no value but those of the words that it answers, which are quoted anyway."""
     found = values_in(sentence) if len(sentence) <= MAX_SENTENCE else {}
     return bool(found) and all(value in words for value in found)

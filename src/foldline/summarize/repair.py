@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from foldline.messages import Value
 from foldline.summarize.layout import HEADINGS, Line
 from foldline.summarize.ledger import Ledger
+from foldline.summarize.literals import alone
 from foldline.summarize.sections import boost_of, error_lines, request_lines, rule_lines, trail
 from foldline.summarize.verify import audit
 from foldline.tokens.estimate import estimate
@@ -92,7 +93,7 @@ def _marked(line: str, ledger: Ledger) -> str:
     if ledger.holds(line, -1):
         return line if line.startswith(">") else line + ledger.later(line, -1)
     for retired in reversed(ledger.retired):
-        found = re.search(rf"(?<![\w.]){re.escape(retired.value)}(?!\w|\.\w)", line, re.IGNORECASE)
+        found = re.search(alone(re.escape(retired.value)), line, re.IGNORECASE)
         if found and not (retired.now and retired.now in line) and _about(retired.value, retired.now, line, ledger):
             return (
                 f"{line} (corrected later: {retired.value} is now {retired.now})"

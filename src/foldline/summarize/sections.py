@@ -91,9 +91,8 @@ def rule_lines(ledger: Ledger, boost: Boost) -> Iterator[Line]:
     for c in ledger.constraints:
         if c.text not in whole and ledger.holds(c.text, c.at, "user"):
             rank = {"user": 2.0, "summary": 1.5, "project": 0.0}[c.by] * OWN + c.at + boost(c.text) * OWN
-            yield Line(
-                "Constraints", f"- {c.text}{ledger.later(c.text, c.at)}", c.at + (1e9 if c.by == "project" else 0), rank
-            )
+            text = f"- {c.text}{ledger.later(c.text, c.at)}"
+            yield Line("Constraints", text, c.at + (1e9 if c.by == "project" else 0), rank)
 
 
 def progress_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
@@ -107,7 +106,7 @@ def progress_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
     notes = [n for n in ledger.notes if ledger.holds(n.text, n.at)]
     newest = max((n.at for n in notes), default=0)
     for n in notes:
-        text = f"- {cut(n.text, width)}{ledger.later(n.text, n.at)}"
+        text = _bullet(n, ledger, width)
         if n.kind == "goal":
             yield Line("Goal", text, n.at, 500.0 + boost(n.text))
         elif n.kind == "done":
@@ -120,7 +119,7 @@ def progress_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
         elif n.kind == "context":
             yield Line("Critical context", text, n.at, 2.0 + boost(n.text))
     for n in [n for n in notes if n.kind == "state"][-4:]:
-        yield Line("In progress", f"- {cut(n.text, width)}{ledger.later(n.text, n.at)}", n.at, n.at)
+        yield Line("In progress", _bullet(n, ledger, width), n.at, n.at)
     yield from _next_lines(ledger, notes, width)
 
 
@@ -131,7 +130,11 @@ def _next_lines(ledger: Ledger, notes: Sequence[Note], width: int) -> Iterator[L
     times = sorted({n.at for n in announced})[-2:]
     for n in announced:
         if n.at in times:
-            yield Line("Next steps", f"- {cut(n.text, width)}{ledger.later(n.text, n.at)}", n.at, n.at)
+            yield Line("Next steps", _bullet(n, ledger, width), n.at, n.at)
+
+
+def _bullet(note: Note, ledger: Ledger, width: int) -> str:
+    return f"- {cut(note.text, width)}{ledger.later(note.text, note.at)}"
 
 
 def error_lines(ledger: Ledger, width: int, boost: Boost) -> Iterator[Line]:
