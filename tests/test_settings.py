@@ -273,3 +273,9 @@ def test_a_policy_may_be_named() -> None:
 def test_a_share_of_the_window_that_is_none_is_refused(ahead: float) -> None:
     with pytest.raises(ConfigError, match="ahead"):
         Compactor(ahead=ahead)
+
+
+def test_what_the_author_says_goes_before_the_settings() -> None:
+    settings = Settings(policy="openclaw", summary=Summaries(model="openai:gpt-5-mini"))
+    compactor = Compactor.from_settings(settings=settings, policy="pi", summarizer=extract)
+    assert (compactor.policy.name, compactor.summarizer) == ("pi", extract)

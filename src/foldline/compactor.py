@@ -95,7 +95,7 @@ class Compactor:
 
     @classmethod
     def from_settings(cls, model: str | Model = "", settings: Settings | None = None, **rest: Any) -> Self:
-        """A compactor as the user's settings say, which are read where none are given; `rest` are its other arguments.
+        """A compactor as the user's settings say, which are read where none are given; `rest` goes before them.
 
         They name the policy, whether and how often it folds by itself, what it tells, and who writes the summaries.
         Where no model writes one, extraction does, so that the agent goes on. Raises `ConfigError` for a setting that is
@@ -104,7 +104,10 @@ class Compactor:
         from foldline.config import read_settings
 
         settings = settings or read_settings()
-        return cls(model, policy=settings.to_policy(), summarizer=settings.summary.to_summarizer(), **rest)
+        rest.setdefault("policy", settings.to_policy())
+        if "summarizer" not in rest:
+            rest["summarizer"] = settings.summary.to_summarizer()
+        return cls(model, **rest)
 
     @property
     def state(self) -> str:
