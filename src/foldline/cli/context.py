@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from foldline.ages import age
 from foldline.by_hand import spent
 from foldline.cli import LazyGroup
-from foldline.cli.drawing import age, bar, row, title, tokens, visible
+from foldline.cli.drawing import bar, row, title, tokens, visible
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
 from foldline.fold import Receipt
 from foldline.inspection import Inspection, Status

@@ -1,8 +1,7 @@
-"""Rules, bars, sizes and ages, in plain text."""
+"""Rules, bars and sizes, in plain text."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import lru_cache
 
 RULE = "━" * 42
@@ -45,22 +44,3 @@ def visible(text: str) -> str:
 def tokens(n: int) -> str:
     """A number of tokens with its unit."""
     return f"{n:,} tokens"
-
-
-def age(timestamp: str, *, now: datetime | None = None) -> str:
-    """How long ago an ISO 8601 time was, in the largest unit that fits; empty where there is no such time."""
-    try:
-        then = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return ""
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return ago(((now or datetime.now(UTC)) - then).total_seconds())
-
-
-def ago(seconds: float) -> str:
-    """A time that lies so far back, in the largest unit that fits."""
-    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= size:
-            n = int(seconds // size)
-            return f"{n} {unit}{'s' if n > 1 else ''} ago"
-    return "just now"

@@ -8,8 +8,9 @@ import time
 
 import click
 
+from foldline.ages import ago
 from foldline.cli import NOTHING_TO_DO
-from foldline.cli.drawing import ago, bar, title, visible
+from foldline.cli.drawing import bar, title, visible
 from foldline.listing import Listed, listed
 
 SHOWN = 200

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from rich.style import Style
 from rich.text import Text
 
+from foldline.ages import ago
 from foldline.cli.browser.loading import Detail, Step
-from foldline.cli.drawing import ago, bar, visible
+from foldline.cli.drawing import bar, visible
 from foldline.inspection import SUGGEST_AT, Share, what
 from foldline.listing import Listed
 from foldline.recall.search import Hit
