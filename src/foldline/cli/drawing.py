@@ -22,6 +22,11 @@ def bar(share: float, *, width: int = 24) -> str:
     return _bar(round(max(0.0, min(1.0, share)) * width * 8), width)
 
 
+def percent(share: float) -> str:
+    """A share as whole percents; beyond ten times the whole the figure says nothing more."""
+    return f"{share:.0%}" if share < 10 else ">999%"
+
+
 @lru_cache(maxsize=1 << 10)
 def _bar(eighths: int, width: int) -> str:
     full, rest = divmod(eighths, 8)
