@@ -201,6 +201,45 @@ def test_inside_an_undo_the_branch_stands(tmp_path):
     assert Session(made.path).faults == []
 
 
+def asked(n: int) -> list[str]:
+    return [f"Please fix the handler {i} in src/module_{i}.py, and do not touch settings_{i}.toml." for i in range(n)]
+
+
+@pytest.mark.parametrize("layers", [["summarize"], ["prune"], ["summarize", "prune"], ["prune", "summarize"]])
+def test_each_message_is_offered_once_whatever_was_folded_and_undone(tmp_path, layers):
+    session = Session(long_log(10).write(tmp_path / "old.jsonl"))
+    for n, layer in enumerate(layers):
+        fold(session, layer=layer)
+        session.append(Message("user", (Text(f"later {n}"),)))
+        session.append(Message("assistant", (Text("reply"),)))
+    later = [f"later {n}" for n, _ in enumerate(layers)]
+    assert [p.text for p in points(session)] == [*asked(10), *later]
+    for _ in layers:
+        session.undo()
+        assert [p.text for p in points(session)] == [*asked(10), *later]
+    assert all(p.live for p in points(session))
+    whole = said(session)
+    for point in points(session):
+        assert said(Session(branch(session, point.id).path)) == whole[: whole.index(point.text) + 1]
+
+
+def test_what_a_fold_kept_as_copies_is_offered_from_before_it(tmp_path):
+    session = Session(long_log(10).write(tmp_path / "old.jsonl"))
+    whole = said(session)
+    fold(session, layer="prune")
+    found = points(session)
+    assert {(p.folds, p.live) for p in found} == {(0, True)}
+    assert said(Session(branch(session, found[-1].id).path)) == whole[: whole.index(found[-1].text) + 1]
+
+
+def test_where_only_a_copy_is_there_the_copy_is_offered(tmp_path):
+    session = Session(long_log(10).write(tmp_path / "old.jsonl"))
+    fold(session, layer="prune")
+    session.append(Message("user", (Text("later"),)))
+    new = Session(branch(session, points(session)[-1].id).path)
+    assert [p.text for p in points(new)] == [*asked(10), "later"]
+
+
 @pytest.mark.parametrize(
     ("at", "why"), [("nowhere", "no message nowhere"), ("00000002", "is no user message"), ("s1", "no message s1")]
 )

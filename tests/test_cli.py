@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -75,6 +76,30 @@ def test_a_dry_run_changes_nothing(foldline, session):
     assert done.returncode == 0
     assert "the service port must stay 8443" in done.stdout
     assert session.read_bytes() == before
+
+
+def test_a_fold_that_stays_over_the_window_says_what_is_in_the_way(foldline, session):
+    told = foldline("compact", "--dry-run", "--window", "1", "--session", str(session)).stdout
+    assert re.search(r"Still [\d,]+ tokens over the window of 1\. Left are [\d,]+ of system messages, ", told)
+    assert re.search(r"[\d,]+ of the summary, [\d,]+ of messages that stay word for word\.", told)
+    assert "0000%" not in told
+    assert ">999%" in told
+    assert "Still" not in foldline("compact", "--dry-run", "--session", str(session)).stdout
+    done = foldline("compact", "--yes", "--window", "1", "--json", "--session", str(session))
+    folded = json.loads(done.stdout)
+    assert folded["over"] == folded["fold"]["receipt"]["tokens_after"] - 1
+
+
+def test_where_nothing_folds_a_full_window_is_told_as_well(foldline, session):
+    short = session.with_name("short.jsonl")
+    short.write_bytes(b"\n".join(session.read_bytes().splitlines()[:5]) + b"\n")
+    done = foldline("compact", "--yes", "--window", "1", "--session", str(short))
+    assert done.returncode == 3
+    assert re.search(r"Nothing to do: .*\nStill [\d,]+ tokens over the window of 1\.", done.stdout)
+
+
+def test_a_fill_beyond_all_measure_does_not_look_broken(foldline, session):
+    assert "/ 1 assumed (>999%)" in foldline("context", "status", "--window", "1", "--session", str(session)).stdout
 
 
 def test_compact_history_undo(foldline, session):

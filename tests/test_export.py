@@ -388,6 +388,31 @@ def test_export_speaks_json(session, tmp_path):
     assert told["facts"]["files"] == len(export(session).files)
 
 
+def test_a_dash_is_standard_output_and_standard_input(session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for more in ((), ("--json",), ("--redact",)):
+        told = run(export_command, "-", "--session", session.path, *more)
+        state = decode(told.stdout_bytes)
+        assert (told.exit_code, state.requests) == (0, export(session).requests)
+    assert "Constraints" in run(export_command, "-", "--session", session.path).stderr
+    assert not (tmp_path / "-").exists()
+    done = CliRunner().invoke(import_command, ["-", "--into", str(tmp_path / "new"), "--json"], input=told.stdout)
+    assert "migrations" in Session(json.loads(done.stdout)["path"]).view().messages[0].text
+
+
+def test_a_file_may_be_called_dash(session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(export_command, "./-", "--session", session.path).exit_code == 0
+    assert run(import_command, "./-", "--into", str(tmp_path / "new")).exit_code == 0
+
+
+@pytest.mark.parametrize("said", ["", "{}", "no document"])
+def test_what_comes_in_and_is_no_document_is_refused(tmp_path, said):
+    done = CliRunner().invoke(import_command, ["-", "--into", str(tmp_path / "new")], input=said)
+    assert isinstance(done.exception, FormatError)
+    assert "standard input" in str(done.exception)
+
+
 def test_import_into_a_named_file_of_another_format(session, tmp_path):
     write_state(export(session), str(tmp_path / "state.json"))
     target = tmp_path / "chat.json"
@@ -400,6 +425,8 @@ def test_an_empty_session_is_nothing_to_export(tmp_path):
     session = Session.create(tmp_path / "s.jsonl")
     done = run(export_command, str(tmp_path / "state.json"), "--session", session.path)
     assert done.exit_code == 3
+    done = run(export_command, str(tmp_path / "state.json"), "--session", session.path, "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (3, {"session": session.path, "path": None})
     assert not (tmp_path / "state.json").exists()
 
 

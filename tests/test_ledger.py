@@ -220,6 +220,72 @@ def test_constraints_are_kept_in_the_words_of_the_user(sentence: str) -> None:
     assert [c.text for c in ledger.constraints] == [sentence]
 
 
+PASTED = [
+    "TypeError: x must be a number, not None",
+    "Error: Cannot find module 'chalk'",
+    "error[E0502]: cannot borrow `x` as mutable",
+    "src/a.c:12:5: error: the type must not be const",
+    "src/theme.ts(12,5): error TS2345: you must not pass undefined",
+    "npm ERR! code must not be empty",
+    "    at mustNever (/srv/app/always.js:10:5)",
+    "2026-01-01T10:00:00Z the pool must never be empty",
+    "[ERROR] the pool must never be empty",
+    "me@host:~/work$ git push --no-verify # never again",
+    "➜  work git:(main) ✗ npx only-allow always",
+    "⎿  the file must not be empty",
+    "@@ -1,4 +1,4 @@ you must never",
+    '{"rule": "you must never do this"}',
+    '  "rule": "you must never do this",',
+    "// this must never be null",
+    "from always import never, must",
+    "function mustNever(always) {",
+    "assert.never(must, 'always');",
+    ' Error: 400 {"type":"error","message":"`tool_use`\n ids were found: each\nblock must have a block in the next\n message."}}',
+    "Traceback (most recent call last):\n  the frame that must never be\n\tmust not be",
+    "+ 8 - themes must be read\n + 9 - never\n + 10\n   only dark",
+]
+
+
+@pytest.mark.parametrize("output", PASTED)
+def test_what_a_user_pasted_binds_nobody(output: str) -> None:
+    said = f"look at this:\n\n{output}\nNever skip the tests for it.\n"
+    assert [c.text for c in Ledger.of([user(said)]).constraints] == ["Never skip the tests for it."]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Warning: never push to main",
+        "Note: the API must stay",
+        "Error messages must be in English.",
+        "at the latest by 10:30 you must stop",
+        "use the pool (never a new connection);",
+        "[[wiki links]] must stay as they are",
+        "{{name}} must not be replaced",
+        "let me: never decide",
+        "from now on import only what you need",
+        "from lodash import only what you need",
+        "class names must never be cut:",
+        "admin@corp.com must never get a mail",
+        "+ 3 retries at most",
+        "2026-01-01 must stay the start",
+        "never call close();",
+        "src/a.c:12 must not change",
+    ],
+)
+def test_what_a_user_types_binds_however_it_looks(rule: str) -> None:
+    assert [c.text for c in Ledger.of([user(f"Go on.\n{rule}\nThanks")]).constraints] == [rule.removeprefix("+ ")]
+
+
+def test_a_list_below_output_is_the_users_own() -> None:
+    said = "ValueError: bad total\n  - never round the total\n  1. always log it\nkeep the tests"
+    assert [c.text for c in Ledger.of([user(said)]).constraints] == [
+        "never round the total",
+        "always log it",
+        "keep the tests",
+    ]
+
+
 def test_a_mere_question_is_no_constraint() -> None:
     assert Ledger.of([user("Should we only look at the first page?")]).constraints == ()
 

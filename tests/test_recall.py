@@ -10,6 +10,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -552,6 +553,14 @@ def test_the_command_lists_what_fits(tmp_path: Path) -> None:
     everywhere = json.loads(run("needle", "--all", "--json").stdout)["hits"]
     assert {hit["id"] for hit in everywhere} == {ids(one)[0], ids(other)[0]}
     assert len(json.loads(run("needle", "--all", "--json", "--limit", "1").stdout)["hits"]) == 1
+
+
+@pytest.mark.parametrize(("hours", "told"), [(10.5, "10 hours ago"), (1.5, "1 hour ago"), (50, "2 days ago")])
+def test_an_age_is_told_as_every_command_tells_it(tmp_path: Path, hours: float, told: str) -> None:
+    one = Path(session(tmp_path, "the needle").path)
+    then = datetime.now(UTC) - timedelta(hours=hours)
+    one.write_text(re.sub(r'"timestamp":"[^"]*"', f'"timestamp":"{then.isoformat()}"', one.read_text()))
+    assert f"  {told}  pi" in run("needle").stdout
 
 
 def test_the_command_ends_with_three_where_nothing_is_found(tmp_path: Path) -> None:

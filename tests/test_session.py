@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from foldline.session import Session
 from foldline.view import Edit, View
 from sessions import (
     BRANCH,
+    BY,
     HEADER,
     SUMMARY,
     SYSTEM,
@@ -637,6 +639,57 @@ def test_what_came_after_a_fold_stays_when_it_is_undone(path, dialect, layer):
     assert context(session) == context(Session(path, strict=True)) == [*before, *shown_all(later)]
     if dialect != "v1":
         assert pi_context(path.read_bytes()) == context(session)
+
+
+def billed_log(**dialect: Any) -> Log:
+    """A session whose newest reply was billed."""
+    log = long_log(**dialect)
+    usage = {"input": 30_000, "output": 10, "cacheRead": 0, "cacheWrite": 0}
+    log.message("assistant", "Everything is handled.", **BY, usage=usage)
+    return log
+
+
+@pytest.mark.parametrize(("dialect", "layer"), LAYERS)
+def test_after_an_undo_the_bills_of_before_the_fold_count_again(path, dialect, layer):
+    session = opened(billed_log(**DIALECTS[dialect]), path)
+    before = session.context.size()
+    assert before.basis == "billed + estimate"
+    fold(session, layer=layer)
+    assert session.context.size().basis == "estimate"
+    session.undo()
+    assert session.context.size() == before
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_after_an_undo_the_bills_of_the_folded_context_do_not_count(path, version):
+    session = opened(billed_log(version=version), path)
+    asks, reply = Message("user", (Text("go on"),)), Message("assistant", (Text("done"),), Usage(9_000, 5))
+    before = session.context.size().tokens
+    fold(session)
+    session.append(asks)
+    session.append(reply)
+    assert session.context.size().tokens == pytest.approx(9_000, abs=20)
+    session.undo()
+    assert session.context.size().basis == "billed + estimate"
+    assert session.context.size().tokens == pytest.approx(before, abs=20)
+    session.append(asks)
+    session.append(replace(reply, usage=Usage(31_000, 5)))
+    assert session.context.size().tokens == pytest.approx(31_000, abs=20)
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_after_the_undo_of_a_second_fold_only_the_bills_behind_the_first_count(path, version):
+    session = opened(billed_log(version=version), path)
+    fold(session)
+    for n in range(8):
+        session.append(Message("user", (Text(f"go on with {n}: {'word ' * 2_000}"),)))
+        session.append(Message("assistant", (Text("done"),), Usage(9_000 + n * 2_000, 5)))
+    before = session.context.size()
+    fold(session)
+    session.undo()
+    assert session.context.size() == before
+    session.undo()
+    assert session.context.size().tokens > 40_000
 
 
 def test_edits_and_settings_that_came_after_a_fold_stay_when_it_is_undone(path):

@@ -135,6 +135,25 @@ class Opened:
             summarizer or extract,
         )
 
+    def over(self, view: View) -> int:
+        """By how many tokens a request with a view of this session is over the window; 0 where it fits."""
+        return max(0, view.tokens + self.meter.overhead - self.budget.window)
+
+    def in_the_way(self, view: View) -> str:
+        """What keeps a view over the window, in words; empty where it fits."""
+        if not (over := self.over(view)):
+            return ""
+        system = sum(e.tokens for e in view.entries if e.message.role == "system")
+        summary = sum(e.tokens for e in view.entries if e.message.summary)
+        left = (
+            (self.meter.overhead, "that every request carries beside its messages"),
+            (system, "of system messages"),
+            (summary, "of the summary"),
+            (view.tokens - system - summary, "of messages that stay word for word"),
+        )
+        told = ", ".join(f"{tokens:,} {what}" for tokens, what in left if tokens)
+        return f"Still {over:,} tokens over the window of {self.budget.window:,}. Left are {told}."
+
 
 def status(opened: Opened, policy: Policy) -> Status:
     """How full a session is and how it fares."""

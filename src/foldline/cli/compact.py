@@ -10,7 +10,7 @@ import click
 
 from foldline.by_hand import forget_stages, refuse_read_only, spent, why_not_native
 from foldline.cli import NOTHING_TO_DO
-from foldline.cli.drawing import RULE, bar, row, title, tokens, visible
+from foldline.cli.drawing import RULE, bar, percent, row, title, tokens, visible
 from foldline.cli.options import (
     check_place,
     chosen_policy,
@@ -94,7 +94,7 @@ def compact(
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
     if not as_json and (dry_run or asks or writer.model == EXTRACT or not fold):
         summary = next((m.summary.text for m in after.messages if m.summary), "") if dry_run or asks else ""
-        click.echo(preview(found, fold, summary, writer.model, warn_at))
+        click.echo(preview(found, after, fold, summary, writer.model, warn_at))
     if not fold:
         if as_json:
             print_json({"session": found.session.path, "fold": None})
@@ -106,10 +106,10 @@ def compact(
     if writer.model != EXTRACT and not dry_run:
         after, fold = by_model(found, chosen, focus, writer, into=format or "", asks=asks)
         if not as_json:
-            click.echo(f"{title('Compaction')}\n{figures(found, fold, warn_at)}")
+            click.echo(f"{title('Compaction')}\n{figures(found, after, fold, warn_at)}")
     done = "" if dry_run else _written(found, after, fold, format, out)
     if as_json:
-        print_json({"session": found.session.path, "written": not dry_run, "fold": fold})
+        print_json({"session": found.session.path, "written": not dry_run, "fold": fold, "over": found.over(after)})
     elif done:
         click.echo(done)
 
@@ -137,13 +137,13 @@ def _written(found: Opened, after: View, fold: Fold, format: str | None, out: st
     return draw_written("Folded into", written)
 
 
-def preview(found: Opened, fold: Fold, summary: str, model: str, warn_at: int) -> str:
+def preview(found: Opened, after: View, fold: Fold, summary: str, model: str, warn_at: int) -> str:
     """What a fold does, in figures, with the summary that it installs, or that code would write where a model does."""
     heading = title("Compaction Preview")
     if not fold:
         size = f"{tokens(found.tokens)} in {len(found.view.entries)} messages"
-        return f"{heading}\nNothing to do: {size}, nothing worth folding."
-    lines = [heading, figures(found, fold, warn_at)]
+        return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{found.in_the_way(after)}".rstrip()
+    lines = [heading, figures(found, after, fold, warn_at)]
     if model != EXTRACT:
         lines.append(row("Summary By", f"{model}, asked once this is folded; here it is by extraction") + "\n")
     if summary:
@@ -151,13 +151,16 @@ def preview(found: Opened, fold: Fold, summary: str, model: str, warn_at: int) -
     return visible("\n".join(lines))
 
 
-def figures(found: Opened, fold: Fold, warn_at: int) -> str:
+def figures(found: Opened, after: View, fold: Fold, warn_at: int) -> str:
     """A fold's receipt, one figure a line; `warn_at` is the compaction from which the risk is higher."""
     r, window = fold.receipt, found.budget.window
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     lines = [
-        row("Before", f"{tokens(r.tokens_before):<16} {bar(r.tokens_before / window)} {r.tokens_before / window:.0%}"),
-        row("After", f"{tokens(r.tokens_after):<16} {bar(r.tokens_after / window)} {r.tokens_after / window:.0%}"),
+        row(
+            "Before",
+            f"{tokens(r.tokens_before):<16} {bar(r.tokens_before / window)} {percent(r.tokens_before / window)}",
+        ),
+        row("After", f"{tokens(r.tokens_after):<16} {bar(r.tokens_after / window)} {percent(r.tokens_after / window)}"),
         row("Freed", f"{tokens(r.freed)} (± {r.error:.1%})"),
         row("Messages", f"{r.messages_folded} of {len(found.view.entries)} folded, the rest word for word"),
         row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
@@ -171,6 +174,8 @@ def figures(found: Opened, fold: Fold, warn_at: int) -> str:
     if r.native:
         lines.append(row("Native", _NATIVE[r.native]))
     lines += [row("Written Again", why) for why in r.rewritten]
+    if why := found.in_the_way(after):
+        lines.append(f"✗ {why}")
     return "\n".join(lines) + "\n"
 
 

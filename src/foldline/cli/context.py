@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from foldline.ages import age
 from foldline.by_hand import spent
 from foldline.cli import LazyGroup
-from foldline.cli.drawing import age, bar, row, title, tokens, visible
+from foldline.cli.drawing import bar, percent, row, title, tokens, visible
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
 from foldline.fold import Receipt
 from foldline.inspection import Inspection, Status
@@ -78,7 +79,7 @@ def draw_status(s: Status) -> str:
     window = f"{s.window:,}" if s.window_known else f"{s.window:,} assumed"
     lines = [
         title("Context Status"),
-        row("Total Tokens", f"{s.tokens:,} / {window} ({s.fill:.0%})"),
+        row("Total Tokens", f"{s.tokens:,} / {window} ({percent(s.fill)})"),
         f"{'':<21}{bar(s.fill, width=40)}",
         row("Counted", f"± {s.error:.1%} ({s.basis})"),
         *([row("Media", _media(s))] if s.media_bytes or s.images else []),

@@ -1,8 +1,7 @@
-"""Rules, bars, sizes and ages, in plain text."""
+"""Rules, bars and sizes, in plain text."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import lru_cache
 
 RULE = "━" * 42
@@ -21,6 +20,11 @@ def row(label: str, value: str, *, width: int = 21) -> str:
 def bar(share: float, *, width: int = 24) -> str:
     """A share between 0 and 1 as a bar; more than 1 is drawn full."""
     return _bar(round(max(0.0, min(1.0, share)) * width * 8), width)
+
+
+def percent(share: float) -> str:
+    """A share as whole percents; beyond ten times the whole the figure says nothing more."""
+    return f"{share:.0%}" if share < 10 else ">999%"
 
 
 @lru_cache(maxsize=1 << 10)
@@ -45,22 +49,3 @@ def visible(text: str) -> str:
 def tokens(n: int) -> str:
     """A number of tokens with its unit."""
     return f"{n:,} tokens"
-
-
-def age(timestamp: str, *, now: datetime | None = None) -> str:
-    """How long ago an ISO 8601 time was, in the largest unit that fits; empty where there is no such time."""
-    try:
-        then = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return ""
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return ago(((now or datetime.now(UTC)) - then).total_seconds())
-
-
-def ago(seconds: float) -> str:
-    """A time that lies so far back, in the largest unit that fits."""
-    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= size:
-            n = int(seconds // size)
-            return f"{n} {unit}{'s' if n > 1 else ''} ago"
-    return "just now"

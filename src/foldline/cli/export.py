@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from collections.abc import Mapping
 
 import click
 
@@ -13,14 +13,17 @@ from foldline.cli.drawing import row, title
 from foldline.cli.options import check_place, opened, print_json, session_options
 from foldline.handoff.exporting import export as export_state
 from foldline.handoff.exporting import write_state
-from foldline.handoff.importing import import_state, read_state
+from foldline.handoff.importing import import_state, piped_state, read_state
 from foldline.handoff.new_session import FORMATS, Written
-from foldline.handoff.state import State
+from foldline.handoff.state import State, encode
 
 KINDS = (
     "requests", "constraints", "decisions", "findings", "corrections", "entities", "operations", "errors", "files",
     "open_work", "next_steps",
 )  # fmt: skip
+
+PIPE = "-"
+"""The file that is standard output where one writes, and standard input where one reads."""
 
 to_option = click.option(
     "--to",
@@ -36,11 +39,11 @@ into_option = click.option(
 
 
 @click.command("export")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file")
 @click.option("--redact", is_flag=True, help="Take out keys, tokens and passwords.")
 @session_options
-def export(file: Path, redact: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
-    """Write what the session came to know to FILE, one JSON document that any agent can take up.
+def export(file: str, redact: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """Write what the session came to know to FILE, one JSON document that any agent can take up; - is standard output.
 
     It is read from the whole session, what was folded away included. Secrets in it stay unless --redact is given.
     """
@@ -51,15 +54,23 @@ def export(file: Path, redact: bool, session: str | None, as_json: bool, strict:
 
         state, gone = redacted(state)
     if not state.source.messages:
+        if as_json:
+            print_json({"session": found.path, "path": None})
         click.echo(f"nothing to export: no messages in {found.path}", err=True)
         sys.exit(NOTHING_TO_DO)
-    size = write_state(state, str(file))
+    if file == PIPE:
+        data = encode(state)
+        click.echo(data, nl=False)
+        if not as_json:
+            click.echo(draw_export(state, "standard output", len(data), gone if redact else None), err=True)
+        return
+    size = write_state(state, file)
     if as_json:
         counts = {kind: len(getattr(state, kind)) for kind in KINDS}
         print_json(
             {
                 "session": found.path,
-                "path": str(file),
+                "path": file,
                 "bytes": size,
                 "tokens": state.tokens,
                 "facts": counts,
@@ -67,34 +78,34 @@ def export(file: Path, redact: bool, session: str | None, as_json: bool, strict:
             }
         )
     else:
-        click.echo(draw_export(state, str(file), size))
-        if redact:
-            kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(gone.items()))
-            click.echo(row("Redacted", kinds or "nothing found"))
+        click.echo(draw_export(state, file, size, gone if redact else None))
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file")
 @to_option
 @into_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def import_(file: Path, format: str, into: str | None, as_json: bool) -> None:
-    """Open a new session with the state in FILE, whatever agent and model it came from."""
+def import_(file: str, format: str, into: str | None, as_json: bool) -> None:
+    """Open a new session with the state in FILE, whatever agent and model it came from; - is standard input."""
     check_place(format, into, "--into")
-    written = import_state(read_state(str(file)), format, into, cwd=os.getcwd())
+    state = piped_state(sys.stdin.buffer) if file == PIPE else read_state(file)
+    written = import_state(state, format, into, cwd=os.getcwd())
     if as_json:
         print_json(written)
     else:
         click.echo(draw_written("Imported", written))
 
 
-def draw_export(state: State, path: str, size: int) -> str:
-    """What a document holds, in figures."""
+def draw_export(state: State, path: str, size: int, gone: Mapping[str, int] | None) -> str:
+    """What a document holds, in figures, and where it was redacted what is gone."""
     lines = [title("Exported State")]
     for kind in KINDS:
         if count := len(getattr(state, kind)):
             lines.append(row(kind.replace("_", " ").capitalize(), f"{count:,}"))
     lines += [row("Summary", f"{state.tokens.summary:,} tokens"), row("Written", f"{path} ({size:,} bytes)")]
+    if gone is not None:
+        lines.append(row("Redacted", ", ".join(f"{n} {kind}" for kind, n in sorted(gone.items())) or "nothing found"))
     return "\n".join(lines)
 
 

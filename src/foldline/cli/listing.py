@@ -8,8 +8,9 @@ import time
 
 import click
 
+from foldline.ages import ago
 from foldline.cli import NOTHING_TO_DO
-from foldline.cli.drawing import ago, bar, title, visible
+from foldline.cli.drawing import bar, percent, title, visible
 from foldline.listing import Listed, listed
 
 SHOWN = 200
@@ -53,7 +54,7 @@ def _line(entry: Listed, now: float) -> str:
     if entry.error:
         return visible(f"{head}  {entry.error}")
     fill = entry.fill
-    full = f"{bar(fill, width=16)} {fill:>4.0%}" if fill is not None else " " * 21
+    full = f"{bar(fill, width=16)} {percent(fill):>4}" if fill is not None else " " * 21
     n = entry.compactions
     folds = "" if n is None else f"{n} fold{'' if n == 1 else 's'}"
     return visible(f"{head}  {full}  {folds:<7}  {entry.model:<26}  {entry.cwd}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import IO
 
 import msgspec
 
@@ -36,6 +37,11 @@ def read_state(path: str) -> State:
             return decode(file.read(LARGEST + 1), path)
     except (OSError, ValueError) as error:
         raise FormatError(f"cannot be read: {getattr(error, 'strerror', None) or error}", where=path) from error
+
+
+def piped_state(stream: IO[bytes]) -> State:
+    """The state that comes in on standard input; no more of it is read than a document may hold."""
+    return decode(stream.read(LARGEST + 1), "standard input")
 
 
 def import_state(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
+from foldline.ages import age, ago
 from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.recall.search import Hit
 from foldline.recall.text import one_line
@@ -66,24 +66,12 @@ def hits_answer(hits: Sequence[Hit], *, most: int) -> str:
 def described(hit: Hit) -> str:
     """Where a hit comes from and what it costs, in one line."""
     session = hit.session and f"session {hit.session}"
-    return "  ".join(filter(None, (hit.role, f"{hit.tokens:,} tokens", ago(hit), hit.agent, one_line(session))))
+    return "  ".join(filter(None, (hit.role, f"{hit.tokens:,} tokens", when(hit), hit.agent, one_line(session))))
 
 
-def ago(hit: Hit) -> str:
+def when(hit: Hit) -> str:
     """How long ago the message was said, or its session changed last, where the message does not say."""
-    then = hit.changed
-    try:
-        told = datetime.fromisoformat(hit.time)
-        then = (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
-    except ValueError:
-        pass
-    if not then:
-        return ""
-    seconds = time.time() - then
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit} ago"
-    return "just now"
+    return age(hit.time) or (ago(time.time() - hit.changed) if hit.changed else "")
 
 
 def reach(text: str, start: int, most: int) -> int:

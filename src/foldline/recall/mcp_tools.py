@@ -102,10 +102,11 @@ def _compact(arguments: Mapping[str, Any]) -> str:
         opened.session.fold(opened.view, after, fold, opened.meter)
         forget_stages(opened.session.path)
     summary = next((m.summary.text for m in after.messages if m.summary), "")
-    return _told(opened, fold, summary, note, written=asked.write)
+    notes = [text for text in (opened.in_the_way(after), note) if text]
+    return _told(opened, fold, summary, notes, written=asked.write)
 
 
-def _told(opened: Opened, fold: Fold, summary: str, note: str, *, written: bool) -> str:
+def _told(opened: Opened, fold: Fold, summary: str, notes: list[str], *, written: bool) -> str:
     from foldline.by_hand import spent
     from foldline.recall.answer import fenced
 
@@ -120,8 +121,7 @@ def _told(opened: Opened, fold: Fold, summary: str, note: str, *, written: bool)
     if receipt.models:
         lines.append(f"Summary by: {spent(receipt)}.")
     lines.append("`foldline session undo` takes it back." if written else "Call again with write: true to fold.")
-    if note:
-        lines.append(note)
+    lines += notes
     return "\n".join(lines) + (f"\n\nThe summary:\n{fenced(summary)}" if summary else "")
 
 

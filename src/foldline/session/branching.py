@@ -40,15 +40,23 @@ class Branch(Value, frozen=True, omit_defaults=False):
 
 
 def points(session: Session) -> list[Point]:
-    """Every user message of the file, in its order, before and after folds."""
+    """Every user message of the file once, in its order, before and after folds.
+
+    Folds copy messages. The one that stands there before is told, or what an undo made of it, which is not behind the
+    fold any more.
+    """
     history = _History(session)
     live = {id for id, _ in session.context.entries}
     folds = history.folds()
-    return [
-        Point(record.id, _words(dialect.message_of(record)), folds[place], record.id in live)
-        for place, record in enumerate(history.records)
-        if record.id and dialect.role_of(record) == "user"
-    ]
+    found: list[tuple[int, Point]] = []
+    for places in _copied(history.records):
+        same = [history.records[place] for place in places]
+        stands = [place for place, r in zip(places, same) if r is same[0] or "undo" in tree.mark_of(r)]
+        place = next((p for p in reversed(stands) if history.records[p].id in live), stands[-1])
+        record = history.records[place]
+        seen = any(r.id in live for r in same)
+        found.append((place, Point(record.id or "", _words(dialect.message_of(record)), folds[place], seen)))
+    return [point for _, point in sorted(found, key=lambda each: each[0])]
 
 
 def branch(session: Session, at: str) -> Branch:
@@ -226,6 +234,16 @@ def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
         record |= {"id": composing.new_id(), "parentId": parent}
         parent = record["id"]
     return records
+
+
+def _copied(records: Sequence[Record]) -> list[list[int]]:
+    """The places of each user message: its own, and those of the copies that folds and undos made of it."""
+    places: dict[str, list[int]] = {}
+    for place, record in enumerate(records):
+        if record.id and dialect.role_of(record) == "user":
+            places[record.id] = places.get(str(tree.mark_of(record).get("of")), [])
+            places[record.id].append(place)
+    return list({each[0]: each for each in places.values()}.values())
 
 
 def _labels(records: Sequence[Record]) -> dict[str, dict[str, Any]]:

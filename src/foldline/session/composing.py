@@ -160,7 +160,7 @@ def _copy(place: Place, entry: Entry) -> dict[str, Any]:
     as_it_stands = source is not None and entry.message == message_of(source)
     if source is None or source.type == "compaction" or not (as_it_stands or role_of(source) in EDITABLE):
         return {"type": "custom_message", "customType": FOLD, "content": content_of(entry.message), "display": True}
-    data = _stripped(source.data)
+    data = {**_stripped(source.data), "foldline": {"of": entry.id}}
     if source.type == "message" and not as_it_stands:
         data["message"] = data["message"] | {"content": content_of(entry.message)}
     elif not as_it_stands:
@@ -202,7 +202,7 @@ def undo_records(
         new = new_id()
         if record.id:
             renamed[record.id] = new
-        records.append({"id": new, **data})
+        records.append({"id": new, **data, "foldline": {"of": record.id}})
     return _chained(records, leaf, note)
 
 
@@ -229,7 +229,7 @@ def _chained(records: Sequence[dict[str, Any]], parent: str | None, mark: Mappin
         if full["type"] == "compaction" and n == 0:
             full["details"]["foldline"] |= note
         else:
-            full["foldline"] = note
+            full["foldline"] = {**full.get("foldline", {}), **note}
         chained.append(full)
         parent = id
     return chained

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from foldline.messages import Message
+from foldline.messages import Message, replace
 from foldline.tokens.meter import Count, Meter, calibrated, newest_size
 from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View
@@ -19,8 +19,9 @@ class Context:
     """The messages that the model sees, by the ids of the file.
 
     Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
-    behind the newest fold or edit; `learned` is the overhead and the ratio that a fold noted when it was made, and
-    `overhead` what the agent usually sends beside its messages, in tokens, where nothing else is known.
+    behind the newest fold or edit, but for the `stale` ids, which an undo copied; `learned` is the overhead and the
+    ratio that a fold noted when it was made, and `overhead` what the agent usually sends beside its messages, in
+    tokens, where nothing else is known.
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class Context:
         entries: Sequence[tuple[str, Message]],
         *,
         since: int = 0,
+        stale: Collection[str] = (),
         learned: Mapping[str, Any] | None = None,
         overhead: int = 0,
     ) -> None:
         self.entries = list(entries)
         self.since = since
+        self.stale = frozenset(stale)
         self.learned = dict(learned or {})
         self.overhead = overhead
         self._weights: tuple[str, list[int]] = ("", [])
@@ -42,7 +45,7 @@ class Context:
         """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""
         if self._meter is not None and self._meter.family == family:
             return self._meter
-        meter, weights = calibrated([m for _, m in self.entries], family=family, since=self.since)
+        meter, weights = calibrated(self._messages(), family=family, since=self.since)
         self._weights = family, weights
         if meter.billed is None:
             meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
@@ -52,7 +55,7 @@ class Context:
 
     def size(self, family: str = "o200k") -> Count:
         """What the next request takes; of a very long context only what came behind the newest bill is weighed."""
-        messages = [message for _, message in self.entries]
+        messages = self._messages()
         if sum(map(at_most, messages)) > LONG:
             newest = newest_size(messages, family=family, since=self.since)
             if newest is not None:
@@ -68,6 +71,10 @@ class Context:
             for (id, message), start, end in zip(self.entries, ends, ends[1:])
         )
         return View(tuple(entries), meter.count, bound)
+
+    def _messages(self) -> list[Message]:
+        """The messages, with those bills only that may hold."""
+        return [replace(message, usage=None) if id in self.stale else message for id, message in self.entries]
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:

@@ -6,7 +6,7 @@ import os
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ from foldline.messages import Message
 from foldline.session import composing, dialect, tree, writing
 from foldline.session.context import Context
 from foldline.session.lines import Record, first_line, line_number, lines_from_end
-from foldline.session.past import Fault, PastFold, fold_id, may_be_marked, past_fold, starts_fold, undoes
+from foldline.session.past import Fault, PastFold, fold_id, may_be_marked, past_fold, starts_fold, undoes, undone_ids
 from foldline.tokens.meter import Meter
 from foldline.tokens.overhead import usual_overhead
 from foldline.view import View
@@ -198,7 +198,10 @@ class Session:
         marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
         learned = next((mark for mark in marks if isinstance(mark, dict)), None)
         overhead = 0 if any(message.role == "system" for _, message in entries) else usual_overhead("pi")
-        self.context = Context(entries, since=self._since(entries), learned=learned, overhead=overhead)
+        undone = undone_ids(self._path.records, linear=self._linear)
+        self.context = Context(
+            entries, since=self._since(entries, undone), stale=undone, learned=learned, overhead=overhead
+        )
 
     def _version(self, first: Record) -> int:
         if self.header:
@@ -228,18 +231,21 @@ class Session:
             self._sources[record.id] = record
             yield record.id, message
 
-    def _since(self, entries: Sequence[tuple[str, Message]]) -> int:
+    def _since(self, entries: Sequence[tuple[str, Message]], undone: Collection[str]) -> int:
         """The first message whose bill was made for the context as it stands: behind the newest fold or edit.
 
-        An agent that folds in the middle of its work may send the old context once more; such bills are as high as
-        the one that the fold was made for, and are passed over.
+        Where a fold was undone the bills before it hold again, and those of the folded context do not. An agent that
+        folds in the middle of its work may send the old context once more; such bills are as high as the one that the
+        fold was made for, and are passed over.
         """
         marks = [
-            i for i, r in enumerate(self._path.records) if r.type in ("compaction", "context_edit") or tree.mark_of(r)
+            i
+            for i, r in enumerate(self._path.records)
+            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or tree.mark_of(r)))
         ]
         if not marks:
             return 0
-        stale = {r.id for r in self._path.records[: marks[-1] + 1]}
+        stale = {*undone, *(r.id for r in self._path.records[: marks[-1] + 1])}
         late = [i for i, (id, _) in enumerate(entries) if id not in stale and not id.endswith(":system")]
         compaction = self._path.compaction
         before = compaction.data.get("tokensBefore") if compaction else None

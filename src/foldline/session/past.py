@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -54,6 +54,20 @@ def undoes(record: Record) -> str | None:
     """The fold that a record undoes, or None."""
     fold = tree.mark_of(record).get("undo")
     return fold if isinstance(fold, str) else None
+
+
+def undone_ids(records: Sequence[Record], *, linear: bool) -> set[str]:
+    """The ids on a path that stand for a fold that was undone: no bill of theirs is for the context as it stands.
+
+    They are the undo's own record and its copies of what came after the fold; in version 1, which has no branches, all
+    from the fold to its undo.
+    """
+    if not linear:
+        copies = (r for r in records if undoes(r) and r.type not in ("compaction", "context_edit"))
+        return {r.id for r in copies if r.id}
+    folds = {fold_id(r): i for i, r in enumerate(records) if r.type == "compaction" and undoes(r) is None}
+    spans = (records[folds[fold] : i + 1] for i, r in enumerate(records) if (fold := undoes(r)) in folds)
+    return {r.id for span in spans for r in span if r.id}
 
 
 def fold_id(record: Record) -> str:

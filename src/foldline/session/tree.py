@@ -175,7 +175,10 @@ class _Walk:
 
 
 def mark_of(record: Record) -> dict[str, object]:
-    """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`."""
+    """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`.
+
+    On a copy `of` names the record that it repeats.
+    """
     data = record.data
     details = data.get("details")
     for place in (data.get("foldline"), details.get("foldline") if isinstance(details, dict) else None):

@@ -107,9 +107,9 @@ class Reading:
         self.requests.pop(words, None)
         self.requests[words] = Request(words, at, size if size > REQUEST_CHARS else 0, first)
         self._see(words[:6_000] + words[-2_000:] if size > 8_000 else words, at, 3.0 if size < 4_000 else 1.5)
-        for sentence in sentences(words):
-            if size < 2_000:
-                self._read_corrections(sentence, at, "user")
+        for sentence in sentences(words) if size < 2_000 else ():
+            self._read_corrections(sentence, at, "user")
+        for sentence in sentences(words, typed=True):
             if binds(sentence):
                 self.constraints.pop(sentence, None)
                 self.constraints[sentence] = Constraint(sentence, at)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from foldline.summarize.pasted import without_output
+
 MAX_SENTENCE = 400
 _SCAN = 16_000
 
@@ -74,12 +76,17 @@ _NEXT_PHRASES = re.compile(
 _NEXT_OTHER = re.compile(r"다음|이제|接下来|下一步|次に|これから")
 
 
-def sentences(text: str, limit: int = _SCAN) -> Iterator[str]:
-    """The sentences of a text's prose, each on one line without its bullet; code fences are left out."""
+def sentences(text: str, limit: int = _SCAN, *, typed: bool = False) -> Iterator[str]:
+    """The sentences of a text's prose, each on one line without its bullet; code fences are left out.
+
+    With `typed` pasted output is left out as well.
+    """
     if len(text) > limit:
         text = text[: limit * 2 // 3] + "\n" + text[-limit // 3 :]
     if "```" in text or "~~~" in text:
         text = _FENCE.sub("", text)
+    if typed:
+        text = without_output(text)
     for line in text.splitlines():
         line = _BULLET.sub("", line, count=1).strip()
         if len(line) < 3 or line.startswith(("|", "<", "```")):

@@ -82,6 +82,7 @@ def _reading(source: Source, id: str, suffix: str) -> Reading:
         folds=folds,
         folded=tuple(folded),
         faults=tuple(source.faults),
+        stale=session.context.stale,
     )
 
 

@@ -19,7 +19,8 @@ class Reading(Value, frozen=True):
     `entries` is the live context in order, as the next request would send it: behind the newest fold, on the active
     branch, with what the owner does not send left out. A reply carries in `usage` what its request was billed, each
     response once. `since` is the first entry whose bill was made behind the newest fold. `folded` are the messages
-    that are in the file and no longer in the context, for recall.
+    that are in the file and no longer in the context, for recall. `stale` are entries that were billed in a folded
+    context that an undo took back.
     """
 
     agent: str
@@ -33,6 +34,7 @@ class Reading(Value, frozen=True):
     folds: tuple[PastFold, ...] = ()
     folded: tuple[tuple[str, Message], ...] = ()
     faults: tuple[Fault, ...] = ()
+    stale: frozenset[str] = frozenset()
 
 
 class Transcript:
@@ -42,7 +44,9 @@ class Transcript:
         self.reading = reading
         self.agent, self.id, self.path = reading.agent, reading.id, reading.path
         self.cwd, self.model, self.faults = reading.cwd, reading.model, list(reading.faults)
-        self.context = Context(reading.entries, since=reading.since, overhead=usual_overhead(reading.agent))
+        self.context = Context(
+            reading.entries, since=reading.since, stale=reading.stale, overhead=usual_overhead(reading.agent)
+        )
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold."""

@@ -207,7 +207,7 @@ class Browser(App[None]):
         if not plan.fold:
             self.notify(f"{plan.opened.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
-        shown = figures(plan.opened, plan.fold, plan.settings.compaction.warn_at_compaction)
+        shown = figures(plan.opened, plan.after, plan.fold, plan.settings.compaction.warn_at_compaction)
         text = Text(shown).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
         path, model = plan.opened.session.path, plan.settings.summary.model
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from rich.style import Style
 from rich.text import Text
 
+from foldline.ages import ago
 from foldline.cli.browser.loading import Detail, Step
-from foldline.cli.drawing import ago, bar, visible
+from foldline.cli.drawing import bar, percent, visible
 from foldline.inspection import SUGGEST_AT, Share, what
 from foldline.listing import Listed
 from foldline.recall.search import Hit
@@ -45,7 +46,7 @@ def session_lines(entry: Listed, width: int, now: float, tints: Tints) -> list[T
     folds = f"⟪{entry.compactions}⟫ " if entry.compactions else ""
     about = f"{folds}{entry.agent}"
     second = Text(" ").append(*gauge(entry.fill, max(3, min(14, width - len(about) - 9)), tints))
-    second.append(f" {entry.fill:>4.0%} " if entry.fill is not None else "      ")
+    second.append(f" {percent(entry.fill):>4} " if entry.fill is not None else "      ")
     second.append(" " * max(1, width - second.cell_len - len(about) - 1))
     return [first, second.append(folds, tints[FOLDS]).append(entry.agent, "dim")]
 
@@ -70,7 +71,7 @@ def composition(detail: Detail, width: int, tints: Tints) -> list[Text]:
     """What fills the window: a bar of all shares over the window, and each share with its tokens."""
     found = detail.inspection
     fill = found.tokens / found.window
-    told = f"{found.tokens:,} / {found.window:,}  {fill:.0%}"
+    told = f"{found.tokens:,} / {found.window:,}  {percent(fill)}"
     total = Text(told, "bold").append(f"  {detail.opened.size.basis} ± {detail.opened.size.error:.1%}", "dim")
     legend = Text()
     for share in found.shares:
