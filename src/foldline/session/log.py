@@ -146,8 +146,8 @@ class Session:
     def undo(self) -> str | None:
         """Takes back the newest fold on the path and answers its id, or None where there is none.
 
-        What came after the fold stays in the context. Raises `SessionError` for the summary that a session was opened
-        with: what it stands for is in another file.
+        What came after the fold stays in the context. Raises `SessionError` where what the fold took the place of is in
+        another file: for the summary that a session was opened with, and for some folds that a branch began behind.
         """
         self._check_writable()
         group, mark = self._newest_fold()
@@ -160,7 +160,10 @@ class Session:
             self._write([composing.reasserted(earlier[-1] if earlier else None, note)])
         else:
             noted = mark.get("leaf")
-            leaf = noted if isinstance(noted, str) and self._search(noted) else self._before(group[0])
+            if isinstance(noted, str) and not self._search(noted):
+                elsewhere = self.header.get("parentSession") or "the session that this one was branched from"
+                raise SessionError(f"what the fold replaced is in {elsewhere}: undo it there", path=self.path)
+            leaf = noted if isinstance(noted, str) else self._before(group[0])
             if leaf is None:
                 raise SessionError(
                     "the session begins with its summary, so there is nothing to go back to", path=self.path
