@@ -160,10 +160,10 @@ class Session:
             self._write([composing.reasserted(earlier[-1] if earlier else None, note)])
         else:
             noted = mark.get("leaf")
-            if isinstance(noted, str) and not self._search(noted):
-                elsewhere = self.header.get("parentSession") or "the session that this one was branched from"
-                raise SessionError(f"what the fold replaced is in {elsewhere}: undo it there", path=self.path)
-            leaf = noted if isinstance(noted, str) else self._before(group[0])
+            known = isinstance(noted, str) and self._search(noted)
+            if noted and not known and (origin := self.header.get("parentSession")):
+                raise SessionError(f"what the fold replaced is in {origin}: undo it there", path=self.path)
+            leaf = noted if isinstance(noted, str) and known else self._before(group[0])
             if leaf is None:
                 raise SessionError(
                     "the session begins with its summary, so there is nothing to go back to", path=self.path
