@@ -1,7 +1,7 @@
 """What `memory` plants into sessions: rules, and values that are corrected later, worded as people word them.
 
-They stand in `planted.json`, written without a look at what any extraction searches for. One half is for tuning; the
-other is for reporting, and nothing was tuned on it.
+They stand in `planted.json`, written without a look at what any extraction searches for. Those of `tune` are for
+tuning; the wording of those of `report` is not looked at, only the figures.
 """
 
 from __future__ import annotations
