@@ -26,7 +26,8 @@ from foldline.summarize.kinds import values_in
 from foldline.summarize.later import heard
 from foldline.summarize.literals import line_around, literals, need, without_span
 from foldline.summarize.outcomes import Outcome, edges, outcome
-from foldline.summarize.sentences import MAX_SENTENCE, binds, binds_hard, kind_of, sentences
+from foldline.summarize.pasted import without_output
+from foldline.summarize.sentences import MAX_SENTENCE, binds, binds_hard, kind_of, sentences, unfenced
 from foldline.summarize.speech import clean, own_words, project_rules
 
 REQUEST_CHARS = 12_000
@@ -109,7 +110,7 @@ class Reading:
         self._see(words[:6_000] + words[-2_000:] if size > 8_000 else words, at, 3.0 if size < 4_000 else 1.5)
         for sentence in sentences(words) if size < 2_000 else ():
             self._read_corrections(sentence, at, "user")
-        for sentence in sentences(words, typed=True):
+        for sentence in sentences(without_output(unfenced(words))):
             if binds(sentence):
                 self.constraints.pop(sentence, None)
                 self.constraints[sentence] = Constraint(sentence, at)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from foldline.summarize.pasted import without_output
-
 MAX_SENTENCE = 400
 _SCAN = 16_000
 
@@ -76,18 +74,16 @@ _NEXT_PHRASES = re.compile(
 _NEXT_OTHER = re.compile(r"다음|이제|接下来|下一步|次に|これから")
 
 
-def sentences(text: str, limit: int = _SCAN, *, typed: bool = False) -> Iterator[str]:
-    """The sentences of a text's prose, each on one line without its bullet; code fences are left out.
+def unfenced(text: str) -> str:
+    """The text without its code fences; of a long one its head and tail."""
+    if len(text) > _SCAN:
+        text = text[: _SCAN * 2 // 3] + "\n" + text[-_SCAN // 3 :]
+    return _FENCE.sub("", text) if "```" in text or "~~~" in text else text
 
-    With `typed` pasted output is left out as well.
-    """
-    if len(text) > limit:
-        text = text[: limit * 2 // 3] + "\n" + text[-limit // 3 :]
-    if "```" in text or "~~~" in text:
-        text = _FENCE.sub("", text)
-    if typed:
-        text = without_output(text)
-    for line in text.splitlines():
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text's prose, each on one line without its bullet; code fences are left out."""
+    for line in unfenced(text).splitlines():
         line = _BULLET.sub("", line, count=1).strip()
         if len(line) < 3 or line.startswith(("|", "<", "```")):
             continue
