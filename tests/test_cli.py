@@ -235,7 +235,7 @@ def test_lost_paths_are_told_apart_by_their_ends(foldline, tmp_path):
     log = Log()
     log.user("Rename the setting everywhere.")
     for n in range(90):
-        log.message("assistant", [edit_of(f"/home/someone/work/the-repository/packages/agent/src/file{n}.ts", f"c{n}")])
+        log.message("assistant", [edit_of(f"/srv/projects/the-repository/packages/agent/source/file{n}.ts", f"c{n}")])
         log.result(f"c{n}", "done " * 20)
     log.reply("All renamed.")
     told = foldline("compact", "--dry-run", "--session", str(log.write(tmp_path / "s.jsonl"))).stdout
@@ -353,3 +353,10 @@ def test_a_long_list_says_how_many_more_there_are(foldline, session, tmp_path):
 def test_the_same_session_gives_the_same_summary_in_every_process(foldline, session):
     told = {foldline("compact", "--dry-run", "--session", str(session), PYTHONHASHSEED=seed).stdout for seed in "123"}
     assert len(told) == 1
+
+
+def test_the_readme_shows_what_the_sample_prints(foldline):
+    readme = (SAMPLE.parents[1] / "README.md").read_text("utf-8")
+    shown, _, _ = readme.partition("```text\n")[2].partition("\nSummary\n")
+    assert shown.startswith("Compaction Preview")
+    assert foldline("compact", "--dry-run", "--session", str(SAMPLE)).stdout.startswith(shown)
