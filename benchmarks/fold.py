@@ -39,7 +39,7 @@ STEPS = ("open", "plan", "write")
 def fold(path: str) -> dict[str, float]:
     """Folds a session in place, and answers milliseconds for each step, tokens before and after, and peak memory in MB."""
     import foldline.engine
-    import foldline.summarize.extract  # noqa: F401  (here, so that the plan does not load it)
+    import foldline.page.extract  # noqa: F401  (here, so that the plan does not load it)
     from foldline.inspection import Opened
     from foldline.policy import DEFAULT
     from foldline.session import Session

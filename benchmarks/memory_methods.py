@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from foldline.compactor import Compactor
 from foldline.errors import CannotFit
+from foldline.facts.ledger import Ledger
 from foldline.messages import Message, Summary, Text, ToolResult, replace
-from foldline.summarize.extract import chances, extract
-from foldline.summarize.ledger import Ledger
+from foldline.page.extract import chances, extract
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief, opens_turn, view_of
 from memory_words import texts

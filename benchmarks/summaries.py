@@ -48,7 +48,7 @@ def rows(asked: Namespace) -> list[Row]:
 
 
 def _overheads(history: list[dict[str, Any]], runs: int) -> list[Row]:
-    from foldline.summarize.extract import extract
+    from foldline.page.extract import extract
 
     def fold(summarizer: Any) -> Figure:
         compactors = [_compactor(history, summarizer) for _ in range(runs)]
@@ -57,7 +57,7 @@ def _overheads(history: list[dict[str, Any]], runs: int) -> list[Row]:
     extraction = fold(extract)
     found = [Row("fold with a draft that is there at once", fold(forgetful), 300.0, "extraction", extraction)]
     try:
-        from foldline.summarize.model import ModelSummarizer
+        from foldline.writers.model import ModelSummarizer
         from providers import Provider, says
 
         with Provider(says(GOOD)) as provider:
@@ -103,10 +103,10 @@ def _swap(history: list[dict[str, Any]], runs: int) -> Figure:
 
 def _losses(history: list[dict[str, Any]]) -> list[Row]:
     """What a forgetful model loses with repair, and without it, and what extraction loses in the same tokens."""
+    from foldline.facts.ledger import Ledger
+    from foldline.facts.verify import audit
     from foldline.messages import Summary
-    from foldline.summarize.extract import extract
-    from foldline.summarize.ledger import Ledger
-    from foldline.summarize.verify import audit
+    from foldline.page.extract import extract
     from foldline.view import Brief
     from foldline.wire import decode
 
@@ -142,7 +142,7 @@ def _decoded(item: dict[str, Any]) -> Any:
 
 def forgetful(brief: Any, messages: Sequence[Any]) -> str:
     """Half of what an extraction says, and none of the user's words; worked out once for each brief."""
-    from foldline.summarize.extract import extract
+    from foldline.page.extract import extract
 
     key = (brief.max_tokens, brief.reserved, len(messages))
     if key not in _DRAFTS:

@@ -10,10 +10,10 @@ from typing import Any
 from foldline import engine, policy, steps
 from foldline.fold import Fold
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline.page.extract import extract
 from foldline.policy import Layer
 from foldline.session import Session
 from foldline.strategies import prune_tool_outputs
-from foldline.summarize.extract import extract
 from foldline.tokens.meter import Meter
 from foldline.view import View
 

@@ -21,9 +21,9 @@ from foldline.errors import ConfigError, SummaryFailed
 from foldline.inspection import Opened
 from foldline.messages import Message, Usage
 from foldline.policy import DEFAULT
-from foldline.summarize.draft import Draft
 from foldline.transcripts import open_session
 from foldline.view import Brief
+from foldline.writers.draft import Draft
 from providers import Provider, Reply, is_silent, says, status
 from sessions import long_log
 from test_model_summaries import CHINESE, GOOD, HOSTILE, STAYING

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from foldline.cli.export import export as export_command
 from foldline.cli.export import import_ as import_command
 from foldline.errors import FormatError, SessionError
+from foldline.facts.ledger import Ledger
 from foldline.handoff.exporting import export, write_state
 from foldline.handoff.importing import import_state, read_state
 from foldline.handoff.new_session import FORMATS, write_new
 from foldline.handoff.state import State, decode, encode, ledger_of, schema
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.session import Session
-from foldline.summarize.ledger import Ledger
 from foldline.transcripts import open_session
 from foldline.view import view_of
 from foldline.wire import FORMATS as WIRES

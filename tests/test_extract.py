@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.messages import Media, Message, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.summarize.extract import extract
+from foldline.page.extract import extract
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 

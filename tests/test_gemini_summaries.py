@@ -9,8 +9,8 @@ import pytest
 
 from foldline.errors import SummaryFailed
 from foldline.messages import Message, Text
-from foldline.summarize.draft import Draft
 from foldline.view import Brief
+from foldline.writers.draft import Draft
 from providers import Provider, Reply, calls_a_tool, says, sends, status
 from test_model_summaries import GOOD, by, folded, talk
 

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from foldline.cli.handoff import handoff as command
+from foldline.facts.ledger import Ledger
 from foldline.handoff.goal import BEHIND, draft, hand_off, scorer
 from foldline.session import Session
-from foldline.summarize.ledger import Ledger
 from foldline.tokens.estimate import estimate
 from foldline.transcripts import open_session
 from sessions import Log, context, dumps, fold, pi_context

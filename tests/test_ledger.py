@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from foldline.facts.ledger import Ledger
+from foldline.facts.verify import audit
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.verify import audit
 
 
 def user(text: str) -> Message:

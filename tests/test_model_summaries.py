@@ -18,9 +18,9 @@ from foldline.errors import SummaryFailed
 from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline.policy import Layer, policy
 from foldline.strategies import summarize_older
-from foldline.summarize.calling import Endpoint
-from foldline.summarize.model import ModelSummarizer
 from foldline.view import Brief
+from foldline.writers.calling import Endpoint
+from foldline.writers.model import ModelSummarizer
 from providers import (
     Provider,
     Reply,
@@ -203,7 +203,7 @@ def test_without_its_packages_the_way_out_is_named() -> None:
     code = """
         import sys
         sys.modules["pydantic_ai"] = None
-        from foldline.summarize.model import ModelSummarizer
+        from foldline.writers.model import ModelSummarizer
         ModelSummarizer("openai:demo-1")
     """
     ended = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)

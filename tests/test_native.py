@@ -13,19 +13,19 @@ from foldline.errors import SessionError
 from foldline.inspection import Opened
 from foldline.messages import Usage
 from foldline.policy import DEFAULT
-from foldline.summarize.draft import Draft
 from foldline.tokens.weigh import at_most, weigh
 from foldline.transcripts import open_session
 from foldline.view import Brief
 from foldline.wire import anthropic, openai_responses
+from foldline.writers.draft import Draft
 from provider_rules import check_valid
 from providers import Provider, Reply, html, is_silent, nothing, resets, says, status
 from test_compact_by_model import LOGS
 from test_model_summaries import GOOD
 
 pytest.importorskip("httpx2")
-from foldline.summarize.model import ModelSummarizer
-from foldline.summarize.native import NativeSummarizer
+from foldline.writers.model import ModelSummarizer
+from foldline.writers.native import NativeSummarizer
 
 Item = dict[str, Any]
 CLAUDE, GPT = "claude-opus-5-5", "gpt-5.4"

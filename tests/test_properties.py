@@ -27,9 +27,9 @@ from foldline.fold import Fold
 from foldline.history import History
 from foldline.messages import Message, Summary
 from foldline.models import Model
+from foldline.page.extract import extract
 from foldline.policy import DEFAULT, OPENCLAW, PI, Layer, Policy, hard_strategies, policy
 from foldline.strategies import prune_tool_outputs, shorten_tool_outputs, summarize_older, truncate
-from foldline.summarize.extract import extract
 from foldline.tokens.meter import Meter
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief

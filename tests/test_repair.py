@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from foldline import engine
+from foldline.facts.language import language_of
+from foldline.facts.ledger import Ledger
+from foldline.facts.verify import audit
 from foldline.fold import Fold
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult
+from foldline.page.extract import extract
 from foldline.policy import Layer
 from foldline.strategies import summarize_older
-from foldline.summarize.extract import extract
-from foldline.summarize.faults import said
-from foldline.summarize.invented import invented
-from foldline.summarize.language import language_of
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.repair import marked, repair, reserve
-from foldline.summarize.verify import audit
 from foldline.tokens.estimate import estimate
 from foldline.tokens.weigh import weigh
 from foldline.transcripts import open_session
 from foldline.view import Brief, View, view_of
+from foldline.writers.gate import said
+from foldline.writers.invented import invented
+from foldline.writers.repair import marked, repair, reserve
 
 # -- what the user never said -------------------------------------------------------------------------------------
 

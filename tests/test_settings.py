@@ -18,9 +18,9 @@ from foldline.config import Compaction, Settings, Summaries
 from foldline.engine import folding, run
 from foldline.errors import ConfigError
 from foldline.inspection import Opened, status
+from foldline.page.extract import extract
 from foldline.policy import preset
 from foldline.steps import steps_by_hand
-from foldline.summarize.extract import extract
 from foldline.view import Brief
 from providers import Provider, says
 from sessions import long_log

@@ -14,10 +14,10 @@ from foldline.compactor import Compactor
 from foldline.economics import cached, price_riding
 from foldline.messages import Usage
 from foldline.models import model
+from foldline.page.extract import extract
 from foldline.policy import Layer, policy
 from foldline.strategies import summarize_older
-from foldline.summarize.extract import extract
-from foldline.summarize.model import ModelSummarizer
+from foldline.writers.model import ModelSummarizer
 from providers import Provider, Reply, answers, says, status
 from test_model_summaries import GOOD, talk
 

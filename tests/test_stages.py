@@ -13,10 +13,10 @@ import pytest
 
 from foldline.errors import SummaryFailed
 from foldline.messages import Message, Text, ToolCall, ToolResult
-from foldline.summarize.model import ModelSummarizer
-from foldline.summarize.prompt import SECTIONS
-from foldline.summarize.stages import StageFile, finished, keys_of, safe_ends, stage_end
 from foldline.view import Brief
+from foldline.writers.model import ModelSummarizer
+from foldline.writers.prompt import SECTIONS
+from foldline.writers.stages import StageFile, finished, keys_of, safe_ends, stage_end
 from providers import Provider, Request, is_silent, says, status
 
 WORDS = "Because of the parser, and of what the tokenizer hands to it. " * 20
@@ -157,8 +157,8 @@ def test_a_process_killed_between_two_stages_leaves_the_finished_one_behind(tmp_
     code = f"""
         import asyncio, os, sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from foldline.summarize.model import ModelSummarizer
-        from foldline.summarize.stages import StageFile
+        from foldline.writers.model import ModelSummarizer
+        from foldline.writers.stages import StageFile
         from foldline.view import Brief
         from test_stages import talk
 

@@ -16,12 +16,12 @@ from foldline.inspection import Opened
 from foldline.messages import Opaque
 from foldline.places import cache_file
 from foldline.policy import Policy
-from foldline.summarize import EXTRACT
 from foldline.transcripts import Transcript
 from foldline.view import View
+from foldline.writers import EXTRACT
 
 if TYPE_CHECKING:
-    from foldline.summarize.draft import Summarizer
+    from foldline.writers.draft import Summarizer
 
 
 def by_model(
@@ -53,8 +53,8 @@ def refuse_read_only(found: Opened) -> None:
 
 def why_not_native(found: Opened, settings: Summaries, into: str) -> str:
     """What keeps the compaction that a model's provider offers itself from being asked for; empty where nothing does."""
-    from foldline.summarize.calling import Endpoint, spelled
-    from foldline.summarize.native import offered
+    from foldline.writers.calling import Endpoint, spelled
+    from foldline.writers.native import offered
 
     offer = offered(spelled(Endpoint(settings.model, settings.base_url)))
     if offer is None:
@@ -67,7 +67,7 @@ def why_not_native(found: Opened, settings: Summaries, into: str) -> str:
 
 def _native(found: Opened, settings: Summaries, fallback: Summarizer) -> Summarizer:
     """The compaction of the model's provider, which is told the system prompt and the tools that the session shows."""
-    from foldline.summarize.native import NativeSummarizer
+    from foldline.writers.native import NativeSummarizer
 
     system = [message for message in found.view.messages if message.role == "system"]
     lists = (part.source for message in system for part in message.parts if isinstance(part, Opaque))
@@ -117,7 +117,7 @@ def forget_stages(path: str) -> None:
 
 def _stages(path: str) -> MutableMapping[str, str]:
     """The finished stages of a session's summary, kept until it is folded; in memory where no file can be made."""
-    from foldline.summarize.stages import StageFile
+    from foldline.writers.stages import StageFile
 
     side = _side_file(path)
     try:

@@ -20,14 +20,14 @@ from foldline.messages import Message, Usage
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
+from foldline.page.extract import extract
 from foldline.policy import DEFAULT, Policy, budget, budget_for, preset
 from foldline.risk import Risk, risk_after
 from foldline.steps import Step, caps, steps_by_hand, steps_for, steps_within
-from foldline.summarize.draft import Summarizer
-from foldline.summarize.extract import extract
-from foldline.summarize.shared import Conversation, SharedPrefix
 from foldline.tokens.meter import Count, Meter
 from foldline.view import View
+from foldline.writers.draft import Summarizer
+from foldline.writers.shared import Conversation, SharedPrefix
 
 if TYPE_CHECKING:
     from foldline.config import Settings

@@ -17,10 +17,10 @@ from foldline.errors import ConfigError
 from foldline.messages import replace
 from foldline.policy import DEFAULT, PRESETS, Automatic, Layer, Policy, hard_strategies, policy, preset
 from foldline.strategies import prune_tool_outputs, summarize_older
-from foldline.summarize import EXTRACT
+from foldline.writers import EXTRACT
 
 if TYPE_CHECKING:
-    from foldline.summarize.draft import Summarizer
+    from foldline.writers.draft import Summarizer
 
 PREFIX = "FOLDLINE_"
 """Environment variables: `FOLDLINE_COMPACTION__AUTO_ENABLED=off` sets `compaction.auto_enabled`."""
@@ -81,10 +81,10 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
         Raises `ConfigError` where a model cannot be called, unless extraction is among the fallbacks.
         """
         if self.model == EXTRACT:
-            from foldline.summarize.extract import extract
+            from foldline.page.extract import extract
 
             return extract
-        from foldline.summarize.model import ModelSummarizer
+        from foldline.writers.model import ModelSummarizer
 
         return ModelSummarizer(
             self.model,

@@ -8,16 +8,16 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.errors import CannotFit
+from foldline.facts.ledger import Ledger
+from foldline.facts.verify import audit, origins
 from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
-from foldline.summarize.accept import Written, extracted, write
-from foldline.summarize.asking import answer_to, await_answer
-from foldline.summarize.draft import Answer, Ask, Summarizer, spent_on
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.verify import audit, origins
 from foldline.view import Brief, Edit, View
+from foldline.writers.accept import Written, extracted, write
+from foldline.writers.asking import answer_to, await_answer
+from foldline.writers.draft import Answer, Ask, Summarizer, spent_on
 
 MIN_PROGRESS = 0.02
 """The share of the view that a fold must free to be installed, unless the view is over its limit."""

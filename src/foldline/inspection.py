@@ -24,7 +24,7 @@ from foldline.transcripts.transcript import Transcript
 from foldline.view import View
 
 if TYPE_CHECKING:
-    from foldline.summarize.draft import Summarizer
+    from foldline.writers.draft import Summarizer
 
 SUGGEST_AT = 0.80
 """The fill from which a fold by hand, at a moment of the user's choosing, is suggested."""
@@ -118,7 +118,7 @@ class Opened:
     def plan(self, policy: Policy, focus: str = "", summarizer: Summarizer | None = None) -> tuple[View, Fold]:
         """The view and the fold that a command by hand would make, by extraction without a summarizer; nothing is written."""
         from foldline.engine import folding, run
-        from foldline.summarize.extract import extract
+        from foldline.page.extract import extract
 
         steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead)
         return run(

@@ -14,16 +14,21 @@ from msgspec import Struct
 
 Role = Literal["system", "user", "assistant", "tool"]
 
+Speaker = Literal["", "user", "agent", "tool", "harness", "peer", "command", "paste"]
+"""Who said a text: the user, the agent, a tool, the program around them, another agent, the body of a command or skill, or
+something that the user pasted; empty where nobody but the message's role tells."""
+
 
 class Value(Struct, frozen=True, omit_defaults=True):
     """A pure value: immutable, compared by content."""
 
 
 class Text(Value, tag="text", frozen=True, gc=False, omit_defaults=True):
-    """Words."""
+    """Words; `by` says whose, where the file that they were read from marks them as another's than the role's."""
 
     text: str
     extra: dict[str, Any] = {}
+    by: Speaker = ""
 
 
 class Thinking(Value, tag="thinking", frozen=True, gc=False, omit_defaults=True):

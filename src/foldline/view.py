@@ -223,6 +223,8 @@ def _bare(part: Part) -> Part:
         return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
     if isinstance(part, Summary):
         return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
+    if isinstance(part, Text) and part.by:
+        return Text(part.text)
     return replace(part, extra={}) if part.extra else part
 
 

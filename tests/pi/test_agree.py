@@ -10,12 +10,12 @@ from pi_client import HERE, INSTALLED, line, pi_messages
 from foldline import engine, policy
 from foldline.errors import SessionError
 from foldline.messages import Message, Summary, Text, ToolCall
+from foldline.page.extract import extract
 from foldline.policy import Layer
 from foldline.session import Session
 from foldline.session.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
 from foldline.steps import Step, steps_by_hand
 from foldline.strategies import prune_tool_outputs
-from foldline.summarize.extract import extract
 
 FACTS = json.loads((HERE / "facts.json").read_text())
 SAMPLE = HERE.parents[1] / "samples" / "invoices.jsonl"

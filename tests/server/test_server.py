@@ -29,8 +29,8 @@ from foldline.overflow import read as read_overflow
 from foldline.policy import Layer, policy
 from foldline.session import Session
 from foldline.strategies import summarize_older
-from foldline.summarize.model import ModelSummarizer
 from foldline.view import Brief
+from foldline.writers.model import ModelSummarizer
 from sessions import Log
 
 PACKAGES = os.environ.get("SERVER_PACKAGES", "")

@@ -24,10 +24,10 @@ from foldline.cli.summaries import asked_for, by_model, model_options
 from foldline.fold import Fold
 from foldline.inspection import Opened
 from foldline.risk import risk_of
-from foldline.summarize import EXTRACT
-from foldline.summarize.native import BETA
 from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
+from foldline.writers import EXTRACT
+from foldline.writers.native import BETA
 
 NEW_FORMATS = ("pi", "openai-chat", "openai-responses", "anthropic", "gemini")
 """What a folded session can be written as, `handoff.new_session.FORMATS`."""

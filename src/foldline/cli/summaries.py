@@ -16,7 +16,7 @@ from foldline.config import Summaries, check_summaries
 from foldline.errors import SummaryFailed
 from foldline.fold import Fold
 from foldline.messages import replace
-from foldline.summarize import EXTRACT
+from foldline.writers import EXTRACT
 
 if TYPE_CHECKING:
     from foldline.inspection import Opened

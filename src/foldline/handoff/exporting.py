@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 
 from foldline.errors import FormatError
+from foldline.facts.ledger import Ledger
+from foldline.facts.speech import clean
 from foldline.handoff.state import Source, State, Tokens, decode, encode, fields_of, ledger_of
 from foldline.messages import Message, Summary, replace
 from foldline.models import model as model_named
+from foldline.page.extract import compose
 from foldline.session import Session
 from foldline.session.branching import lineage, write_whole
 from foldline.session.composing import now
-from foldline.summarize.extract import compose
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.speech import clean
 from foldline.tokens.estimate import estimate
 from foldline.transcripts.transcript import Transcript
 from foldline.view import Brief

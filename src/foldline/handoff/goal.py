@@ -9,15 +9,15 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from foldline.facts.ledger import Ledger
+from foldline.facts.speech import clean
+from foldline.facts.types import File
 from foldline.handoff.exporting import History, Told
 from foldline.handoff.new_session import Written, write_new
 from foldline.handoff.portable import PI
 from foldline.messages import Message, Text, ToolCall, ToolResult, Value, text_of
+from foldline.page.sections import cut, trail
 from foldline.session import Session
-from foldline.summarize.facts import File
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.sections import cut, trail
-from foldline.summarize.speech import clean
 from foldline.tokens.estimate import estimate
 from foldline.transcripts.transcript import Transcript
 

@@ -8,13 +8,13 @@ from typing import IO
 import msgspec
 
 from foldline.errors import FormatError
+from foldline.facts.ledger import Ledger
 from foldline.handoff.exporting import STATE
 from foldline.handoff.new_session import Written, write_new
 from foldline.handoff.portable import PI
 from foldline.handoff.state import LARGEST, State, decode, ledger_of
 from foldline.messages import Message, Summary, replace
-from foldline.summarize.extract import compose
-from foldline.summarize.ledger import Ledger
+from foldline.page.extract import compose
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 

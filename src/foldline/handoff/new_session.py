@@ -14,6 +14,7 @@ from msgspec import field
 
 from foldline import wire
 from foldline.errors import SessionError
+from foldline.facts.ledger import Ledger
 from foldline.handoff.portable import (
     PI,
     one_item_each,
@@ -30,7 +31,6 @@ from foldline.session.dialect import stored
 from foldline.session.log import KNOWN_VERSION
 from foldline.session.writing import encoded
 from foldline.stores import stores
-from foldline.summarize.ledger import Ledger
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
 FORMATS = (PI, *wire.FORMATS)

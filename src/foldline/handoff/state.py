@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from foldline.errors import FormatError
-from foldline.messages import Value
-from foldline.summarize.facts import (
+from foldline.facts.ledger import Ledger
+from foldline.facts.types import (
     Command,
     Constraint,
     Fault,
@@ -24,7 +24,7 @@ from foldline.summarize.facts import (
     Speaker,
     Todo,
 )
-from foldline.summarize.ledger import Ledger
+from foldline.messages import Value
 
 NAME: Literal["foldline/state"] = "foldline/state"
 VERSION: Literal[1] = 1

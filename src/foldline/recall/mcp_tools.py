@@ -80,8 +80,8 @@ def _compact(arguments: Mapping[str, Any]) -> str:
     from foldline.by_hand import by_model, forget_stages, why_extracted
     from foldline.config import read_settings
     from foldline.policy import PRESETS, preset
-    from foldline.summarize import EXTRACT
     from foldline.transcripts.busy import refuse_busy
+    from foldline.writers import EXTRACT
 
     asked = _converted(arguments, OfCompact)
     if asked.policy and asked.policy not in PRESETS:

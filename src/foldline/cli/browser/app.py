@@ -27,7 +27,7 @@ from foldline.inspection import what
 from foldline.listing import Listed, listed
 from foldline.places import cache_file
 from foldline.recall.answer import drawn
-from foldline.summarize import EXTRACT
+from foldline.writers import EXTRACT
 
 T = TypeVar("T")
 

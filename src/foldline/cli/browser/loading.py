@@ -19,10 +19,10 @@ from foldline.recall.search import Hit
 from foldline.session import PastFold
 from foldline.session.branching import Branch, branch
 from foldline.session.log import COUNTED_SIZE
-from foldline.summarize import EXTRACT
 from foldline.transcripts import open_session
 from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
+from foldline.writers import EXTRACT
 
 MOST_HITS = 60
 """Hits that are asked for: what was folded is chosen of them."""

@@ -18,12 +18,12 @@ from foldline.errors import ConfigError, ContextOverflow, SummaryFailed, WireErr
 from foldline.messages import Message, Usage, replace
 from foldline.models import Model
 from foldline.models import model as model_named
-from foldline.summarize.calling import Conduct, retried
-from foldline.summarize.draft import Draft, Summarizer, both
-from foldline.summarize.extract import extract
-from foldline.summarize.prompt import rules
+from foldline.page.extract import extract
 from foldline.view import Brief
 from foldline.wire import anthropic, openai_responses
+from foldline.writers.calling import Conduct, retried
+from foldline.writers.draft import Draft, Summarizer, both
+from foldline.writers.prompt import rules
 
 
 class Offer(NamedTuple):

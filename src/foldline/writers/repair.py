@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.facts.ledger import Ledger
+from foldline.facts.literals import alone
+from foldline.facts.verify import audit
 from foldline.messages import Value
-from foldline.summarize.layout import HEADINGS, Line
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.literals import alone
-from foldline.summarize.sections import boost_of, error_lines, request_lines, rule_lines, trail
-from foldline.summarize.verify import audit
+from foldline.page.layout import HEADINGS, Line
+from foldline.page.sections import boost_of, error_lines, request_lines, rule_lines, trail
 from foldline.tokens.estimate import estimate
 
 SPOKEN = 0.55

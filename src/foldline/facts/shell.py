@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from posixpath import basename, isabs, join, normpath
 
-from foldline.summarize.patches import patch_actions
+from foldline.facts.patches import patch_actions
 
 Touch = tuple[str, str, str]
 """An action, a path, and for a rename the new path; `written` is created or modified, as the ledger knows."""

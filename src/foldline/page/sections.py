@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from foldline.summarize.facts import File, Note, Request
-from foldline.summarize.layout import Line, shares_of, shorten
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.literals import literals
+from foldline.facts.ledger import Ledger
+from foldline.facts.literals import literals
+from foldline.facts.types import File, Note, Request
+from foldline.page.layout import Line, shares_of, shorten
 from foldline.tokens.estimate import estimate
 
 Boost = Callable[[str], float]

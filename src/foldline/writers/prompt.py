@@ -6,8 +6,8 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 
+from foldline.facts.speech import clean
 from foldline.messages import Media, Message, Part, Summary, Text, ToolCall, ToolResult, text_of
-from foldline.summarize.speech import clean
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 

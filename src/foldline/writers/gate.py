@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from foldline.facts.language import language_of
+from foldline.facts.ledger import Ledger
+from foldline.facts.speech import is_summary, own_words
 from foldline.messages import Message, Summary, Text
-from foldline.summarize.draft import Draft
-from foldline.summarize.invented import invented
-from foldline.summarize.language import language_of
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.speech import is_summary, own_words
+from foldline.writers.draft import Draft
+from foldline.writers.invented import invented
 
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning|analysis)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"\A```(?:markdown|md|text|json)?\s*\n(.*)\n```\Z", re.DOTALL)

@@ -13,8 +13,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from foldline.messages import Message, Summary, Text, Value, replace
-from foldline.summarize.facts import (
+from foldline.facts.foreign import facts_of_prose
+from foldline.facts.later import Later, said_later
+from foldline.facts.literals import alone, need
+from foldline.facts.reading import Reading, drop_inside, known_as, settle, with_todo
+from foldline.facts.speech import clean, is_summary
+from foldline.facts.types import (
     Command,
     Constraint,
     Fault,
@@ -27,11 +31,7 @@ from foldline.summarize.facts import (
     Speaker,
     Todo,
 )
-from foldline.summarize.foreign import facts_of_prose
-from foldline.summarize.later import Later, said_later
-from foldline.summarize.literals import alone, need
-from foldline.summarize.reading import Reading, drop_inside, known_as, settle, with_todo
-from foldline.summarize.speech import clean, is_summary
+from foldline.messages import Message, Summary, Text, Value, replace
 
 F = TypeVar("F", bound=Value)
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult, replace
-from foldline.summarize.actions import Action, read_action
-from foldline.summarize.corrections import contrasts, corrects, is_telling, same_label, stated
-from foldline.summarize.facts import (
+from foldline.facts.corrections import contrasts, corrects, is_telling, same_label, stated
+from foldline.facts.kinds import values_in
+from foldline.facts.later import heard
+from foldline.facts.literals import line_around, literals, need, without_span
+from foldline.facts.outcomes import Outcome, edges, outcome
+from foldline.facts.pasted import without_output
+from foldline.facts.sentences import MAX_SENTENCE, binds, binds_hard, kind_of, sentences, unfenced
+from foldline.facts.speech import clean, own_words, project_rules
+from foldline.facts.tool_calls import Action, read_action
+from foldline.facts.types import (
     Command,
     Constraint,
     Fault,
@@ -22,13 +28,7 @@ from foldline.summarize.facts import (
     Speaker,
     Todo,
 )
-from foldline.summarize.kinds import values_in
-from foldline.summarize.later import heard
-from foldline.summarize.literals import line_around, literals, need, without_span
-from foldline.summarize.outcomes import Outcome, edges, outcome
-from foldline.summarize.pasted import without_output
-from foldline.summarize.sentences import MAX_SENTENCE, binds, binds_hard, kind_of, sentences, unfenced
-from foldline.summarize.speech import clean, own_words, project_rules
+from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult, replace
 
 REQUEST_CHARS = 12_000
 _SCANNED_RESULTS = 600_000

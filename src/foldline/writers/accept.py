@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Generator, Sequence
 
 from foldline.errors import SummaryFailed
+from foldline.facts.ledger import Ledger
+from foldline.facts.types import Request
 from foldline.messages import Message, Summary, Value, replace
-from foldline.summarize.draft import Answer, Ask, Draft
-from foldline.summarize.extract import compose
-from foldline.summarize.facts import Request
-from foldline.summarize.faults import bare, faults_of
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.repair import beside, repair, reserve
-from foldline.summarize.sections import quote
+from foldline.page.extract import compose
+from foldline.page.sections import quote
 from foldline.tokens.estimate import estimate
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief
+from foldline.writers.draft import Answer, Ask, Draft
+from foldline.writers.gate import bare, faults_of
+from foldline.writers.repair import beside, repair, reserve
 
 TRIES = 2
 """How often a draft is asked for: a faulty one is written again once, with its faults named."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from foldline.facts.ledger import Ledger
+from foldline.facts.literals import kind_of, literals, need
+from foldline.facts.speech import clean
+from foldline.facts.types import Identifier
 from foldline.messages import Message, Summary
-from foldline.summarize.facts import Identifier
-from foldline.summarize.layout import Line, Page, shorten
-from foldline.summarize.ledger import Ledger
-from foldline.summarize.literals import kind_of, literals, need
-from foldline.summarize.sections import (
+from foldline.page.layout import Line, Page, shorten
+from foldline.page.sections import (
     OWN,
     boost_of,
     bulletless,
@@ -21,7 +22,6 @@ from foldline.summarize.sections import (
     request_lines,
     rule_lines,
 )
-from foldline.summarize.speech import clean
 from foldline.view import Brief
 
 _SHARES = {

@@ -14,7 +14,7 @@ from foldline.errors import ConfigError, ContextOverflow, SummaryFailed
 from foldline.messages import Usage, Value
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
-from foldline.summarize.draft import Draft
+from foldline.writers.draft import Draft
 
 T = TypeVar("T")
 

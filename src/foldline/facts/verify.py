@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.facts.ledger import Ledger
 from foldline.messages import Message, Value
-from foldline.summarize.ledger import Ledger
 
 _IDENTIFIERS = 40
 

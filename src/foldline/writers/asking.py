@@ -8,9 +8,9 @@ from typing import Any
 
 from foldline.errors import ConfigError, SummaryFailed
 from foldline.messages import Summary
-from foldline.summarize.accept import extracted
-from foldline.summarize.draft import Answer, Ask, Draft, Summarizer
-from foldline.summarize.extract import extract
+from foldline.page.extract import extract
+from foldline.writers.accept import extracted
+from foldline.writers.draft import Answer, Ask, Draft, Summarizer
 
 
 def answer_to(ask: Ask, summarizer: Summarizer) -> Answer:

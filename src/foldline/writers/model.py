@@ -9,14 +9,14 @@ from foldline.economics import price
 from foldline.errors import ConfigError, ContextOverflow, SummaryFailed
 from foldline.messages import Message, Usage, replace
 from foldline.models import model as model_named
-from foldline.summarize import EXTRACT
-from foldline.summarize.calling import Conduct, Endpoint, call, connect
-from foldline.summarize.draft import Draft, spent_on
-from foldline.summarize.faults import bare, language_for, shape_of
-from foldline.summarize.prompt import SECTIONS, fence, request, rules, summary_in, tell
-from foldline.summarize.stages import KEPT, finished, keys_of, safe_ends, stage_end
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
+from foldline.writers import EXTRACT
+from foldline.writers.calling import Conduct, Endpoint, call, connect
+from foldline.writers.draft import Draft, spent_on
+from foldline.writers.gate import bare, language_for, shape_of
+from foldline.writers.prompt import SECTIONS, fence, request, rules, summary_in, tell
+from foldline.writers.stages import KEPT, finished, keys_of, safe_ends, stage_end
 
 THOUGHT = 4_096
 """Tokens that a reply may take besides the summary: models that reason bill it as output."""

@@ -16,14 +16,14 @@ from foldline.economics import price, price_riding
 from foldline.errors import SummaryFailed
 from foldline.messages import Message, Text, Value
 from foldline.models import Model
-from foldline.summarize.draft import Draft, Summarizer
-from foldline.summarize.extract import extract
-from foldline.summarize.faults import language_for
-from foldline.summarize.prompt import SECTIONS, riding
+from foldline.page.extract import extract
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 from foldline.wire import encode, openai_chat, read_usage
 from foldline.wire.reply import read_reply
+from foldline.writers.draft import Draft, Summarizer
+from foldline.writers.gate import language_for
+from foldline.writers.prompt import SECTIONS, riding
 
 CUT = ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_context_window_exceeded")
 REFUSED = ("content_filter", "refusal", "SAFETY")

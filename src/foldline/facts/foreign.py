@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from foldline.summarize.facts import Constraint, File, Identifier, Note, Todo
-from foldline.summarize.literals import line_around, literals, without_span
-from foldline.summarize.speech import clean
+from foldline.facts.literals import line_around, literals, without_span
+from foldline.facts.speech import clean
+from foldline.facts.types import Constraint, File, Identifier, Note, Todo
 
 Kind = Literal["goal", "constraint", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
 

@@ -1,4 +1,4 @@
-"""What stands in for folded messages: the ledger of facts, and the summary made of it."""
+"""Writers: who turns a brief into a summary: the page, a model, a provider's own compaction."""
 
 EXTRACT = "extract"
 """What stands in place of a model's name where code writes the summary."""

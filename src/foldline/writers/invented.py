@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from foldline.summarize.later import REMARK
-from foldline.summarize.stems import stems
+from foldline.facts.later import REMARK
+from foldline.facts.stems import stems
 
 _VERBS = (
     r"(?:ask(?:s|ed|ing)?|request(?:s|ed|ing)?|want(?:s|ed)?|said|says?|told|tells|instruct(?:s|ed)?|approv(?:es?|ed)|confirm(?:s|ed)?"

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from foldline.facts.corrections import corrects, slips
+from foldline.facts.kinds import unsaid, values_in
+from foldline.facts.literals import alone, line_around
+from foldline.facts.speech import clean
+from foldline.facts.stems import stems
+from foldline.facts.types import Request
 from foldline.messages import Value
-from foldline.summarize.corrections import corrects, slips
-from foldline.summarize.facts import Request
-from foldline.summarize.kinds import unsaid, values_in
-from foldline.summarize.literals import alone, line_around
-from foldline.summarize.speech import clean
-from foldline.summarize.stems import stems
 
 SHORT = 400
 """Characters of a message up to which its values and its words are taken to be about one another."""

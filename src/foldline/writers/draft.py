@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from foldline.errors import SummaryFailed
+from foldline.facts.ledger import Ledger
 from foldline.messages import Message, Summary, Usage, Value
-from foldline.summarize.ledger import Ledger
 from foldline.view import Brief
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from foldline.summarize.literals import ends_as_file
+from foldline.facts.literals import ends_as_file
 
 _MONTH = (
     "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|ene|abr|ago|dic|fév|avr|juin|juil|août|déc|"

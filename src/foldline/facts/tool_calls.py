@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from foldline.facts.patches import is_patch, patch_actions
+from foldline.facts.shell import Touch, touches
 from foldline.messages import ToolCall, Value
-from foldline.summarize.patches import is_patch, patch_actions
-from foldline.summarize.shell import Touch, touches
 
 _PATH_KEYS = (
     "path", "file_path", "filePath", "filepath", "file", "filename", "file_name", "target_file", "targetFile",

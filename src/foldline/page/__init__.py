@@ -1,0 +1,1 @@
+"""The page: facts and history as text within a budget, without a model."""
