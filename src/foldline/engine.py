@@ -8,7 +8,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.errors import CannotFit
-from foldline.facts.ledger import Ledger
+from foldline.facts.reading import facts_of
+from foldline.facts.speakers import user_words
+from foldline.facts.types import Facts
 from foldline.facts.verify import audit, origins
 from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline.messages import Message, Summary, ToolResult, replace
@@ -38,10 +40,10 @@ Folding = Generator[Ask, Answer, tuple[View, Fold]]
 
 
 class Told(NamedTuple):
-    """A summary that was written for the entries `drop`, and the ledger that was read from them."""
+    """A summary that was written for the entries `drop`, and the facts that were read from them."""
 
     drop: tuple[str, ...]
-    ledger: Ledger
+    facts: Facts
     written: Written
 
 
@@ -122,22 +124,23 @@ def _write(
     span = view.entries[start : start + len(edit.drop)]
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
-        return _with_ledger(edit, edit.into, messages)
+        return _with_facts(edit, edit.into, messages)
     size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)) - NOTE_TOKENS)
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
     round = max(rounds, folds_behind(messages)) + 1
-    brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads)
-    ledger = Ledger.of(messages)
+    after = tuple(user_words(entry.message for entry in view.entries[start + len(span) :]))
+    brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads, after=after)
+    facts = facts_of(messages)
     if layer.hard:
-        written = Written(extracted(brief, ledger))
+        written = Written(extracted(brief, facts))
     else:
         most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
-        written = yield from write(brief, messages, ledger, most, lambda text: _size(text, view))
-    told.append(Told(edit.drop, ledger, written))
+        written = yield from write(brief, messages, facts, most, lambda text: _size(text, view))
+    told.append(Told(edit.drop, facts, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
     automatic = automatic_folds(messages) + (trigger == "threshold")
-    facts = {**written.summary.facts, "round": round, "automatic": automatic}
-    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}\n\n{note}".lstrip(), facts),))
+    data = {**written.summary.facts, "round": round, "automatic": automatic}
+    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}\n\n{note}".lstrip(), data),))
     return replace(edit, into=(*written.native, summary))
 
 
@@ -146,12 +149,12 @@ def _size(text: str, view: View) -> int:
     return view.count(Message("user", (Summary(text),)))
 
 
-def _with_ledger(edit: Edit, into: Sequence[Message], messages: Sequence[Message]) -> Edit:
-    """An edit whose summaries, which a strategy wrote, carry on the ledger of what they stand for."""
+def _with_facts(edit: Edit, into: Sequence[Message], messages: Sequence[Message]) -> Edit:
+    """An edit whose summaries, which a strategy wrote, carry on the facts of what they stand for."""
     if not any(message.summary for message in into):
         return edit
     folds = {"round": max(1, folds_behind(messages)), "automatic": automatic_folds(messages)}
-    facts = {**Ledger.of(messages).facts(), **folds}
+    facts = {**facts_of(messages).data(), **folds}
     told = (replace(m, parts=(replace(s, facts=facts),)) if (s := m.summary) else m for m in into)
     return replace(edit, into=tuple(told))
 
@@ -188,9 +191,9 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, to
     folded = [entry for entry in before.entries if entry.id in touched]
     first = before.index[folded[0].id]
     stubs = sum(1 for entry in folded if entry.id in after.index)
-    known = next((each.ledger for each in told if touched == set(each.drop)), None)
-    ledger = known or Ledger.of(entry.message for entry in folded)
-    kept = audit(ledger, _visible(after))
+    known = next((each.facts for each in told if touched == set(each.drop)), None)
+    facts = known or facts_of(entry.message for entry in folded)
+    kept = audit(facts, _visible(after))
     sealed = [entry.id for entry in folded if _is_sealed(entry.message)]
     unread = {SEALED: sealed[-1]} if sealed and not any(map(_is_sealed, after.messages)) else {}
     kept = replace(kept, lost=(*unread, *kept.lost))
@@ -209,7 +212,7 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, to
         lost=kept.lost[:NAMED],
         facts_repaired=len(repaired),
         repaired=repaired[:NAMED],
-        found_in=origins(ledger, [(entry.id, entry.message) for entry in folded], named) | unread,
+        found_in=origins(facts, [(entry.id, entry.message) for entry in folded], named) | unread,
         cache_discarded=sum(entry.tokens for entry in before.entries[first:]),
         round=folds_behind(after.messages),
         native="" if not native else "sealed" if any(map(_is_sealed, native)) else "readable",

@@ -49,6 +49,8 @@ class Brief(Value, frozen=True, omit_defaults=True):
     round: int = 1
     reserved: int = 0
     """Of `max_tokens`, those that code needs for what it adds to a model's draft: the user's words and constraints."""
+    after: tuple[str, ...] = ()
+    """What the user says in the messages that stay behind what it replaces, oldest first."""
     leads: bool = False
     """Whether nothing but system messages stands before what it replaces, as a provider's own compaction must stand."""
     faults: tuple[str, ...] = ()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
-from foldline.facts.literals import line_around, literals, without_span
+from foldline.facts.literals import without_span
 from foldline.facts.speech import clean
-from foldline.facts.types import Constraint, File, Identifier, Note, Todo
+from foldline.facts.texts import parted
+from foldline.facts.types import Facts, File, Piece, Rule, Todo
+from foldline.messages import replace
 
-Kind = Literal["goal", "constraint", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
+Section = Literal["goal", "rule", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
 
 _LIMIT = 60_000
 _HEADING = re.compile(
@@ -25,10 +27,10 @@ _WRAPPER = re.compile(
 _ANALYSIS = re.compile(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
 _RULE = re.compile(r"[-=*_]+")
-_TITLES: tuple[tuple[str, Kind], ...] = (
+_TITLES: tuple[tuple[str, Section], ...] = (
     ("next step", "next"), ("pending", "next"), ("to do", "next"), ("todo", "next"), ("remaining", "next"), ("open item", "next"),
     ("in progress", "state"), ("current work", "state"), ("current state", "state"), ("current task", "state"), ("blocked", "state"),
-    ("constraint", "constraint"), ("preference", "constraint"), ("rules", "constraint"), ("instructions", "constraint"),
+    ("constraint", "rule"), ("preference", "rule"), ("rules", "rule"), ("instructions", "rule"),
     ("goal", "goal"), ("primary request", "goal"), ("intent", "goal"), ("objective", "goal"), ("original task", "goal"),
     ("done", "done"), ("completed", "done"), ("progress", "done"), ("accomplish", "done"), ("work done", "done"),
     ("decision", "decision"), ("error", "decision"), ("problem", "decision"), ("finding", "decision"), ("discover", "decision"),
@@ -38,8 +40,8 @@ _TITLES: tuple[tuple[str, Kind], ...] = (
 )  # fmt: skip
 
 
-def facts_of_prose(text: str) -> dict[str, Any]:
-    """The fields of a ledger that a foreign summary's sections give; its prose is no user's request."""
+def facts_of_prose(text: str) -> Facts:
+    """What a foreign summary says, line by line as it stands, with its files, rules and open steps; none of it is a request."""
     text = _ANALYSIS.sub("", clean(text[:_LIMIT]))
     files: dict[str, File] = {}
     for found in _FILES.finditer(text):
@@ -49,16 +51,17 @@ def facts_of_prose(text: str) -> dict[str, Any]:
                 path = without_span(line)
                 files[path] = File(path, state, {state: 1})
     text = _WRAPPER.sub("", _FILES.sub("", text))
-    notes: list[Note] = []
-    constraints: list[Constraint] = []
+    pieces: list[Piece] = []
+    rules: list[Rule] = []
     todos: list[Todo] = []
-    kind: Kind = "context"
-    level = 0
+    kind: Section = "context"
+    level, part, heading = 0, 0, ""
     for line, depth, title in _lines(text):
         if title:
             named = _kind_of(title)
             if named or depth <= level or not level:
                 kind, level = named or "context", depth
+            heading, part = title.strip(" :*"), part + 1
             continue
         bare = _BULLET.sub("", line, count=1).strip()
         bullet = _BULLET.match(line)
@@ -74,22 +77,22 @@ def facts_of_prose(text: str) -> dict[str, Any]:
             path = bare.split("`")[1] if bare.count("`") >= 2 else bare.split(" ")[0].rstrip(":,")
             if "/" in path or "." in path:
                 files.setdefault(path, File(path, kind, {kind: 1}))
-            continue
-        if kind == "constraint":
-            constraints.append(Constraint(bare[:600], 0, "summary"))
+        elif kind == "rule":
+            rules.append(Rule(bare[:600], 0, "summary"))
         elif kind == "next" and ticked is not None:
             todos.append(Todo(bare[:300], "done" if ticked in "xX" else "pending"))
-        else:
-            notes.append(Note(bare[:600], kind, 0))  # type: ignore[arg-type]
-    identifiers = [Identifier(w, text.count(w), 0, 3.0, line_around(text, w)) for w in sorted(literals(text))[:300]]
-    return {
-        "files": tuple(files.values()),
-        "notes": tuple({n.text: n for n in notes}.values()),
-        "constraints": tuple(constraints),
-        "todos": tuple(todos),
-        "identifiers": tuple(identifiers),
-        "end": 1,
-    }
+        elif kind != "skip":
+            for each in parted(f"{heading}: {bare}" if heading else bare):
+                pieces.append(Piece(each, 0, part, "summary", "summary"))
+            heading = ""
+    return Facts(files=tuple(files.values()), rules=tuple(rules), todos=tuple(todos), pieces=tuple(pieces), end=1)
+
+
+def with_prose(facts: Facts, text: str) -> Facts:
+    """The facts with what a model wrote of them, which later pages carry on beside them."""
+    prose = facts_of_prose(text)
+    at = max(0, facts.end - 1)
+    return replace(facts, pieces=(*facts.pieces, *(replace(piece, at=at) for piece in prose.pieces)))
 
 
 def _lines(text: str) -> list[tuple[str, int, str]]:
@@ -107,6 +110,6 @@ def _lines(text: str) -> list[tuple[str, int, str]]:
     return lines
 
 
-def _kind_of(title: str) -> Kind | None:
+def _kind_of(title: str) -> Section | None:
     lowered = title.lower()
     return next((kind for cue, kind in _TITLES if cue in lowered), None)

@@ -1,185 +1,283 @@
-"""One pass over messages that gathers their facts."""
+"""One pass over messages that reads their facts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from foldline.facts.corrections import contrasts, corrects, is_telling, same_label, stated
-from foldline.facts.kinds import values_in
-from foldline.facts.later import heard
-from foldline.facts.literals import line_around, literals, need, without_span
+from foldline.facts.foreign import facts_of_prose
+from foldline.facts.literals import literals, without_span
+from foldline.facts.merging import bounded, drop_inside, from_data, known_as, merge, with_todo
 from foldline.facts.outcomes import Outcome, edges, outcome
-from foldline.facts.pasted import without_output
-from foldline.facts.sentences import MAX_SENTENCE, binds, binds_hard, kind_of, sentences, unfenced
-from foldline.facts.speech import clean, own_words, project_rules
-from foldline.facts.tool_calls import Action, read_action
-from foldline.facts.types import (
-    Command,
-    Constraint,
-    Fault,
-    File,
-    FileState,
-    Identifier,
-    Labelled,
-    Note,
-    Request,
-    Retired,
-    Speaker,
-    Todo,
-)
-from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult, replace
+from foldline.facts.rules import rules_in
+from foldline.facts.speakers import Span, spoken
+from foldline.facts.speech import clean, is_summary
+from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, sentences
+from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
+from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Request, Rule, Todo
+from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
 
-REQUEST_CHARS = 12_000
-_SCANNED_RESULTS = 600_000
-"""Characters of tool outputs that are searched for literals, of each its head and tail."""
+REQUEST_CHARACTERS = 12_000
+_SCANNED = 600_000
+"""Characters of tool outputs that are searched, of each its head and tail."""
 
+_ARGUMENT = 90
+_CALL = 240
+"""Characters that are told of an argument, and of a call."""
+
+_PREFIX = re.compile(r"^\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)+")
+_CUT = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head|grep|tee|sort|wc|cat|less)\b.*|>\s*/dev/null.*)", re.DOTALL)
+_CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
+_NUMBERED = re.compile(r"#(\d+)\b")
 _COMMIT = re.compile(
     r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?-m)\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
-_CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
-_DIGIT = re.compile(r"\d\w")
-_NUMBERED = re.compile(r"#(\d+)\b")
-_PREFIX = re.compile(r"^\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)+")
-_CUT = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head|grep|tee|sort|wc|cat|less)\b.*|>\s*/dev/null.*)", re.DOTALL)
+
+_LOOKS = re.compile(
+    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
+    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[)\b"
+)
+"""Commands that only look; that one of them finds nothing is no error."""
+
+_CHANGING = frozenset(
+    [
+        "book",
+        "cancel",
+        "create",
+        "update",
+        "send",
+        "modify",
+        "delete",
+        "add",
+        "set",
+        "post",
+        "submit",
+        "transfer",
+        "exchange",
+        "return",
+        "refund",
+        "schedule",
+        "write",
+        "move",
+        "pay",
+        "order",
+        "reserve",
+        "assign",
+        "close",
+        "merge",
+        "deploy",
+        "publish",
+        "upload",
+        "insert",
+        "remove",
+        "reply",
+        "edit",
+        "apply",
+        "commit",
+        "push",
+        "issue",
+        "rename",
+    ]
+)
+"""Words in the names of tools that change something."""
+
+_BODIES = frozenset(
+    [
+        "content",
+        "contents",
+        "file_text",
+        "text",
+        "body",
+        "data",
+        "fileContent",
+        "old_string",
+        "new_string",
+        "oldText",
+        "newText",
+        "old_str",
+        "new_str",
+        "old_text",
+        "new_text",
+        "edits",
+        "diff",
+        "replacement",
+        "new_source",
+        "code_edit",
+        "old_content",
+        "patch",
+        "code",
+    ]
+)
+"""Arguments that are not told: what they hold stands in a file."""
+
+_REFUSED = re.compile(
+    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"(?:the user said|reason|feedback)\s*:\s*(.{3,2000})", re.IGNORECASE | re.DOTALL)
+
+
+def facts_of(messages: Iterable[Message]) -> Facts:
+    """The facts of messages; a summary among them contributes the facts behind it, or what its prose says."""
+    facts = Facts()
+    batch: list[Message] = []
+    for message in messages:
+        earlier = [f for p in message.parts if (f := _behind(message, p)) is not None]
+        if not earlier:
+            batch.append(message)
+            continue
+        facts = merge(facts, bounded(Reading(batch).facts()))
+        for each in earlier:
+            facts = merge(facts, each)
+        batch = [replace(message, parts=tuple(p for p in message.parts if _behind(message, p) is None))]
+    return merge(facts, bounded(Reading(batch).facts()))
+
+
+def _behind(message: Message, part: object) -> Facts | None:
+    """The facts behind a summary, ours or another compactor's; None for a part that is no summary."""
+    if type(part) is Summary:
+        facts = from_data(part.facts) if part.facts else Facts()
+        return facts if facts != Facts() else facts_of_prose(part.text)
+    if type(part) is Text and message.role == "user" and is_summary(part.text):
+        return facts_of_prose(part.text)
+    return None
 
 
 class Reading:
-    """The facts of a run of messages while they are gathered."""
+    """The facts of a run of messages while they are read."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.end = len(messages)
+        self.requests: list[Request] = []
+        self.rules: list[Rule] = []
+        self.pieces: list[Piece] = []
         self.files: dict[str, File] = {}
         self.commands: dict[str, Command] = {}
         self.faults: dict[tuple[str, str], Fault] = {}
         self.passed: dict[str, int] = {}
-        self.requests: dict[str, Request] = {}
-        self.constraints: dict[str, Constraint] = {}
         self.todos: list[Todo] = []
         self.plan_at: int | None = None
-        self.notes: dict[str, Note] = {}
-        self.labelled: list[Labelled] = []
-        self.retired: list[Retired] = []
-        self.words: dict[str, list[float]] = {}
-        self._asked, self._asked_at = "", -1
-        self._texts: list[str] = []
-        self._calls: dict[str, tuple[ToolCall, Action]] = {}
-        self._edge = max(
-            1_000, min(12_000, _SCANNED_RESULTS // (2 * (1 + sum(1 for m in messages for _ in m.results))))
-        )
+        self._calls: dict[str, tuple[ToolCall, Action, int, int]] = {}
+        self._edge = max(1_000, min(12_000, _SCANNED // (2 * (1 + sum(1 for m in messages for _ in m.results)))))
+        spans = spoken(messages)
+        self._wanted = _written(messages, spans)
+        reports = _reports(messages, spans)
         answered = {result.call_id for message in messages for result in message.results}
         for at, message in enumerate(messages):
-            for part in message.parts:
-                if type(part) is Text:
-                    self._read_text(message.role, (clean if message.role == "user" else heard)(part.text), at)
-                elif type(part) is ToolCall:
-                    self._read_call(part, at, part.id not in answered)
-                elif type(part) is ToolResult:
-                    self._read_result(part, at)
-                elif type(part) is Thinking and part.text:
-                    self._see(heard(part.text[:1_000] + part.text[-2_000:]), at, 0.7)
+            for part, span in enumerate(spans[at]):
+                self._read_words(span, at, part, at in reports)
+            for part, each in enumerate(message.parts, 100):
+                if type(each) is ToolCall:
+                    self._read_call(each, at, part, each.id in answered)
+                elif type(each) is ToolResult:
+                    self._read_result(each, at)
+
+    def facts(self) -> Facts:
+        """What was read."""
+        order = sorted(range(len(self.pieces)), key=lambda i: (self.pieces[i].at, self.pieces[i].part, i))
+        return Facts(
+            requests=tuple(self.requests),
+            rules=tuple(self.rules),
+            pieces=tuple(self.pieces[i] for i in order),
+            files=tuple(self.files.values()),
+            commands=tuple(self.commands.values()),
+            faults=tuple(self.faults.values()),
+            todos=tuple(self.todos),
+            passed=self.passed,
+            plan_at=self.plan_at,
+            end=self.end,
+        )
 
     # -- words ---------------------------------------------------------------------------------------------------
 
-    def _read_text(self, role: str, text: str, at: int) -> None:
-        if role == "user":
-            if rules := project_rules(text):
-                self._keep_rules(rules, at)
-            if words := own_words(text):
-                self._read_request(words, at)
-            else:
-                self._see(text[:12_000], at, 1.0)
-        elif role == "assistant" and text.strip():
-            self._read_statement(text, at)
+    def _read_words(self, span: Span, at: int, part: int, report: bool) -> None:
+        text = clean(span.text).strip()
+        if not text:
+            return
+        if span.by == "user":
+            self._read_request(text, at, part)
+        elif span.by == "agent":
+            self._read_statement(text, at, part, report)
+        elif span.by == "peer":
+            for each in list(sentences(text[:8_000]))[:12]:
+                self._tell(each, at, part, "said", "peer")
+        elif span.by == "paste":
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            for line in dict.fromkeys(
+                (*lines[:1], *lines_with(text, self._wanted, literals(text[:8_000])), *lines[-1:])
+            ):
+                self._tell(line[:LONGEST], at, part, "result", "user")
+        elif span.by == "tool":
+            for line in _some_lines(text, self._wanted):
+                self._tell(line, at, part, "result", "tool")
 
-    def _keep_rules(self, rules: str, at: int) -> None:
-        for sentence in sentences(rules):
-            if binds_hard(sentence):
-                self.constraints.setdefault(sentence, Constraint(sentence, at, "project"))
-
-    def _read_request(self, words: str, at: int) -> None:
+    def _read_request(self, words: str, at: int, part: int) -> None:
         size = len(words)
-        self._asked, self._asked_at = words, at
-        if size > REQUEST_CHARS:
-            head, tail = words[: REQUEST_CHARS * 2 // 3], words[-REQUEST_CHARS // 3 :]
-            words = f"{head}\n[… {size - REQUEST_CHARS:,} of {size:,} characters cut …]\n{tail}"
-        first = self.requests[words].first if words in self.requests else not self.requests
-        self.requests.pop(words, None)
-        self.requests[words] = Request(words, at, size if size > REQUEST_CHARS else 0, first)
-        self._see(words[:6_000] + words[-2_000:] if size > 8_000 else words, at, 3.0 if size < 4_000 else 1.5)
-        for sentence in sentences(words) if size < 2_000 else ():
-            self._read_corrections(sentence, at, "user")
-        for sentence in sentences(without_output(unfenced(words))):
-            if binds(sentence):
-                self.constraints.pop(sentence, None)
-                self.constraints[sentence] = Constraint(sentence, at)
+        if size > REQUEST_CHARACTERS:
+            head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
+            words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
+        if all(request.text != words for request in self.requests):
+            self.requests.append(Request(words, at, size if size > REQUEST_CHARACTERS else 0))
+        for each in [words] if len(words) <= 120 and "\n" not in words else sentences(words):
+            self._tell(each, at, part, "said", "user")
+        for text, lifetime in rules_in(words):
+            if lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):
+                self.rules.append(Rule(text, at, "user", lifetime))  # type: ignore[arg-type]
 
-    def _read_statement(self, text: str, at: int) -> None:
-        self._see(text if len(text) < 12_000 else text[:8_000] + text[-4_000:], at, 2.0)
-        asked = self._asked if at == self._asked_at + 1 else ""
-        last = ""
-        for sentence in sentences(text):
-            if asked and _takes_up(sentence, asked):
-                continue
-            last = sentence
-            if kind := kind_of(sentence):
-                self.notes.pop(sentence, None)
-                self.notes[sentence] = Note(sentence, kind, at)  # type: ignore[arg-type]
-            if len(sentence) <= 200 and _DIGIT.search(sentence):
-                self._read_corrections(sentence, at, "assistant")
-        if last and len(last) >= 8 and last not in self.notes:
-            self.notes[last] = Note(last[:600], "state", at)
+    def _read_statement(self, text: str, at: int, part: int, report: bool) -> None:
+        kind: Kind = "report" if report else "thought"
+        for each in sentences(text if len(text) < 24_000 else text[:16_000] + "\n" + text[-8_000:]):
+            if report or not each.endswith((":", "：", "…")):
+                self._tell(each, at, part, kind, "agent")
         for found in _CHECKBOX.finditer(text) if "- [" in text or "* [" in text else ():
-            status = "pending" if found[1] == " " else "done"
-            self._put_todo(Todo(found[2].strip(), status, at=at))  # type: ignore[arg-type]
+            self._put_todo(Todo(found[2].strip(), "pending" if found[1] == " " else "done", at=at))
 
-    def _read_corrections(self, sentence: str, at: int, by: Speaker) -> None:
-        cue = corrects(sentence)
-        stale = list(contrasts(sentence)) if cue else []
-        self.retired += (Retired(old, new, at, by) for old, new in stale)
-        gone = {old for old, _ in stale}
-        for label, value in stated(sentence):
-            if value not in gone:
-                self.labelled, retired = settle(self.labelled, Labelled(label, value, at, cue, by))
-                self.retired += retired
+    def _tell(self, text: str, at: int, part: int, kind: Kind, by: str) -> None:
+        used = sum(word in self._wanted for word in literals(text)) if kind == "result" else 0
+        self.pieces.append(Piece(text, at, part, by, kind, used))  # type: ignore[arg-type]
 
     # -- tools ---------------------------------------------------------------------------------------------------
 
-    def _read_call(self, call: ToolCall, at: int, alone: bool) -> None:
+    def _read_call(self, call: ToolCall, at: int, part: int, answered: bool) -> None:
         action = read_action(call)
-        self._calls[call.id] = (call, action)
-        text = heard(action.words)
-        self._see(text if len(text) < 9_000 else text[:6_000] + text[-3_000:], at, 2.0)
-        if alone:
-            self._settle(call, action, Outcome(), at)
+        self._calls[call.id] = (call, action, at, part)
+        if not answered:
+            self._settle(call, action, Outcome(), at, part)
 
     def _read_result(self, result: ToolResult, at: int) -> None:
-        text = heard(edges(result))
-        self._see(heard(edges(result, self._edge)), at, 1.0)
-        call, action = self._calls.get(result.call_id, (None, None))
+        call, action, made, part = self._calls.get(result.call_id) or (None, None, at, 100)
+        text = clean(edges(result, self._edge))
         if call is None or action is None:
+            for line in _some_lines(text, self._wanted):
+                self._tell(line, at, 100, "result", "tool")
             return
-        self._settle(call, action, outcome(result, text, bool(action.command)), at, text)
+        if _REFUSED.search(text[:400]) and result.error:
+            reason = _REASON.search(text[:4_000])
+            self._read_request(reason[1].strip() if reason else "(refused the call)", at, 50)
+            return
+        end = outcome(result, clean(edges(result)), bool(action.command))
+        self._settle(call, action, end, made, part, text)
 
-    def _settle(self, call: ToolCall, action: Action, end: Outcome, at: int, answer: str = "") -> None:
+    def _settle(self, call: ToolCall, action: Action, end: Outcome, at: int, part: int, answer: str = "") -> None:
         """Books what a call did, now that its end is known."""
         certain = not end.failed or (action.shell_only and len(action.touches) > 1)
         for verb, path, to in action.touches if certain else ():
-            self.touch(verb, heard(path), at, heard(to))
-        if action.plan is not None and not end.failed:
-            self._read_plan(action, at, answer)
-        source = one_line(heard(action.command), 240) or heard(f"{call.name} {_first_path(action)}").strip()
-        key = family(heard(action.command)) if action.command else source
-        if action.command:
+            self.touch(verb, clean(path), at, clean(to))
+        if action.plan is not None:
+            if not end.failed:
+                self._read_plan(action, at, answer)
+            return
+        command = clean(action.command)
+        looks = bool(command) and _LOOKS.match(command) is not None
+        source = one_line(command, _CALL) or told_call(call, action)
+        key = family(command) if command else source
+        ended = "" if not answer and not end.exit else "failed" if end.failed else "ok"
+        ended = f"exit {end.exit}" if end.failed and end.exit else ended
+        if command:
             old = self.commands.pop(source, None)
-            ended = "" if not answer and not end.exit else "failed" if end.failed else "ok"
-            ended = f"exit {end.exit}" if end.failed and end.exit else ended
             self.commands[source] = Command(source, ended, end.note, 1 + (old.count if old else 0), at)
-            if not end.failed and (commit := _COMMIT.search(action.command)):
-                text = f"git commit: {commit[1].strip()}"
-                self.notes[text] = Note(text, "done", at)
-        if end.failed and end.fault:
+        if end.failed and end.fault and not looks:
             self.faults.pop((key, end.fault), None)
             self.faults[key, end.fault] = Fault(end.fault, source[:160], key, seen=at)
         elif not end.failed and answer:
@@ -187,6 +285,49 @@ class Reading:
             for mark, fault in self.faults.items():
                 if fault.key == key:
                     self.faults[mark] = replace(fault, resolved=True)
+        self._tell_call(call, action, end, at, part, answer, source, ended, looks)
+
+    def _tell_call(
+        self,
+        call: ToolCall,
+        action: Action,
+        end: Outcome,
+        at: int,
+        part: int,
+        answer: str,
+        source: str,
+        ended: str,
+        looks: bool,
+    ) -> None:
+        changed = any(verb != "read" for verb, _, _ in action.touches) or bool(words_of(call.name) & _CHANGING)
+        commit = _COMMIT.search(action.command) if action.command and not end.failed else None
+        kind: Kind = "failure" if end.failed and not looks else "change" if changed or commit else "call"
+        head = f"`{source}`" if action.command else source
+        if commit:
+            head = f"git commit: {clean(commit[1]).strip()}"
+        rest: list[str] = []
+        said = " ".join(answer.split()) if len(answer) <= 400 else ""
+        tail = "; ".join(
+            filter(None, (ended if ended != "ok" or action.command else "", end.fault if end.failed else end.note))
+        )
+        if not tail and not action.command and said and len(said) <= 100 and record_of(answer) is None:
+            tail = said
+        elif answer and not (action.touches and not action.command):
+            record = record_of(answer)
+            if record is not None:
+                rest = fields(record)
+            elif action.command or looks:
+                rest = list(_some_lines(answer, self._wanted))
+            elif len(answer) <= 400:
+                rest = list(sentences(answer))
+            else:
+                rest = [*_some_lines(answer, self._wanted), *figures(answer)]
+        elif answer:
+            rest = list(_some_lines(answer, self._wanted))[:6]
+        self._tell(head + (f" → {tail}" if tail else ""), at, part, kind, "tool")
+        for each in dict.fromkeys(rest):
+            if each not in tail:
+                self._tell(each[:LONGEST], at, part, "result", "tool")
 
     def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
         """Books one action on a file."""
@@ -215,106 +356,68 @@ class Reading:
         for id, text, status in action.plan.items:
             if not id and not action.plan.whole and (numbered := _NUMBERED.search(answer[:200])):
                 id = numbered[1]
-            self._put_todo(Todo(heard(text), status or "pending", id, at), bool(status))  # type: ignore[arg-type]
+            self._put_todo(Todo(clean(text), status or "pending", id, at), bool(status))  # type: ignore[arg-type]
 
     def _put_todo(self, todo: Todo, known: bool = True) -> None:
         self.todos = with_todo(self.todos, todo, known)
 
-    # -- literals ------------------------------------------------------------------------------------------------
 
-    def _see(self, text: str, at: int, weight: float) -> None:
-        index = len(self._texts)
-        self._texts.append(text)
-        words = self.words
-        for word in literals(text):
-            record = words.get(word)
-            if record is None:
-                words[word] = [1, at, weight, index, weight]
-            else:
-                record[0] += 1
-                record[1] = at
-                record[2] += weight
-                if weight >= record[4] or weight >= 2.0:
-                    record[3], record[4] = index, weight
-
-    def identifiers(self, limit: int) -> list[Identifier]:
-        """The literals most worth keeping, each with the line that it stood in."""
-
-        def score(item: tuple[str, list[float]]) -> float:
-            word, (count, seen, weight, _, _) = item
-            return need(word, count, weight, self.end - seen)
-
-        best = sorted(self.words.items(), key=score, reverse=True)[:limit]
-        return [
-            Identifier(
-                word,
-                int(count),
-                int(seen),
-                round(weight, 1),
-                line_around(self._texts[int(index)], word) if rank < 300 else "",
-            )
-            for rank, (word, (count, seen, weight, index, _)) in enumerate(best)
-        ]
+def _written(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> frozenset[str]:
+    """The literals that the user or the agent wrote, in words or in the arguments of calls."""
+    found: set[str] = set()
+    for message, said in zip(messages, spans):
+        for span in said:
+            if span.by in ("user", "agent"):
+                text = span.text
+                found.update(literals(text if len(text) < 12_000 else text[:8_000] + text[-4_000:]))
+        for call in message.calls:
+            found.update(literals(call.arguments[:4_000]))
+    return frozenset(found)
 
 
-MOST_LABELLED = 120
-"""Labelled values that are watched for corrections at a time, newest first: each new one is held against all of them."""
+def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> set[int]:
+    """The messages in which the agent reports: the last that it says in a turn, with no call behind it."""
+    reports: set[int] = set()
+    last: int | None = None
+    for at, message in enumerate(messages):
+        if any(span.by == "user" for span in spans[at]):
+            if last is not None:
+                reports.add(last)
+            last = None
+        if message.role == "assistant":
+            words = any(span.by == "agent" and span.text.strip() for span in spans[at])
+            last = None if any(True for _ in message.calls) else at if words else last
+    if last is not None:
+        reports.add(last)
+    return reports
 
 
-def _takes_up(sentence: str, words: str) -> bool:
-    """Whether an answer's sentence has no value but those of the words that it answers, which are quoted anyway."""
-    found = values_in(sentence) if len(sentence) <= MAX_SENTENCE else {}
-    return bool(found) and all(value in words for value in found)
+def _some_lines(text: str, wanted: frozenset[str]) -> Iterator[str]:
+    """The lines of an output that hold what the user or the agent wrote as well."""
+    return lines_with(text, wanted, literals(text))
 
 
-def drop_inside(folder: str, files: dict[str, File], at: int) -> None:
-    """Books the files of a deleted folder as deleted with it."""
-    inside = folder.rstrip("/") + "/"
-    for path, file in files.items():
-        if path.startswith(inside) and path != folder and file.state != "deleted":
-            actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
-            files[path] = replace(file, state="deleted", actions=actions, seen=at)
+def told_call(call: ToolCall, action: Action) -> str:
+    """A call in a line: its tool, and the arguments that are no bodies of files."""
+    arguments = arguments_of(call)
+    if action.touches and not action.command:
+        return f"{call.name} {', '.join(path for _, path, _ in action.touches[:4])}"
+    if isinstance(arguments, str):
+        return f"{call.name} {one_line(arguments, _ARGUMENT)}".strip()
+    told = (
+        f"{key}={_argument(value)}"
+        for key, value in arguments.items()
+        if key not in _BODIES and value not in ("", None)
+    )
+    return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
 
 
-def known_as(path: str, files: Mapping[str, File]) -> str:
-    """The path under which a file is known already: of `src/a.py` and `/x/src/a.py` the one that was seen first."""
-    if path in files:
-        return path
-    if "/" not in path or f"{path}/" in files:
-        return f"{path}/" if f"{path}/" in files else path
-    if path.startswith("/"):
-        same = [
-            known for known in files if "/" in known and not known.startswith(("/", "~")) and path.endswith(f"/{known}")
-        ]
-    else:
-        tail = f"/{path}"
-        same = [known for known in files if known.endswith(tail)]
-    return same[0] if len(same) == 1 else path
-
-
-def settle(labelled: list[Labelled], new: Labelled) -> tuple[list[Labelled], list[Retired]]:
-    """The labelled values with a new one among them, and what it retires."""
-    gone: list[Retired] = []
-    kept: list[Labelled] = []
-    for old in labelled:
-        if not same_label(old.label, new.label) or old.at > new.at:
-            kept.append(old)
-        elif old.value != new.value:
-            if new.corrects and is_telling(old.value):
-                gone.append(Retired(old.value, new.value, new.at, new.by))
-            elif not new.corrects:
-                kept.append(old)
-    return [*kept[-MOST_LABELLED:], new], gone
-
-
-def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:
-    """The plan with one item added or brought to its new state."""
-    for i, old in enumerate(todos):
-        if (todo.id and old.id == todo.id) or (todo.text and old.text == todo.text):
-            status = todo.status if known else old.status
-            merged = replace(todo, text=todo.text or old.text, status=status, id=todo.id or old.id)
-            return [*todos[:i], merged, *todos[i + 1 :]]
-    return [*todos, todo]
+def _argument(value: object) -> str:
+    if isinstance(value, list):
+        return "+".join(map(_argument, value))[: 2 * _ARGUMENT]
+    if isinstance(value, dict):
+        return " ".join(_argument(each) for each in value.values())[: 2 * _ARGUMENT]
+    return one_line(str(value), _ARGUMENT)
 
 
 def one_line(text: str, width: int) -> str:
@@ -328,7 +431,3 @@ def family(command: str) -> str:
     bare = _CUT.sub("", _PREFIX.sub("", command[:2_000]).split("\n", 1)[0])
     words = [w for w in bare.split() if not w.startswith("-")]
     return " ".join(words[:3])
-
-
-def _first_path(action: Action) -> str:
-    return action.touches[0][1] if action.touches else ""

@@ -1,15 +1,19 @@
-"""The kinds of fact that a ledger keeps; `at` and `seen` count messages since the session began."""
+"""The facts of a conversation: what code reads out of it once, keeps from fold to fold, and tells on a page.
+
+`at` and `seen` count messages since the session began.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
+import msgspec
 from msgspec import field
 
 from foldline.messages import Value
 
-Speaker = Literal["user", "assistant"]
 FileState = Literal["created", "modified", "read", "deleted", "renamed"]
+Lifetime = Literal["standing", "once"]
 
 
 class File(Value, frozen=True, omit_defaults=True):
@@ -43,7 +47,7 @@ class Command(Value, frozen=True, omit_defaults=True):
 
 
 class Fault(Value, frozen=True, omit_defaults=True):
-    """An error line that a tool answered with; `source` names what was tried, `key` what must succeed to resolve it."""
+    """An error that a tool answered with; `source` names what was tried, `key` what must succeed to close it."""
 
     text: str
     source: str = ""
@@ -53,20 +57,20 @@ class Fault(Value, frozen=True, omit_defaults=True):
 
 
 class Request(Value, frozen=True, omit_defaults=True):
-    """A user's message, verbatim; of a very long one its head and tail, `size` being its characters."""
+    """What the user said in one message, verbatim; of a very long one its head and tail, `size` being its characters."""
 
     text: str
     at: int = 0
     size: int = 0
-    first: bool = False
 
 
-class Constraint(Value, frozen=True, omit_defaults=True):
-    """A sentence that binds the agent, verbatim; `by` is who said it."""
+class Rule(Value, frozen=True, omit_defaults=True):
+    """A sentence that binds the agent, verbatim: for good, or `once`, for the turn that it was said in; `by` is who said it."""
 
     text: str
     at: int = 0
     by: Literal["user", "project", "summary"] = "user"
+    lifetime: Lifetime = "standing"
 
 
 class Todo(Value, frozen=True, omit_defaults=True):
@@ -78,41 +82,43 @@ class Todo(Value, frozen=True, omit_defaults=True):
     at: int = 0
 
 
-class Identifier(Value, frozen=True, omit_defaults=True):
-    """A literal that may be needed again: how often and when last it was seen, and the line it stood in."""
-
-    value: str
-    count: int = 1
-    seen: int = 0
-    weight: float = 1.0
-    line: str = ""
+Kind = Literal["said", "report", "thought", "call", "change", "failure", "result", "summary"]
+"""What a piece is: words of the user or of another agent; of the agent's report at the end of a turn; what it said amid its
+work; a call that looked, that changed something, or that failed; some of what a call brought; a line of an earlier summary."""
 
 
-class Note(Value, frozen=True, omit_defaults=True):
-    """A sentence of the assistant, or of an earlier summary, verbatim."""
+class Piece(Value, frozen=True, omit_defaults=True):
+    """The least that is told or left out: a short message, a sentence, a call, a few fields of what it brought.
 
-    text: str
-    kind: Literal["goal", "done", "state", "decision", "next", "context"] = "decision"
-    at: int = 0
-
-
-class Labelled(Value, frozen=True, omit_defaults=True):
-    """A value that was stated under a label; `corrects` where the sentence says that it replaces another."""
-
-    label: str
-    value: str
-    at: int = 0
-    corrects: bool = False
-    by: Speaker = "user"
-
-
-class Retired(Value, frozen=True, omit_defaults=True):
-    """A value that no longer holds in what was said before `at`; `now` replaced it.
-
-    What an assistant retires is retired from its own statements, never from what the user said.
+    Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
+    literals the user or the agent wrote as well.
     """
 
-    value: str
-    now: str = ""
+    text: str
     at: int = 0
-    by: Speaker = "user"
+    part: int = 0
+    by: Literal["user", "agent", "tool", "peer", "summary"] = "agent"
+    kind: Kind = "said"
+    used: int = 0
+
+
+class Facts(Value, frozen=True, omit_defaults=True, dict=True):
+    """What is known of a run of messages; `end` is how many messages it was read from."""
+
+    requests: tuple[Request, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    files: tuple[File, ...] = ()
+    commands: tuple[Command, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    passed: dict[str, int] = field(default_factory=dict)
+    """When each kind of command last succeeded, which closes the errors of its kind."""
+    plan_at: int | None = None
+    """When a plan was last written whole: what an older plan held is no longer planned."""
+    end: int = 0
+
+    def data(self) -> dict[str, Any]:
+        """The facts as plain JSON data."""
+        data: dict[str, Any] = msgspec.to_builtins(self)
+        return data

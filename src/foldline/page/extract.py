@@ -1,166 +1,188 @@
-"""The extractive summary: the ledger and the sentences that carry decisions, in fixed sections, without a model."""
+"""The page: what a summary says where code writes it, or where a model's one is missing.
+
+The agent has already written the summary: each turn ends with its own report. So a page tells the task as it is now, the
+rules that stand, turn after turn what the user said, what the agent reported and what its calls did, then what is open and
+which files there are. Everything is quoted, in the order in which it happened.
+"""
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from foldline.facts.ledger import Ledger
-from foldline.facts.literals import kind_of, literals, need
+from foldline.facts.literals import literals
+from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
-from foldline.facts.types import Identifier
+from foldline.facts.types import Facts, Piece
 from foldline.messages import Message, Summary
-from foldline.page.layout import Line, Page, shorten
-from foldline.page.sections import (
-    OWN,
-    boost_of,
-    bulletless,
-    command_lines,
-    error_lines,
-    file_lines,
-    progress_lines,
-    request_lines,
-    rule_lines,
-)
+from foldline.page.choosing import Candidate, candidates, choose, terms
+from foldline.page.lines import files, rules, state, task
+from foldline.page.quoting import quoted, safe, shorten
+from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
-_SHARES = {
-    "Goal": 0.12, "Constraints": 0.22, "In progress": 0.10, "Next steps": 0.07, "Errors": 0.08,
-    "Files": 0.32, "Decisions": 0.14, "Done": 0.10, "Commands": 0.08, "Critical context": 0.10,
-}  # fmt: skip
-_REQUESTS = 0.42
-_SPOKEN = 0.62
-"""The user's words come first: requests alone, and requests with constraints, may take these shares of the page."""
-_TRAIL = 0.14
-"""The files come next with this share, those that were changed first."""
-_LITERALS = 0.5
-_LEAST_PROSE = 0.3
-"""Literals get this share of the page, and leave to prose this share of what is left then."""
-_LINE = 0.3
-"""A line is preferred to its bare literals from this share of their chance per character on."""
-_WORD = re.compile(r"(?<![^\s(\"'])[^\W\d_]{2,}(?=[\s,.:;!?)\"']|$)|[\u3040-\u9fff]{2}")
-_WORDY = 6
-"""A line with so many ordinary words tells something; code and log lines seldom have them."""
+TASK, RULES, STATE, FILES, NAMES = 0.6, 0.25, 0.15, 0.14, 0.06
+"""The shares of a page that its parts may take; what they leave is the timeline's."""
 
-MOST_NUMBERS = 40
-"""Bare numbers in the list; a page has thousands of them, and few are needed again."""
-
-_ROW = 20
-_PLACE = re.compile(r"\d:\d+$")
-_CODE = re.compile(
-    r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await)\b"
-    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]"
-)
-"""A line of code says little without the lines around it: its names are listed instead."""
+SMALL = 600
+"""Tokens below which a part of one line has no heading."""
 
 
 def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
     """The summary of messages within the tokens of a brief, from what stands in them and nothing else."""
-    ledger = Ledger.of(messages)
-    return Summary(compose(brief, ledger), ledger.facts())
+    facts = facts_of(messages)
+    return Summary(compose(brief, facts), facts.data())
 
 
-def compose(brief: Brief, ledger: Ledger) -> str:
-    """A ledger as text of at most `brief.max_tokens`."""
+def compose(brief: Brief, facts: Facts) -> str:
+    """Facts as text of at most `brief.max_tokens`."""
     budget = max(brief.max_tokens, 0)
     focus = " ".join(clean(brief.focus).split())
-    top = shorten(f"Focus: {focus}", max(budget // 8, 20)) if focus else ""
-    boost = boost_of(focus)
-    width = 160 if budget < 1_000 else 240 if budget < 3_000 else 400
-    page = Page(budget, top)
-    for line in request_lines(ledger, int(budget * _REQUESTS), boost):
-        page.add(line)
-    quoted = "\n".join(line.text for line in page.lines)
-    for line in sorted(
-        rule_lines(ledger, boost), key=lambda line: (line.rank < OWN, line.text[2:] in quoted, -line.rank)
-    ):
-        page.add(line, budget * _SPOKEN - page.used)
-    room = budget * _TRAIL
-    trail = list(file_lines(ledger, max(room, (budget - page.used) * _SHARES["Files"] * 0.6), boost))
-    for line in sorted(trail, key=lambda line: -line.rank):
-        room -= page.add(line, room)
-    bare = int(budget * _LITERALS)
-    page.budget -= min(bare, int((budget - page.used) * (1 - _LEAST_PROSE)))
-    lines = [
-        *rule_lines(ledger, boost),
-        *progress_lines(ledger, width, boost),
-        *error_lines(ledger, width, boost),
-        *trail,
-        *command_lines(ledger, min(width, 240), boost),
-    ]
-    page.fill(lines, _SHARES)
-    page.budget = budget
-    _add_literals(page, ledger, bare)
-    page.fill(lines, _SHARES)
-    return clean(page.text() or _least(ledger, budget))
+    page = Page(budget)
+    if focus:
+        page.add("", [shorten(f"Focus: {focus}", max(budget // 8, 20))])
+    wanted = task(facts, brief.after)
+    page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
+    page.fill("Rules that stand", [f"- {safe(text)}" for text in rules(facts)], int(budget * RULES))
+    page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
+    page.add("Files", [f"- {safe(text)}" for text in files(facts, int(budget * FILES))])
+    told = set(terms("\n".join(page.lines())))
+    found = candidates(facts.pieces, dict.fromkeys(terms(focus), 1.0) if focus else None)
+    chosen = choose(found, page.room - int(budget * NAMES), told, facts.end)
+    page.timeline(chosen, facts)
+    page.add("Also named", names(found, chosen, told, page.room))
+    page.grow(found, chosen, told, facts)
+    return page.text()
 
 
-def _add_literals(page: Page, ledger: Ledger, room: int) -> None:
-    """Adds the literals most needed that nothing above shows: a few in the line that they stood in, the others bare."""
-    room = min(page.budget, page.used + room)
-    shown = "\n".join(line.text for line in page.lines)
-    chance = chances(ledger)
-    for v in reversed(ledger.labelled):
-        if (
-            v.by == "user"
-            and len(v.label) > 2
-            and not _PLACE.search(v.value)
-            and v.value not in shown
-            and ledger.holds(v.value, v.at)
-        ):
-            text = f"- {v.label}: {v.value}"
-            page.add(Line("Critical context", text + ledger.later(text, v.at), -1.0 - v.at), room - page.used)
-    known = {i.value: i for i in ledger.identifiers}
-    fresh = [known[value] for value in chance if value not in shown]
-    taken: set[str] = set()
-    lines = room // 250
-    for rank, i in enumerate(fresh[: 6 * lines]):
-        if lines and _tells(i, ledger, chance, taken):
-            line = Line("Critical context", f"- {bulletless(i.line)}{ledger.later(i.line, i.seen)}", 1.0 + rank)
-            if page.add(line, room - page.used):
-                taken.update(literals(i.line))
-                lines -= 1
-    _add_bare(page, [i.value for i in fresh if i.value not in taken], room)
+class Page:
+    """The parts of a page, and the tokens that are left of its budget."""
+
+    ORDER = ("", "Task now", "Rules that stand", "What happened", "State", "Files", "Also named")
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self.parts: dict[str, list[str]] = {}
+
+    @property
+    def room(self) -> int:
+        """Tokens that are left."""
+        return self.budget - estimate(self._render())
+
+    def add(self, part: str, lines: Sequence[str]) -> None:
+        """Puts lines under a heading, where there are any."""
+        if lines:
+            self.parts[part] = list(lines)
+
+    def fill(self, part: str, lines: Sequence[str], room: int) -> None:
+        """Puts as many of the lines under a heading as fit, the newest ones where not all do."""
+        kept: list[str] = []
+        for line in reversed(lines):
+            room -= estimate(line) + 1
+            if room < 0:
+                break
+            kept.insert(0, line)
+        self.add(part, kept)
+
+    def lines(self) -> Iterable[str]:
+        """All lines that stand on the page."""
+        return (line for lines in self.parts.values() for line in lines)
+
+    def timeline(self, chosen: Sequence[Candidate], facts: Facts) -> None:
+        """Tells the chosen pieces in the order in which they happened."""
+        self.add("What happened", told(sorted(chosen, key=lambda each: each.place), facts))
+
+    def grow(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
+        """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
+        for _ in range(3):
+            if (room := self.room) < max(12, self.budget // 50):
+                break
+            known = {each.place for each in chosen}
+            more = choose([each for each in found if each.place not in known], room, told, facts.end)
+            if not more:
+                break
+            chosen += more
+            self.timeline(chosen, facts)
+        while self.room < 0 and chosen:
+            chosen.pop()
+            self.timeline(chosen, facts)
+
+    def text(self) -> str:
+        """The page as Markdown."""
+        text = self._render()
+        return text if estimate(text) <= self.budget else shorten(text, self.budget)
+
+    def _render(self) -> str:
+        blocks = []
+        for part in self.ORDER:
+            if lines := self.parts.get(part):
+                alone = not part or (self.budget < SMALL and len(lines) == 1)
+                blocks.append("\n".join(lines) if alone else f"## {part}\n" + "\n".join(lines))
+        return clean("\n\n".join(blocks) if self.budget >= SMALL else "\n".join(blocks))
 
 
-def chances(ledger: Ledger) -> dict[str, float]:
-    """How likely each identifier that still stands is needed again; first those that are worth most for their length."""
-    chance = {
-        i.value: need(i.value, i.count, i.weight, max(ledger.end - i.seen, 0))
-        for i in ledger.identifiers
-        if ledger.holds(i.value, i.seen) and not ledger.later(i.value, i.seen)
-    }
-    return dict(sorted(chance.items(), key=lambda item: -item[1] / (len(item[0]) + 6) ** 0.5))
+def told(chosen: Sequence[Candidate], facts: Facts) -> list[str]:
+    """The pieces as lines, those of one text or call in one, with the number of the turn before a user's."""
+    starts = [request.at for request in facts.requests]
+    heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
+    lines: list[str] = []
+    group: list[Candidate] = []
+    turn = 0
+    for each in [*chosen, None]:
+        if group and (each is None or (each.piece.at, each.piece.part) != (group[0].piece.at, group[0].piece.part)):
+            now = bisect_right(starts, group[0].piece.at)
+            lines.append(_line(group, heads, now if now != turn else 0))
+            turn = now
+            group = []
+        if each is not None:
+            group.append(each)
+    return lines
 
 
-def _add_bare(page: Page, values: Iterable[str], room: int) -> None:
-    """Adds literals as lists, one for each kind, the first of them first until there is no room."""
-    kinds: dict[str, list[str]] = {}
-    left, bare = float(room - page.used), 0
-    for value in values:
-        kind = kind_of(value)
-        bare = bare + 1 if value.isdigit() else bare
-        if value.isdigit() and (len(value) < 4 or bare > MOST_NUMBERS):
+def _line(group: Sequence[Candidate], heads: dict[tuple[int, int], str], turn: int) -> str:
+    piece = group[0].piece
+    number = f"**{turn}** " if turn else ""
+    if piece.by == "tool":
+        head = heads.get((piece.at, piece.part), "")
+        texts = [each.piece.text for each in group]
+        if head and texts[0] != head:
+            texts.insert(0, shorten(head, 12).rstrip("…") + "…")
+        return f"{number}- {safe('; '.join(texts))}"
+    text = safe(_joined(group))
+    if piece.by == "user":
+        return f"{number}> {text}"
+    if piece.by == "peer":
+        return f"{number}(another agent) {text}"
+    return f"{number}{text}"
+
+
+def _joined(group: Sequence[Candidate]) -> str:
+    """The texts of pieces in order, marked where some between them are left out."""
+    text = group[0].piece.text
+    for before, each in zip(group, group[1:]):
+        text += (" " if each.place == before.place + 1 else " … ") + each.piece.text
+    return text
+
+
+def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str], room: int) -> list[str]:
+    """Literals that stand nowhere else on the page, those first that were used most, in one line."""
+    known = {each.place for each in chosen}
+    ranked: dict[str, float] = {}
+    for each in found:
+        if each.place in known:
             continue
-        left -= (len(value) + 2) / 3 + (0 if kind in kinds else 8)
-        if left < 0:
+        weight = {"result": 0.5, "call": 1.0}.get(each.piece.kind, 1.5) + each.piece.used
+        for word in literals(each.piece.text):
+            if word.lower() not in told:
+                ranked[word] = ranked.get(word, 0.0) + weight
+    kept: list[str] = []
+    room -= 8
+    for word in sorted(ranked, key=lambda w: -ranked[w] / (len(w) + 8)):
+        room -= len(word) // 3 + 2
+        if room < 0:
             break
-        kinds.setdefault(kind, []).append(value)
-    for place, (kind, names) in enumerate(kinds.items()):
-        for start in range(0, len(names), _ROW):
-            row = f"- {kind}: {', '.join(names[start : start + _ROW])}"
-            page.add(Line("Identifiers", row, 1e3 * place + start))
+        kept.append(word)
+    return [f"- {safe(', '.join(kept))}"] if kept else []
 
 
-def _tells(i: Identifier, ledger: Ledger, chance: dict[str, float], taken: set[str]) -> bool:
-    """Whether the line of an identifier is worth its tokens against the bare literals."""
-    if len(_WORD.findall(i.line)) < _WORDY or _CODE.search(i.line) or not ledger.holds(i.line, i.seen):
-        return False
-    gain = sum(chance.get(word, 0.0) for word in literals(i.line) if word not in taken)
-    return gain / (len(i.line) + 4) > _LINE * chance[i.value] / (len(i.value) + 3)
-
-
-def _least(ledger: Ledger, budget: int) -> str:
-    """What is said where nothing fits whole: the head of the newest request."""
-    text = f"> {ledger.requests[-1].text}" if ledger.requests else f"({ledger.end} messages without words)"
-    return shorten(text, budget)
+__all__ = ["Page", "Piece", "compose", "extract"]

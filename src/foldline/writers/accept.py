@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable, Generator, Sequence
 
 from foldline.errors import SummaryFailed
-from foldline.facts.ledger import Ledger
-from foldline.facts.types import Request
+from foldline.facts.foreign import with_prose
+from foldline.facts.types import Facts
 from foldline.messages import Message, Summary, Value, replace
 from foldline.page.extract import compose
-from foldline.page.sections import quote
 from foldline.tokens.estimate import estimate
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief
@@ -20,13 +19,6 @@ from foldline.writers.repair import beside, repair, reserve
 
 TRIES = 2
 """How often a draft is asked for: a faulty one is written again once, with its faults named."""
-
-SHOWN = 12
-"""Characters of a user's message that must stand in a summary for the message to be shown there."""
-
-LEAST_QUOTE = 24
-"""Tokens that the user's newest words get, however small the budget."""
-
 
 NATIVE_SHARE = 0.8
 """The share of what it replaces that a provider's compaction may take."""
@@ -55,20 +47,20 @@ class Written(Value, frozen=True, omit_defaults=True):
 
 
 def write(
-    brief: Brief, messages: Sequence[Message], ledger: Ledger, most: int, size: Callable[[str], int]
+    brief: Brief, messages: Sequence[Message], facts: Facts, most: int, size: Callable[[str], int]
 ) -> Generator[Ask, Answer, Written]:
     """A summary of messages: a summarizer's draft, checked and repaired, or an extraction where no draft can be installed.
 
     `size` is what a summary of a text takes in the view, and `most` what it may take there.
     """
-    room = reserve(ledger, brief.max_tokens, brief.focus)
+    room = reserve(facts, brief)
     brief = replace(brief, reserved=room)
     faults: tuple[str, ...] = ()
     drafts: list[Draft] = []
     written = Written(Summary(""))
     for _ in range(TRIES):
         began = time.perf_counter()
-        answer = yield Ask(replace(brief, faults=faults), tuple(messages), ledger)
+        answer = yield Ask(replace(brief, faults=faults), tuple(messages), facts)
         waited = written.waited + time.perf_counter() - began
         written = replace(written, waited=waited, asked=written.asked + 1, rewritten=faults)
         if isinstance(answer, SummaryFailed):
@@ -78,77 +70,51 @@ def write(
             if found := _oversize(answer.text, most, size):
                 faults = (found,)
                 break
-            return replace(written, summary=with_words(answer, ledger, brief.max_tokens // 4))
+            return replace(written, summary=answer)
         if isinstance(answer, Draft) and answer.native:
             drafts.append(answer)
             written = replace(written, drafts=tuple(drafts))
-            if not (faults := native_faults(answer, messages, ledger)):
-                return _with_native(written, answer, brief, ledger)
+            if not (faults := native_faults(answer, messages, facts)):
+                return _with_native(written, answer, brief, facts)
             continue
         draft = replace(answer, text=bare(answer.text)) if isinstance(answer, Draft) else Draft(bare(answer.text))
         drafts.append(draft)
         written = replace(written, drafts=tuple(drafts))
-        faults = faults_of(draft, messages, ledger)
+        faults = faults_of(draft, messages, facts)
         if not faults and (found := _oversize(draft.text, most, size, room)):
             faults = (found,)
         if not faults:
-            whole = repair(draft.text, ledger, _room(draft.text, room, brief.max_tokens, most, size), brief.focus)
-            summary = with_words(Summary(whole.text, ledger.facts()), ledger, brief.max_tokens // 4)
+            whole = repair(draft.text, facts, brief, _room(draft.text, room, brief.max_tokens, most, size))
+            summary = Summary(whole.text, with_prose(facts, draft.text).data())
             if not (found := _oversize(summary.text, most, size)):
                 return replace(
                     written, summary=summary, repaired=whole.added, rewritten=(*written.rewritten, *draft.before)
                 )
             faults = (found,)
     failures = tuple(dict.fromkeys(faults))
-    return replace(written, summary=extracted(brief, ledger), failures=failures, rewritten=())
+    return replace(written, summary=extracted(brief, facts), failures=failures, rewritten=())
 
 
-def native_faults(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> tuple[str, ...]:
+def native_faults(draft: Draft, messages: Sequence[Message], facts: Facts) -> tuple[str, ...]:
     """What keeps a provider's compaction from being installed; of a sealed one only its size can be judged."""
     took, saved = (sum(map(weigh, each)) for each in (draft.native, messages))
     if took > saved * NATIVE_SHARE:
         return (f"the compaction took {took:,} tokens in place of {saved:,}",)
-    return faults_of(draft, messages, ledger) if draft.text else ()
+    return faults_of(draft, messages, facts) if draft.text else ()
 
 
-def _with_native(written: Written, draft: Draft, brief: Brief, ledger: Ledger) -> Written:
+def _with_native(written: Written, draft: Draft, brief: Brief, facts: Facts) -> Written:
     """A provider's compaction as it came, and behind it what it does not show: the facts that code knows."""
     shown = "\n".join(message.text for message in draft.native)
-    whole = beside(shown, ledger, brief.max_tokens // 2, brief.focus)
-    summary = Summary(whole.text, ledger.facts())
-    together = Summary(f"{shown}\n{whole.text}")
-    if with_words(together, ledger, 0) is not together:
-        summary = with_words(summary, ledger, brief.max_tokens // 4)
+    whole = beside(shown, facts, brief, brief.max_tokens // 2)
+    summary = Summary(whole.text, with_prose(facts, shown).data())
     rewritten = (*written.rewritten, *draft.before)
     return replace(written, summary=summary, native=draft.native, repaired=whole.added, rewritten=rewritten)
 
 
-def extracted(brief: Brief, ledger: Ledger) -> Summary:
-    """The summary that code writes from the ledger, without a model."""
-    return with_words(Summary(compose(brief, ledger), ledger.facts()), ledger, brief.max_tokens // 4)
-
-
-def with_words(summary: Summary, ledger: Ledger, room: int) -> Summary:
-    """The summary, with the user's newest words quoted before it where it shows none of them, newest first.
-
-    A model may forget what the user said, and a small budget may not hold it.
-    """
-    said = [request for request in reversed(ledger.requests) if request.text.strip()]
-    missing = [request for request in said if not _shown(request, summary.text)]
-    if not missing or missing[0] is not said[0]:
-        return summary
-    quotes: list[str] = []
-    for request in missing:
-        if quotes and room < LEAST_QUOTE:
-            break
-        quotes.insert(0, quote(ledger, request, max(room, LEAST_QUOTE)))
-        room -= estimate(quotes[0])
-    text = summary.text if summary.text.startswith("#") else f"## Summary\n{summary.text}"
-    return replace(summary, text="\n".join(["## User requests", *quotes, "", text]))
-
-
-def _shown(request: Request, text: str) -> bool:
-    return request.text.split("\n")[0][:SHOWN].strip() in text
+def extracted(brief: Brief, facts: Facts) -> Summary:
+    """The summary that code writes from the facts, without a model."""
+    return Summary(compose(brief, facts), facts.data())
 
 
 def _room(text: str, reserved: int, wanted: int, most: int, size: Callable[[str], int]) -> int:

@@ -39,9 +39,9 @@ async def await_answer(ask: Ask, summarizer: Summarizer) -> Answer:
 
 
 def _asked(ask: Ask, summarizer: Summarizer) -> Answer | Awaitable[Any]:
-    """Extraction takes the ledger that the fold has read already."""
+    """Extraction takes the facts that the fold has read already."""
     if summarizer is extract:
-        return extracted(ask.brief, ask.ledger)
+        return extracted(ask.brief, ask.facts)
     try:
         answer = summarizer(ask.brief, ask.messages)
     except Exception as cause:  # noqa: BLE001

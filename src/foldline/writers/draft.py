@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from foldline.errors import SummaryFailed
-from foldline.facts.ledger import Ledger
+from foldline.facts.types import Facts
 from foldline.messages import Message, Summary, Usage, Value
 from foldline.view import Brief
 
@@ -15,7 +15,7 @@ class Ask(Value, frozen=True):
 
     brief: Brief
     messages: tuple[Message, ...]
-    ledger: Ledger
+    facts: Facts
     """What code knows of the messages."""
 
 

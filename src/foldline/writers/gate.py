@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from foldline.facts.language import language_of
-from foldline.facts.ledger import Ledger
 from foldline.facts.speech import is_summary, own_words
+from foldline.facts.types import Facts
 from foldline.messages import Message, Summary, Text
 from foldline.writers.draft import Draft
 from foldline.writers.invented import invented
@@ -40,7 +40,7 @@ def bare(text: str) -> str:
     return text
 
 
-def faults_of(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> tuple[str, ...]:
+def faults_of(draft: Draft, messages: Sequence[Message], ledger: Facts) -> tuple[str, ...]:
     """What keeps a draft, already bare, from being installed, most telling first; empty where nothing does."""
     if not draft.text.strip():
         return ("the summary was empty" + (f": the model answered with {draft.instead}" if draft.instead else ""),)
@@ -62,7 +62,7 @@ def shape_of(text: str) -> str | None:
     return None
 
 
-def _content(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> Iterator[str]:
+def _content(draft: Draft, messages: Sequence[Message], ledger: Facts) -> Iterator[str]:
     if not draft.complete:
         yield f"the summary was cut off by {draft.instead or 'its length limit: write less'}"
     missing = [name for name in draft.sections if not re.search(rf"(?im)^#+\s*{re.escape(name)}\b", draft.text)]
@@ -76,15 +76,15 @@ def _content(draft: Draft, messages: Sequence[Message], ledger: Ledger) -> Itera
         yield language
 
 
-def said(messages: Sequence[Message], ledger: Ledger) -> list[str]:
+def said(messages: Sequence[Message], ledger: Facts) -> list[str]:
     """Everything that the user said, as far back as the ledger knows, and what earlier summaries hold."""
     words = [own_words(p.text) for m in messages if m.role == "user" for p in m.parts if type(p) is Text]
-    rules = [c.text for c in ledger.constraints if c.by == "user"]
+    rules = [c.text for c in ledger.rules if c.by == "user"]
     told = [p.text for m in messages for p in m.parts if type(p) is Summary or (type(p) is Text and is_summary(p.text))]
     return [*(r.text for r in ledger.requests), *rules, *filter(None, words), *told]
 
 
-def spoken_in(messages: Sequence[Message], ledger: Ledger) -> list[str]:
+def spoken_in(messages: Sequence[Message], ledger: Facts) -> list[str]:
     """The languages of the conversation, the user's first, as far as they can be told."""
     user = language_of("\n".join(r.text for r in reversed(ledger.requests)))
     replies = (m.text for m in reversed(messages) if m.role == "assistant")
@@ -98,7 +98,7 @@ def language_for(messages: Sequence[Message]) -> str:
     return language_of("\n".join(filter(None, words)))
 
 
-def _changed(text: str, messages: Sequence[Message], ledger: Ledger) -> str:
+def _changed(text: str, messages: Sequence[Message], ledger: Facts) -> str:
     prose = re.sub(r"(?m)^#+ .*$", "", text)
     spoken = spoken_in(messages, ledger)
     written = language_of(prose)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from foldline.facts.later import REMARK
 from foldline.facts.stems import stems
 
+REMARK = re.compile(r' \(the user later: "([^"\n]*)"\)')
 _VERBS = (
     r"(?:ask(?:s|ed|ing)?|request(?:s|ed|ing)?|want(?:s|ed)?|said|says?|told|tells|instruct(?:s|ed)?|approv(?:es?|ed)|confirm(?:s|ed)?"
     r"|agree[sd]?|demand(?:s|ed)?|order(?:s|ed)?|insist(?:s|ed)?|need(?:s|ed)?|would like|authori[sz](?:es?|ed)|decid(?:es?|ed)"

@@ -1,0 +1,224 @@
+"""Facts of two runs of messages as one, and facts within bounds: so they last from fold to fold without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from foldline.facts.speech import clean
+from foldline.facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
+from foldline.messages import Value, replace
+
+F = TypeVar("F", bound=Value)
+
+MOST = {"files": 600, "commands": 80, "faults": 40, "requests": 400, "rules": 200, "todos": 80, "passed": 80}
+"""How many facts of each kind are kept: the newest of them, and of those first what matters most."""
+
+MOST_PIECES = 2_400
+MOST_PIECE_CHARACTERS = 200_000
+MOST_REQUEST_CHARACTERS = 80_000
+
+_KINDS: dict[str, type[Value]] = {
+    "requests": Request, "rules": Rule, "pieces": Piece, "files": File, "commands": Command, "faults": Fault, "todos": Todo,
+}  # fmt: skip
+_SEEN = frozenset({"files", "commands", "faults"})
+_KEPT = {"said": 6, "report": 4, "summary": 5, "change": 3, "failure": 3, "call": 2, "thought": 1, "result": 1}
+"""What of the pieces stays longest, by kind."""
+
+
+def merge(older: Facts, newer: Facts) -> Facts:
+    """Both as one, `newer` having happened after `older`: its states win, and what succeeded in it closes older errors."""
+    if older == Facts():
+        return newer
+    new = _shifted(newer, older.end)
+    passed = {**older.passed, **new.passed}
+    faults = {(f.key, f.text): replace(f, resolved=f.resolved or f.key in new.passed) for f in older.faults}
+    for fault in new.faults:
+        faults.pop((fault.key, fault.text), None)
+        faults[fault.key, fault.text] = fault
+    todos = [t for t in older.todos if new.plan_at is None or t.status == "done"]
+    for todo in new.todos:
+        todos = with_todo(todos, todo)
+    return bounded(
+        Facts(
+            requests=_with(older.requests, new.requests),
+            rules=_with(older.rules, new.rules),
+            pieces=(*older.pieces, *new.pieces),
+            files=tuple(_merged_files(older.files, new.files).values()),
+            commands=_newest(older.commands, new.commands),
+            faults=tuple(faults.values()),
+            todos=tuple(todos),
+            passed=passed,
+            plan_at=older.plan_at if new.plan_at is None else new.plan_at,
+            end=new.end,
+        )
+    )
+
+
+def bounded(facts: Facts) -> Facts:
+    """The facts within their bounds."""
+    fields: dict[str, Any] = {
+        "files": _best(facts.files, MOST["files"], lambda f: (f.changed, f.seen, f.times)),
+        "commands": _best(facts.commands, MOST["commands"], lambda c: (c.seen, c.count)),
+        "faults": _best(facts.faults, MOST["faults"], lambda f: (not f.resolved, f.seen)),
+        "rules": _best(facts.rules, MOST["rules"], lambda r: (r.by != "project", r.at)),
+        "todos": _best(facts.todos, MOST["todos"], lambda t: (t.status in ("pending", "in_progress"), t.at)),
+        "requests": _requests(facts.requests),
+        "pieces": _pieces(facts.pieces),
+        "passed": dict(sorted(facts.passed.items(), key=lambda item: item[1])[-MOST["passed"] :]),
+    }
+    return replace(facts, **fields)
+
+
+def from_data(data: Mapping[str, Any]) -> Facts:
+    """The facts behind plain data; what cannot be read of it is left out."""
+    plain = _plain(data)
+    if not isinstance(plain, dict):
+        return Facts()
+    fields: dict[str, Any] = {}
+    for name, kind in _KINDS.items():
+        items = plain.get(name)
+        if isinstance(items, list):
+            fields[name] = tuple(item for raw in items if (item := _converted(raw, kind)) is not None)
+    for name, type_ in (("passed", dict[str, int]), ("plan_at", int), ("end", int)):
+        if (value := _converted(plain.get(name), type_)) is not None:
+            fields[name] = value
+    return bounded(Facts(**fields))
+
+
+def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:
+    """The plan with one item added or brought to its new state."""
+    for i, old in enumerate(todos):
+        if (todo.id and old.id == todo.id) or (todo.text and old.text == todo.text):
+            status = todo.status if known else old.status
+            merged = replace(todo, text=todo.text or old.text, status=status, id=todo.id or old.id)
+            return [*todos[:i], merged, *todos[i + 1 :]]
+    return [*todos, todo]
+
+
+def drop_inside(folder: str, files: dict[str, File], at: int) -> None:
+    """Books the files of a deleted folder as deleted with it."""
+    inside = folder.rstrip("/") + "/"
+    for path, file in files.items():
+        if path.startswith(inside) and path != folder and file.state != "deleted":
+            actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
+            files[path] = replace(file, state="deleted", actions=actions, seen=at)
+
+
+def known_as(path: str, files: Mapping[str, File]) -> str:
+    """The path under which a file is known already: of `src/a.py` and `/x/src/a.py` the one that was seen first."""
+    if path in files:
+        return path
+    if "/" not in path or f"{path}/" in files:
+        return f"{path}/" if f"{path}/" in files else path
+    if path.startswith("/"):
+        same = [
+            known for known in files if "/" in known and not known.startswith(("/", "~")) and path.endswith(f"/{known}")
+        ]
+    else:
+        tail = f"/{path}"
+        same = [known for known in files if known.endswith(tail)]
+    return same[0] if len(same) == 1 else path
+
+
+def _merged_files(older: Iterable[File], newer: Iterable[File]) -> dict[str, File]:
+    files = {f.path: f for f in older}
+    for f in newer:
+        path = known_as(f.path, files)
+        files[path] = _later(files.pop(path, None), replace(f, path=path))
+        if f.state == "deleted":
+            drop_inside(path, files, f.seen)
+    return files
+
+
+def _later(old: File | None, new: File) -> File:
+    """A file's trail continued: reading does not undo a change, and writing again does not create."""
+    if old is None:
+        return new
+    actions = {verb: old.actions.get(verb, 0) + new.actions.get(verb, 0) for verb in {**old.actions, **new.actions}}
+    state = new.state
+    if state == "read" and old.state != "deleted":
+        state = old.state
+    elif state == "created" and old.state not in ("deleted", "renamed"):
+        state = "modified"
+    return File(new.path, state, actions, new.seen, new.to or (old.to if state == "renamed" else ""))
+
+
+def _shifted(facts: Facts, by: int) -> Facts:
+    """The facts as they read after `by` earlier messages."""
+    if not by:
+        return facts
+    fields: dict[str, Any] = {}
+    for name in _KINDS:
+        clock = "seen" if name in _SEEN else "at"
+        fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
+    plan_at = None if facts.plan_at is None else facts.plan_at + by
+    passed = {key: at + by for key, at in facts.passed.items()}
+    return replace(facts, **fields, passed=passed, plan_at=plan_at, end=facts.end + by)
+
+
+def _with(old: tuple[F, ...], new: tuple[F, ...]) -> tuple[F, ...]:
+    """Both in order; what was said again stays where it was said first."""
+    texts = {item.text for item in old}  # type: ignore[attr-defined]
+    return (*old, *(item for item in new if item.text not in texts))  # type: ignore[attr-defined]
+
+
+def _newest(old: tuple[Command, ...], new: tuple[Command, ...]) -> tuple[Command, ...]:
+    """Both in order, of those with the same text only the newer."""
+    counts = {c.text: c.count for c in old}
+    texts = {c.text for c in new}
+    fresh = (replace(c, count=c.count + counts.get(c.text, 0)) for c in new)
+    return (*(c for c in old if c.text not in texts), *fresh)
+
+
+def _best(items: tuple[F, ...], cap: int, rank: Any) -> tuple[F, ...]:
+    """The items within a cap, in their order, the lowest in rank dropped."""
+    if len(items) <= cap:
+        return items
+    kept = set(sorted(range(len(items)), key=lambda i: rank(items[i]), reverse=True)[:cap])
+    return tuple(item for i, item in enumerate(items) if i in kept)
+
+
+def _requests(requests: tuple[Request, ...]) -> tuple[Request, ...]:
+    """The requests within their bounds: the first and the newest stay."""
+    if len(requests) <= MOST["requests"] and sum(len(r.text) for r in requests) <= MOST_REQUEST_CHARACTERS:
+        return requests
+    first, room = requests[0], MOST_REQUEST_CHARACTERS - len(requests[0].text)
+    kept: list[Request] = []
+    for request in reversed(requests[1:][-MOST["requests"] :]):
+        if (room := room - len(request.text)) >= 0:
+            kept.append(request)
+    return (first, *reversed(kept))
+
+
+def _pieces(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """The pieces within their bounds: what the user said last to go, what calls brought and nobody used first."""
+    if len(pieces) <= MOST_PIECES and sum(len(p.text) for p in pieces) <= MOST_PIECE_CHARACTERS:
+        return pieces
+    order = sorted(range(len(pieces)), key=lambda i: (_KEPT[pieces[i].kind] + min(pieces[i].used, 3), i), reverse=True)
+    room, kept = MOST_PIECE_CHARACTERS, set[int]()
+    for i in order[:MOST_PIECES]:
+        if (room := room - len(pieces[i].text)) < 0:
+            break
+        kept.add(i)
+    return tuple(piece for i, piece in enumerate(pieces) if i in kept)
+
+
+def _plain(data: Any, depth: int = 0) -> Any:
+    """Data as it can be written again: no lone surrogates, nothing nested without end."""
+    if isinstance(data, str):
+        return clean(data)
+    if isinstance(data, Mapping):
+        return {clean(str(key)): _plain(value, depth + 1) for key, value in data.items()} if depth < 8 else {}
+    if isinstance(data, Sequence) and not isinstance(data, bytes):
+        return [_plain(value, depth + 1) for value in data] if depth < 8 else []
+    return data
+
+
+def _converted(raw: Any, kind: Any) -> Any:
+    try:
+        return None if raw is None else msgspec.convert(raw, kind)
+    except (msgspec.ValidationError, ValueError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,135 @@
+"""The parts of a page beside its timeline: the task as it is now, the rules that stand, the state, the files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from foldline.facts.types import Facts, File, Request
+from foldline.tokens.estimate import estimate
+
+TELLING = 40
+"""Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
+
+_WIDE = 2.5
+"""How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
+
+_PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
+_CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE)
+
+
+def task(facts: Facts, after: Sequence[str] = ()) -> list[str]:
+    """What the user wants now, oldest first: the newest request that says it, what it leans on, and what was said since.
+
+    `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing is to be told.
+    """
+    since = list(after)
+    if any(telling(text) for text in since):
+        return []
+    chain: list[Request] = []
+    for request in reversed(facts.requests):
+        chain.insert(0, request)
+        if telling(request.text):
+            break
+    if not chain:
+        return []
+    told = [request.text for request in chain]
+    leaning = chain[1:] or since
+    if leaning and (plan := _proposed(facts, chain[-1].at if chain[1:] else facts.end)):
+        told.insert(len(told) - bool(chain[1:]), plan)
+    return told
+
+
+def telling(text: str) -> bool:
+    """Whether a request says by itself what is wanted."""
+    wide = sum(1 for c in text if c >= "\u2e80")
+    return len(text) + wide * (_WIDE - 1) >= TELLING
+
+
+def _proposed(facts: Facts, before: int) -> str:
+    """What the agent had said last before a go-ahead."""
+    said = [p for p in facts.pieces if p.kind == "report" and p.at < before]
+    if not said:
+        return ""
+    last = said[-1].at
+    return "\n".join(p.text for p in said if p.at == last)
+
+
+def rules(facts: Facts) -> list[str]:
+    """The rules that stand, oldest first; an order for one turn stands in that turn only."""
+    newest = facts.requests[-1].at if facts.requests else -1
+    return [
+        rule.text for rule in facts.rules if rule.by != "project" and (rule.lifetime == "standing" or rule.at >= newest)
+    ]
+
+
+def state(facts: Facts) -> Iterator[str]:
+    """What is open: the steps of the plan, errors, and how the newest checks ended."""
+    for todo in facts.todos:
+        if todo.status in ("pending", "in_progress"):
+            yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
+    for fault in facts.faults[-12:]:
+        if not fault.resolved:
+            yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
+    checks = [c for c in facts.commands if c.note and _CHECK.search(c.note)]
+    for check in checks[-2:]:
+        yield f"last run: `{_cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+
+
+def files(facts: Facts, room: int) -> list[str]:
+    """The files by what was done to them: those that were changed, then those only read where there is room."""
+    changed = [f for f in facts.files if f.changed and not _PASSING.search(f.path)]
+    read = [f for f in facts.files if not f.changed]
+    lines: list[str] = []
+    for verb in ("created", "modified", "renamed", "deleted"):
+        some = [f for f in changed if f.state == verb]
+        lines += _listed(verb if verb != "modified" else "changed", some, room - _size(lines))
+    lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - _size(lines), room // 3))
+    return lines
+
+
+def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
+    """Files of a state by folder, the newest ones where not all have room."""
+    lines: list[str] = []
+    for count in range(len(some), 0, -1 if len(some) < 20 else -(len(some) // 12)):
+        folders: dict[str, list[str]] = {}
+        for f in some[-count:]:
+            folder, slash, name = f.path.rstrip("/").rpartition("/")
+            moved = f" → {f.to}" if f.to else ""
+            folders.setdefault(folder + slash, []).append(name + "/" * f.path.endswith("/") + moved)
+        told = "; ".join(
+            f"{folder}{', '.join(names)}" if len(names) == 1 or not folder else f"{folder}{{{', '.join(names)}}}"
+            for folder, names in folders.items()
+        )
+        left = len(some) - count
+        line = f"{verb}: {told}" + (f" … and {left} more" if left else "")
+        if estimate(line) <= room:
+            return [line]
+    return lines
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(estimate(line) + 1 for line in lines)
+
+
+def trail(file: File) -> str:
+    """A file with its state and what led to it."""
+    moved = f" → {file.to}" if file.to else ""
+    before = [
+        f"{verb}{f' {n}×' if n > 1 else ''}" for verb, n in file.actions.items() if verb not in ("read", file.state)
+    ]
+    times = file.actions.get(file.state, 1)
+    again = f" {times}×" if times > 1 else ""
+    return f"{file.state}{again}: {file.path}{moved}" + (f" (was {', '.join(before)})" if before else "")
+
+
+def _cut(text: str, width: int) -> str:
+    """A text of at most `width` characters, cut between words where it has any."""
+    if len(text) <= width:
+        return text
+    head = text[: width - 1]
+    space = head.rfind(" ")
+    return (head[:space] if space > width * 2 // 3 else head).rstrip() + "…"
+
+
+cut = _cut
