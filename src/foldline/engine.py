@@ -16,6 +16,7 @@ from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
+from foldline.tokens.weigh import SURELY_SHORT
 from foldline.view import Brief, Edit, View
 from foldline.writers.accept import Written, extracted, write
 from foldline.writers.asking import answer_to, await_answer
@@ -25,7 +26,8 @@ MIN_PROGRESS = 0.02
 """The share of the view that a fold must free to be installed, unless the view is over its limit."""
 
 NOTE_TOKENS = 48
-"""What the line takes that ends each summary and says which messages can be recalled."""
+SHORT_NOTE = 10
+"""What the line takes that ends each summary and says which messages can be recalled; in a short one only how many."""
 
 NAMED = 12
 """How many facts a receipt names of those lost, and of those repaired."""
@@ -125,7 +127,9 @@ def _write(
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
         return _with_facts(edit, edit.into, messages)
-    size = max(32, int(edit.into.max_tokens / max(ratio, 0.1)) - NOTE_TOKENS)
+    size = int(edit.into.max_tokens / max(ratio, 0.1))
+    short = size < SURELY_SHORT
+    size = max(16, size - (SHORT_NOTE if short else NOTE_TOKENS))
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
     round = max(rounds, folds_behind(messages)) + 1
     after = tuple(user_words(entry.message for entry in view.entries[start + len(span) :]))
@@ -138,9 +142,11 @@ def _write(
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view))
     told.append(Told(edit.drop, facts, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
+    note = f"[folded: {len(span)} messages]" if short else note
+    gap = "\n" if short else "\n\n"
     automatic = automatic_folds(messages) + (trigger == "threshold")
     data = {**written.summary.facts, "round": round, "automatic": automatic}
-    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}\n\n{note}".lstrip(), data),))
+    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}{gap}{note}".lstrip(), data),))
     return replace(edit, into=(*written.native, summary))
 
 

@@ -83,6 +83,14 @@ class Summary(Value, tag="summary", frozen=True, gc=False, omit_defaults=True):
     facts: dict[str, Any] = {}
     source: dict[str, Any] = {}
 
+    @property
+    def short(self) -> bool:
+        """Whether it goes without a sentence before it, which would take a tenth of its room."""
+        return len(self.text) <= SHORT_SUMMARY
+
+
+SHORT_SUMMARY = 1_600
+"""Characters of the longest short summary."""
 
 Part = Text | Thinking | ToolCall | ToolResult | Media | Summary | Opaque
 

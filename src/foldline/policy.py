@@ -15,6 +15,7 @@ from foldline.strategies import (
     truncate,
 )
 from foldline.strategies.tool_outputs import shorten_newest
+from foldline.strategies.within import fold_within
 
 
 class Budget(Value, frozen=True, omit_defaults=True):
@@ -115,16 +116,16 @@ def policy(name: str, layers: Iterable[Layer]) -> Policy:
 def hard_strategies(keep: int) -> tuple[Strategy, ...]:
     """What is tried, in this order, when a budget must be met and no model may be asked.
 
-    Outputs are pruned first only where that alone is enough: a summary made of stubs would know less. The newest
-    `keep` tokens stay, and the summary has what room is left, up to 16,000 tokens.
+    Outputs are pruned first only where that alone is enough: a summary made of stubs would know less. What is newer than
+    any cut is cut down to `keep` tokens, and the summary has what room that leaves.
     """
     return (
         prune_tool_outputs(protect=keep, enough=True),
         shorten_newest(keep=keep),
-        summarize_older(keep=keep, max_tokens=16_000, least=0),
+        fold_within(),
         prune_tool_outputs(protect=0, minimum=0),
         shorten_tool_outputs(keep=1_000),
-        summarize_older(keep=0, max_tokens=1_000, least=0),
+        fold_within(tail=0.0),
         shorten_tool_outputs(keep=200),
         shorten_tool_outputs(keep=40),
         truncate(),

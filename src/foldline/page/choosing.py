@@ -20,6 +20,10 @@ _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]")
 _FRAME = 3
 """Tokens that a piece costs beside its text: a new line, a mark, what joins it to the one before."""
 
+_QUESTION = 0.5
+_LABELLED = 0.8
+_LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
+
 _HEAD = 12
 """Tokens of the call that is named before what it brought, where the call itself is not told."""
 
@@ -56,6 +60,10 @@ class Candidate(Value, frozen=True):
     piece: Piece
     cost: int
     terms: dict[str, float]
+    share: float = 1.0
+    """What its form leaves of its worth: less of a question, which was answered, and of what was said again and again."""
+    bonus: float = 0.0
+    """What its form adds: somebody put a label before it."""
 
 
 def candidates(pieces: Sequence[Piece], boost: Mapping[str, float] | None = None) -> list[Candidate]:
@@ -63,10 +71,18 @@ def candidates(pieces: Sequence[Piece], boost: Mapping[str, float] | None = None
     found = [terms(piece.text) for piece in pieces]
     stands = Counter(term for each in found for term in each)
     rare = {term: 1.0 / (1.0 + 0.5 * log(n)) for term, n in stands.items()}
+    said = Counter(piece.text for piece in pieces)
     costs = estimate_all([piece.text for piece in pieces])
     lift = boost or {}
     return [
-        Candidate(i, piece, cost, {t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()})
+        Candidate(
+            i,
+            piece,
+            cost,
+            {t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()},
+            (_QUESTION if piece.text.endswith(("?", "？")) else 1.0) / said[piece.text],
+            _LABELLED if _LABEL.match(piece.text) else 0.0,
+        )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, found))
     ]
 
@@ -116,9 +132,10 @@ def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
             fresh += weight
     if not fresh:
         return 0.0
-    said = worth.base * (fresh / whole) * min(1.0, whole) + (worth.terms + worth.used * min(piece.used, 2)) * fresh
-    age = 0.8 + 0.4 * piece.at / max(1, newest)
-    return said * age / (_cost(each, headed) + 4)
+    said = (worth.base + each.bonus) * (fresh / whole) * min(1.0, whole)
+    said += (worth.terms + worth.used * min(piece.used, 2)) * fresh
+    age = 0.95 + 0.1 * piece.at / max(1, newest)
+    return said * each.share * age / (_cost(each, headed) + 4)
 
 
 def terms(text: str) -> dict[str, float]:

@@ -90,7 +90,8 @@ class Page:
 
     def timeline(self, chosen: Sequence[Candidate], facts: Facts) -> None:
         """Tells the chosen pieces in the order in which they happened."""
-        self.add("What happened", told(sorted(chosen, key=lambda each: each.place), facts))
+        lines = told(sorted(chosen, key=lambda each: each.place), facts, numbered=self.budget >= SMALL)
+        self.add("What happened", lines)
 
     def grow(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
         """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
@@ -116,12 +117,12 @@ class Page:
         blocks = []
         for part in self.ORDER:
             if lines := self.parts.get(part):
-                alone = not part or (self.budget < SMALL and len(lines) == 1)
+                alone = not part or self.budget < SMALL
                 blocks.append("\n".join(lines) if alone else f"## {part}\n" + "\n".join(lines))
         return clean("\n\n".join(blocks) if self.budget >= SMALL else "\n".join(blocks))
 
 
-def told(chosen: Sequence[Candidate], facts: Facts) -> list[str]:
+def told(chosen: Sequence[Candidate], facts: Facts, *, numbered: bool) -> list[str]:
     """The pieces as lines, those of one text or call in one, with the number of the turn before a user's."""
     starts = [request.at for request in facts.requests]
     heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
@@ -131,7 +132,7 @@ def told(chosen: Sequence[Candidate], facts: Facts) -> list[str]:
     for each in [*chosen, None]:
         if group and (each is None or (each.piece.at, each.piece.part) != (group[0].piece.at, group[0].piece.part)):
             now = bisect_right(starts, group[0].piece.at)
-            lines.append(_line(group, heads, now if now != turn else 0))
+            lines.append(_line(group, heads, now if numbered and now != turn else 0))
             turn = now
             group = []
         if each is not None:

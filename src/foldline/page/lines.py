@@ -28,6 +28,8 @@ def task(facts: Facts, after: Sequence[str] = ()) -> list[str]:
         return []
     chain: list[Request] = []
     for request in reversed(facts.requests):
+        if request.text.endswith(("?", "？")) and not telling(request.text):
+            continue
         chain.insert(0, request)
         if telling(request.text):
             break

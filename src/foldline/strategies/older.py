@@ -38,12 +38,12 @@ def summarize_older(
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         aim = max(0, view.tokens - max(0, excess))
         tail = min(keep, int(aim * TAIL_SHARE))
-        cut = _cut(view, tail)
+        cut = cut_for(view, tail)
         spans = [s for s in view.unpinned(cut) if _worth(view, *s)]
-        folded = sum(_tokens(view, *s) for s in spans)
+        folded = sum(tokens_in(view, *s) for s in spans)
         room = max(0, aim - (view.tokens - folded) - FRAME * len(spans))
         for start, stop in spans:
-            tokens = _tokens(view, start, stop)
+            tokens = tokens_in(view, start, stop)
             fair = max_tokens * tokens // folded + min(words, _words(view, start, stop))
             fits = room * tokens // folded if excess > 0 else fair
             floor = max(64, min(least, aim // 4) * tokens // folded)
@@ -54,7 +54,7 @@ def summarize_older(
     return strategy
 
 
-def _cut(view: View, tail: int) -> int:
+def cut_for(view: View, tail: int) -> int:
     """Where the tail starts: the earliest legal cut that keeps at most `tail` tokens, else the latest one."""
     points = sorted(view.cut_points() - {0, len(view.entries)})
     if not points:
@@ -80,7 +80,8 @@ def _words(view: View, start: int, stop: int) -> int:
     return sum(min(tokens, LONGEST_WORDS) for tokens in said)
 
 
-def _tokens(view: View, start: int, stop: int) -> int:
+def tokens_in(view: View, start: int, stop: int) -> int:
+    """Tokens of the entries from `start` to `stop`."""
     return sum(entry.tokens for entry in view.entries[start:stop])
 
 

@@ -20,6 +20,17 @@ CALL_FRAME = 12
 SUMMARY_FRAME = 24
 """Tokens of the words that a summary is wrapped in."""
 
+SHORT_FRAME = 8
+"""Tokens of what a short summary is wrapped in."""
+
+SURELY_SHORT = 320
+"""Tokens of a summary that is short, however long its words are."""
+
+
+def summary_frame(tokens: int) -> int:
+    """Tokens of the message and the words around a summary of that size, at most."""
+    return MESSAGE_FRAME + (SHORT_FRAME if tokens < SURELY_SHORT else SUMMARY_FRAME)
+
 
 HIDDEN_SIGNATURE = 5
 HIDDEN_DATA = 6
@@ -82,7 +93,7 @@ def _take_other(part: Part, family: str, texts: list[str]) -> int:
             return len(sealed) // HIDDEN_DATA
         case Summary(text):
             texts.append(text)
-            return SUMMARY_FRAME
+            return SHORT_FRAME if part.short else SUMMARY_FRAME
         case Opaque(source):
             texts.append(as_text(source))
     return 0

@@ -8,6 +8,9 @@ SUMMARY_PREFIX = "The conversation history before this point was compacted into 
 SUMMARY_SUFFIX = "\n</summary>"
 
 
+SHORT_PREFIX = "<summary>\n"
+
+
 def summary_text(summary: Summary) -> str:
     """The words that a model reads in place of the folded messages."""
-    return SUMMARY_PREFIX + summary.text + SUMMARY_SUFFIX
+    return (SHORT_PREFIX if summary.short else SUMMARY_PREFIX) + summary.text + SUMMARY_SUFFIX
