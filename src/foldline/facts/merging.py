@@ -24,7 +24,7 @@ _KINDS: dict[str, type[Value]] = {
     "requests": Request, "rules": Rule, "pieces": Piece, "files": File, "commands": Command, "faults": Fault, "todos": Todo,
 }  # fmt: skip
 _SEEN = frozenset({"files", "commands", "faults"})
-_KEPT = {"said": 6, "report": 4, "summary": 5, "change": 3, "failure": 3, "call": 2, "thought": 1, "result": 1}
+_KEPT = {"said": 6, "report": 4, "summary": 5, "change": 3, "failure": 3, "call": 2, "thought": 1, "result": 1, "excerpt": 0}
 """What of the pieces stays longest, by kind."""
 
 
@@ -34,7 +34,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
         return newer
     new = _shifted(newer, older.end)
     passed = {**older.passed, **new.passed}
-    faults = {(f.key, f.text): replace(f, resolved=f.resolved or f.key in new.passed) for f in older.faults}
+    faults = {(f.key, f.text): replace(f, resolved=f.resolved or any(closes(key, f.key) for key in new.passed)) for f in older.faults}
     for fault in new.faults:
         faults.pop((fault.key, fault.text), None)
         faults[fault.key, fault.text] = fault
@@ -86,6 +86,11 @@ def from_data(data: Mapping[str, Any]) -> Facts:
         if (value := _converted(plain.get(name), type_)) is not None:
             fields[name] = value
     return bounded(Facts(**fields))
+
+
+def closes(passed: str, failed: str) -> bool:
+    """Whether the success of one attempt closes the failure of another: the same one, or one with a wider target."""
+    return f"{failed} ".startswith(f"{passed} ")
 
 
 def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from foldline.facts.foreign import facts_of_prose
 from foldline.facts.literals import literals, without_span
-from foldline.facts.merging import bounded, drop_inside, from_data, known_as, merge, with_todo
+from foldline.facts.merging import bounded, closes, drop_inside, from_data, known_as, merge, with_todo
 from foldline.facts.outcomes import Outcome, edges, outcome
 from foldline.facts.rules import rules_in
 from foldline.facts.speakers import Span, spoken
@@ -25,12 +25,10 @@ _ARGUMENT = 90
 _CALL = 240
 """Characters that are told of an argument, and of a call."""
 
-_PREFIX = re.compile(r"^\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)+")
-_CUT = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head|grep|tee|sort|wc|cat|less)\b.*|>\s*/dev/null.*)", re.DOTALL)
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _NUMBERED = re.compile(r"#(\d+)\b")
 _COMMIT = re.compile(
-    r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?-m)\s*(?:\"\$\(cat <<\W?\w+\W?\n)?[\"']?([^\n\"]{6,200})"
+    r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
@@ -227,15 +225,16 @@ class Reading:
 
     def _read_statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
-        for each in sentences(text if len(text) < 24_000 else text[:16_000] + "\n" + text[-8_000:]):
+        said = list(sentences(text if len(text) < 24_000 else text[:16_000] + "\n" + text[-8_000:]))
+        for i, each in enumerate(said):
             if report or not each.endswith((":", "：", "…")):
-                self._tell(each, at, part, kind, "agent")
+                self._tell(each, at, part, kind, "agent", edge=report and i in (0, len(said) - 1))
         for found in _CHECKBOX.finditer(text) if "- [" in text or "* [" in text else ():
             self._put_todo(Todo(found[2].strip(), "pending" if found[1] == " " else "done", at=at))
 
-    def _tell(self, text: str, at: int, part: int, kind: Kind, by: str) -> None:
-        used = sum(word in self._wanted for word in literals(text)) if kind == "result" else 0
-        self.pieces.append(Piece(text, at, part, by, kind, used))  # type: ignore[arg-type]
+    def _tell(self, text: str, at: int, part: int, kind: Kind, by: str, *, edge: bool = False) -> None:
+        used = sum(word in self._wanted for word in literals(text)) if kind in ("result", "excerpt") else 0
+        self.pieces.append(Piece(text, at, part, by, kind, used, edge))  # type: ignore[arg-type]
 
     # -- tools ---------------------------------------------------------------------------------------------------
 
@@ -283,7 +282,7 @@ class Reading:
         elif not end.failed and answer:
             self.passed[key] = at
             for mark, fault in self.faults.items():
-                if fault.key == key:
+                if closes(key, fault.key):
                     self.faults[mark] = replace(fault, resolved=True)
         self._tell_call(call, action, end, at, part, answer, source, ended, looks)
 
@@ -304,8 +303,9 @@ class Reading:
         kind: Kind = "failure" if end.failed and not looks else "change" if changed or commit else "call"
         head = f"`{source}`" if action.command else source
         if commit:
-            head = f"git commit: {clean(commit[1]).strip()}"
+            head = f"git commit: {clean(commit[1] or commit[2] or commit[3]).strip()}"
         rest: list[str] = []
+        brought: Kind = "result"
         said = " ".join(answer.split()) if len(answer) <= 400 else ""
         tail = "; ".join(
             filter(None, (ended if ended != "ok" or action.command else "", end.fault if end.failed else end.note))
@@ -317,17 +317,19 @@ class Reading:
             if record is not None:
                 rest = fields(record)
             elif action.command or looks:
+                brought = "excerpt"
                 rest = list(_some_lines(answer, self._wanted))
             elif len(answer) <= 400:
                 rest = list(sentences(answer))
             else:
                 rest = [*_some_lines(answer, self._wanted), *figures(answer)]
         elif answer:
+            brought = "excerpt"
             rest = list(_some_lines(answer, self._wanted))[:6]
         self._tell(head + (f" → {tail}" if tail else ""), at, part, kind, "tool")
         for each in dict.fromkeys(rest):
             if each not in tail:
-                self._tell(each[:LONGEST], at, part, "result", "tool")
+                self._tell(each[:LONGEST], at, part, brought, "tool")
 
     def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
         """Books one action on a file."""
@@ -427,7 +429,26 @@ def one_line(text: str, width: int) -> str:
 
 
 def family(command: str) -> str:
-    """What a command is an attempt at: its program and first words, without directory, pipes and flags."""
-    bare = _CUT.sub("", _PREFIX.sub("", command[:2_000]).split("\n", 1)[0])
-    words = [w for w in bare.split() if not w.startswith("-")]
-    return " ".join(words[:3])
+    """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
+    steps = [step for step in parted_command(command[:4_000]) if not _PASSED_OVER.match(step)]
+    words = (steps[-1] if steps else command[:200]).split()
+    while words and ("=" in words[0] or words[0] in _WRAPPERS):
+        words.pop(0)
+    flags = [w for w in words[1:3] if w in ("-m",)]
+    return " ".join([*words[:1], *flags, *(w for w in words[1:] if not w.startswith("-"))][:5])
+
+
+def parted_command(command: str) -> list[str]:
+    """The steps of a command line, parted where no quote is open; what a pipe does with their output is left out."""
+    steps: list[str] = []
+    for found in _STEP.finditer(command):
+        step = found[0].strip()
+        if step and not found[0].startswith("|"):
+            steps.append(_REDIRECTED.sub("", step).strip())
+    return [step for step in steps if step]
+
+
+_STEP = re.compile(r"(?:\|(?!\|))?(?:[^\n;&|\"'\\]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|\d?>&\d|&>|[\"'])+")
+_REDIRECTED = re.compile(r"\s*\d?(?:>>?|<)\s*(?:&\d|[^\s|;&]+)")
+_PASSED_OVER = re.compile(r"(?:cd|echo|true|exit|export|set|source|sleep|printf)\b")
+_WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})

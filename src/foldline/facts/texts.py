@@ -148,9 +148,16 @@ def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]
     for word in own:
         if word in wanted and len(told) < MOST_LINES and not any(word in line for line in told):
             line = line_around(text, word, LONGEST // 2)
-            if line and line not in told:
+            if line and line not in told and not _CODE_LINE.search(line):
                 told.add(line)
                 yield line
+
+
+_CODE_LINE = re.compile(
+    r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
+    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^[+-]\s|^@@"
+)
+"""A line of code says little without the lines around it, and stands in its file."""
 
 
 def figures(text: str) -> Iterator[str]:

@@ -82,16 +82,17 @@ class Todo(Value, frozen=True, omit_defaults=True):
     at: int = 0
 
 
-Kind = Literal["said", "report", "thought", "call", "change", "failure", "result", "summary"]
+Kind = Literal["said", "report", "thought", "call", "change", "failure", "result", "excerpt", "summary"]
 """What a piece is: words of the user or of another agent; of the agent's report at the end of a turn; what it said amid its
-work; a call that looked, that changed something, or that failed; some of what a call brought; a line of an earlier summary."""
+work; a call that looked, that changed something, or that failed; some of what a call brought, or a line of a file or of what
+a command put out; a line of an earlier summary."""
 
 
 class Piece(Value, frozen=True, omit_defaults=True):
     """The least that is told or left out: a short message, a sentence, a call, a few fields of what it brought.
 
     Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
-    literals the user or the agent wrote as well.
+    literals the user or the agent wrote as well; `edge` says that a report begins or ends with it.
     """
 
     text: str
@@ -100,6 +101,7 @@ class Piece(Value, frozen=True, omit_defaults=True):
     by: Literal["user", "agent", "tool", "peer", "summary"] = "agent"
     kind: Kind = "said"
     used: int = 0
+    edge: bool = False
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

@@ -22,6 +22,7 @@ _FRAME = 3
 
 _QUESTION = 0.5
 _LABELLED = 0.8
+_EDGE = 1.0
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
 _HEAD = 12
@@ -37,14 +38,15 @@ class Worth(Value, frozen=True):
 
 
 WORTH: dict[tuple[str, str], Worth] = {
-    ("user", "said"): Worth(1.2, 1.7),
+    ("user", "said"): Worth(2.0, 1.7),
     ("user", "result"): Worth(0.2, 0.5, 0.6),
-    ("agent", "report"): Worth(0.8, 1.1),
+    ("agent", "report"): Worth(1.0, 1.1),
     ("agent", "thought"): Worth(0.1, 0.7),
     ("tool", "change"): Worth(1.6, 1.2),
     ("tool", "failure"): Worth(1.4, 1.0),
     ("tool", "call"): Worth(0.4, 0.8),
     ("tool", "result"): Worth(0.1, 0.45, 0.5),
+    ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
     ("peer", "said"): Worth(0.3, 0.8),
     ("summary", "summary"): Worth(1.0, 1.2),
 }
@@ -63,7 +65,7 @@ class Candidate(Value, frozen=True):
     share: float = 1.0
     """What its form leaves of its worth: less of a question, which was answered, and of what was said again and again."""
     bonus: float = 0.0
-    """What its form adds: somebody put a label before it."""
+    """What its form adds: somebody put a label before it, or a report begins or ends with it."""
 
 
 def candidates(pieces: Sequence[Piece], boost: Mapping[str, float] | None = None) -> list[Candidate]:
@@ -81,7 +83,7 @@ def candidates(pieces: Sequence[Piece], boost: Mapping[str, float] | None = None
             cost,
             {t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()},
             (_QUESTION if piece.text.endswith(("?", "？")) else 1.0) / said[piece.text],
-            _LABELLED if _LABEL.match(piece.text) else 0.0,
+            (_LABELLED if _LABEL.match(piece.text) else 0.0) + (_EDGE if piece.edge else 0.0),
         )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, found))
     ]
@@ -99,7 +101,7 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
     misses = 0
     while heap and room > 4 and misses < 60:
         _, place, each = heapq.heappop(heap)
-        headed = each.piece.kind != "result" or (each.piece.at, each.piece.part) in heads
+        headed = each.piece.kind not in ("result", "excerpt") or (each.piece.at, each.piece.part) in heads
         score = _score(each, told, newest, headed)
         if score <= 0:
             continue

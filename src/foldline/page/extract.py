@@ -7,6 +7,7 @@ which files there are. Everything is quoted, in the order in which it happened.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
@@ -23,6 +24,9 @@ from foldline.view import Brief
 
 TASK, RULES, STATE, FILES, NAMES = 0.6, 0.25, 0.15, 0.14, 0.06
 """The shares of a page that its parts may take; what they leave is the timeline's."""
+
+WORDS = 0.4
+"""The share of the timeline that the user's words have before anything else."""
 
 SMALL = 600
 """Tokens below which a part of one line has no heading."""
@@ -47,8 +51,13 @@ def compose(brief: Brief, facts: Facts) -> str:
     page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
     page.add("Files", [f"- {safe(text)}" for text in files(facts, int(budget * FILES))])
     told = set(terms("\n".join(page.lines())))
+    told.update(term for file in facts.files for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), 1.0) if focus else None)
-    chosen = choose(found, page.room - int(budget * NAMES), told, facts.end)
+    room = page.room - int(budget * NAMES)
+    chosen = choose([each for each in found if each.piece.by == "user"], int(room * WORDS), told, facts.end)
+    room -= sum(each.cost for each in chosen)
+    known = {each.place for each in chosen}
+    chosen += choose([each for each in found if each.place not in known], room, told, facts.end)
     page.timeline(chosen, facts)
     page.add("Also named", names(found, chosen, told, page.room))
     page.grow(found, chosen, told, facts)
@@ -172,9 +181,9 @@ def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str
     for each in found:
         if each.place in known:
             continue
-        weight = {"result": 0.5, "call": 1.0}.get(each.piece.kind, 1.5) + each.piece.used
+        weight = {"result": 0.5, "excerpt": 0.2, "call": 1.0}.get(each.piece.kind, 1.5) + each.piece.used
         for word in literals(each.piece.text):
-            if word.lower() not in told:
+            if word.lower() not in told and not _MEMBER.match(word):
                 ranked[word] = ranked.get(word, 0.0) + weight
     kept: list[str] = []
     room -= 8
@@ -185,5 +194,7 @@ def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str
         kept.append(word)
     return [f"- {safe(', '.join(kept))}"] if kept else []
 
+
+_MEMBER = re.compile(r"(?:self|this|os|json|re|sys)\.|\d{1,3}(?:\.\d+)?$|\w+\(")
 
 __all__ = ["Page", "Piece", "compose", "extract"]

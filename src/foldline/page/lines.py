@@ -70,8 +70,9 @@ def state(facts: Facts) -> Iterator[str]:
     for todo in facts.todos:
         if todo.status in ("pending", "in_progress"):
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
-    for fault in facts.faults[-12:]:
-        if not fault.resolved:
+    recent = facts.requests[-2].at if len(facts.requests) > 1 else 0
+    for fault in facts.faults:
+        if not fault.resolved and fault.seen >= recent:
             yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
     checks = [c for c in facts.commands if c.note and _CHECK.search(c.note)]
     for check in checks[-2:]:
