@@ -8,8 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.errors import CannotFit
-from foldline.facts.reading import facts_of
-from foldline.facts.speakers import user_words
+from foldline.facts.reading import facts_of, user_words
 from foldline.facts.types import Facts
 from foldline.facts.verify import audit, origins
 from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
@@ -132,7 +131,7 @@ def _write(
     size = max(16, size - (SHORT_NOTE if short else NOTE_TOKENS))
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
     round = max(rounds, folds_behind(messages)) + 1
-    after = tuple(user_words(entry.message for entry in view.entries[start + len(span) :]))
+    after = tuple(user_words([entry.message for entry in view.entries[start + len(span) :]]))
     brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads, after=after)
     facts = facts_of(messages)
     if layer.hard:

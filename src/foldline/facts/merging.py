@@ -24,7 +24,17 @@ _KINDS: dict[str, type[Value]] = {
     "requests": Request, "rules": Rule, "pieces": Piece, "files": File, "commands": Command, "faults": Fault, "todos": Todo,
 }  # fmt: skip
 _SEEN = frozenset({"files", "commands", "faults"})
-_KEPT = {"said": 6, "report": 4, "summary": 5, "change": 3, "failure": 3, "call": 2, "thought": 1, "result": 1, "excerpt": 0}
+_KEPT = {
+    "said": 6,
+    "report": 4,
+    "summary": 5,
+    "change": 3,
+    "failure": 3,
+    "call": 2,
+    "thought": 1,
+    "result": 1,
+    "excerpt": 0,
+}
 """What of the pieces stays longest, by kind."""
 
 
@@ -34,7 +44,10 @@ def merge(older: Facts, newer: Facts) -> Facts:
         return newer
     new = _shifted(newer, older.end)
     passed = {**older.passed, **new.passed}
-    faults = {(f.key, f.text): replace(f, resolved=f.resolved or any(closes(key, f.key) for key in new.passed)) for f in older.faults}
+    faults = {
+        (f.key, f.text): replace(f, resolved=f.resolved or any(closes(key, f.key) for key in new.passed))
+        for f in older.faults
+    }
     for fault in new.faults:
         faults.pop((fault.key, fault.text), None)
         faults[fault.key, fault.text] = fault

@@ -12,7 +12,7 @@ from foldline.facts.outcomes import Outcome, edges, outcome
 from foldline.facts.rules import rules_in
 from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary
-from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, sentences
+from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, said_in, sentences
 from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
 from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Request, Rule, Todo
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
@@ -142,6 +142,14 @@ def _behind(message: Message, part: object) -> Facts | None:
     return None
 
 
+def user_words(messages: Sequence[Message]) -> Iterator[str]:
+    """What the user says in each message that holds words of the user's."""
+    for spans in spoken(messages):
+        said = "\n".join(span.text for span in spans if span.by == "user").strip()
+        if said:
+            yield said
+
+
 class Reading:
     """The facts of a run of messages while they are read."""
 
@@ -217,7 +225,7 @@ class Reading:
             words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
         if all(request.text != words for request in self.requests):
             self.requests.append(Request(words, at, size if size > REQUEST_CHARACTERS else 0))
-        for each in [words] if len(words) <= 120 and "\n" not in words else sentences(words):
+        for each in said_in(words):
             self._tell(each, at, part, "said", "user")
         for text, lifetime in rules_in(words):
             if lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):

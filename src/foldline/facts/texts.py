@@ -26,6 +26,9 @@ _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ROW = re.compile(r"^\|(.+)\|$")
 _RULE = re.compile(r"[\s|:=*_-]+$")
 _FENCE = re.compile(r"^\s*(```|~~~)")
+_WHOLE = 120
+"""Characters of a message that is told whole or not at all."""
+
 _CODE = 200
 """Characters of a fenced block that is told whole; a longer one is code, which stands in a file."""
 
@@ -60,9 +63,14 @@ def sentences(text: str) -> Iterator[str]:
         yield from parted(line)
 
 
+def said_in(words: str) -> list[str]:
+    """What the user said in a message, by pieces: a short message whole, a longer one by its sentences."""
+    return [words] if len(words) <= _WHOLE and "\n" not in words else list(sentences(words))
+
+
 def parted(line: str) -> Iterator[str]:
     """A line whole, or its sentences where it is long; what is longer than any sentence is cut between words."""
-    if len(line) <= 120:
+    if len(line) <= _WHOLE:
         yield line
         return
     start, last = 0, len(line)

@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 
 from foldline.errors import FormatError
-from foldline.facts.ledger import Ledger
+from foldline.facts.merging import merge
+from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
-from foldline.handoff.state import Source, State, Tokens, decode, encode, fields_of, ledger_of
+from foldline.facts.types import Facts
+from foldline.handoff.state import Source, State, Tokens, decode, encode, facts_in, fields_of
 from foldline.messages import Message, Summary, replace
 from foldline.models import model as model_named
 from foldline.page.extract import compose
@@ -36,10 +38,10 @@ class History:
     def __init__(self, session: Session | Transcript) -> None:
         self.imported: State | None = None
         self.messages: list[Told] = self._lineage(session) if isinstance(session, Session) else _whole(session)
-        earlier = ledger_of(self.imported) if self.imported else Ledger()
-        self.ledger = earlier.merge(Ledger.of(message for _, message in self.messages))
+        earlier = facts_in(self.imported) if self.imported else Facts()
+        self.facts = merge(earlier, facts_of(message for _, message in self.messages))
         self._ids = _ids(self.imported)
-        self.carried = self.ledger.end - len(self.messages)
+        self.carried = self.facts.end - len(self.messages)
 
     def id_at(self, at: int) -> str:
         """The id of the entry that a message has, by its number; empty where no entry is known."""
@@ -58,8 +60,8 @@ def export(session: Session | Transcript, *, window: int | None = None) -> State
     meter = session.meter(known.family)
     view = session.view(meter)
     history = History(session)
-    ledger, earlier = history.ledger, history.imported
-    summary = compose(Brief(SUMMARY_TOKENS), ledger) if ledger != Ledger() else ""
+    facts, earlier = history.facts, history.imported
+    summary = compose(Brief(SUMMARY_TOKENS), facts) if facts != Facts() else ""
     count = meter.total(round(view.tokens / meter.ratio))
     told = history.messages
     return State(
@@ -71,7 +73,7 @@ def export(session: Session | Transcript, *, window: int | None = None) -> State
             clean(session.model),
             clean(_cwd(session)),
             session.compactions,
-            ledger.end,
+            facts.end,
             history.carried,
             clean(told[0][0]) if told else "",
             clean(told[-1][0]) if told else "",
@@ -79,7 +81,7 @@ def export(session: Session | Transcript, *, window: int | None = None) -> State
         earlier=(earlier.source, *earlier.earlier) if earlier else (),
         tokens=Tokens(view.tokens + meter.overhead, window or known.window, estimate(summary), round(count.error, 3)),
         summary=summary,
-        **fields_of(ledger, lambda at: clean(history.id_at(at))),
+        **fields_of(facts, lambda at: clean(history.id_at(at))),
     )
 
 
@@ -108,7 +110,7 @@ def _ids(state: State | None) -> dict[int, str]:
     if state is None:
         return {}
     kinds: Sequence[Sequence[Any]] = (
-        state.requests, state.constraints, state.decisions, state.findings, state.corrections, state.entities,
+        state.requests, state.constraints, state.decisions, state.findings, state.entities,
         state.operations, state.errors, state.files, state.open_work, state.next_steps,
     )  # fmt: skip
     return {fact.at: fact.id for facts in kinds for fact in facts if fact.id}

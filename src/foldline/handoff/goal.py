@@ -9,14 +9,13 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from foldline.facts.ledger import Ledger
 from foldline.facts.speech import clean
-from foldline.facts.types import File
+from foldline.facts.types import Facts, File
 from foldline.handoff.exporting import History, Told
 from foldline.handoff.new_session import Written, write_new
 from foldline.handoff.portable import PI
 from foldline.messages import Message, Text, ToolCall, ToolResult, Value, text_of
-from foldline.page.sections import cut, trail
+from foldline.page.lines import cut, trail
 from foldline.session import Session
 from foldline.tokens.estimate import estimate
 from foldline.transcripts.transcript import Transcript
@@ -64,7 +63,7 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
     """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
     goal = clean(goal).strip()
     history = History(session)
-    ledger = history.ledger
+    facts = history.facts
     words = [_words_of(message) for _, message in history.messages]
     score = scorer(goal, words)
     near = _nearest(history.messages, words, score)
@@ -75,10 +74,10 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
     room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
     pointers = [_pointer(*history.messages[place], words[place]) for _, place in near[:6]]
     sections = (
-        ("Constraints", _rules(ledger, score), 0.35),
-        ("Files to look at", _files(ledger, score, [(points, words[place]) for points, place in near]), 0.25),
-        ("Decisions", _decisions(ledger, score), 0.25),
-        ("Open work", _open(ledger, score), 0.15),
+        ("Constraints", _rules(facts, score), 0.35),
+        ("Files to look at", _files(facts, score, [(points, words[place]) for points, place in near]), 0.25),
+        ("Decisions", _decisions(facts, score), 0.25),
+        ("Open work", _open(facts, score), 0.15),
         ("In the old session", [f"- {p.id} ({p.role}): {p.text}" for p in pointers], 0.15),
     )
     blocks, shown = _fitted(sections, room)
@@ -168,14 +167,14 @@ def _pointer(id: str, message: Message, words: str) -> Pointer:
     return Pointer(clean(id), message.speaker, cut(" ".join(words[:600].split()), 120))
 
 
-def _rules(ledger: Ledger, score: Score) -> list[str]:
+def _rules(facts: Facts, score: Score) -> list[str]:
     """The rules that stand, word for word: the user's before the project's, what bears on the goal first."""
-    standing = [c for c in ledger.constraints if ledger.holds(c.text, c.at, "user")]
-    standing.sort(key=lambda c: (c.by != "project", score(c.text) > 0, c.at), reverse=True)
-    return [f"- {c.text}" for c in standing]
+    standing = [rule for rule in facts.rules if rule.lifetime == "standing"]
+    standing.sort(key=lambda rule: (rule.by != "project", score(rule.text) > 0, rule.at), reverse=True)
+    return [f"- {rule.text}" for rule in standing]
 
 
-def _files(ledger: Ledger, score: Score, near: Sequence[tuple[float, str]]) -> list[str]:
+def _files(facts: Facts, score: Score, near: Sequence[tuple[float, str]]) -> list[str]:
     """The files that the goal or the messages nearest to it name; where it names none, those changed last."""
 
     def bears(file: File) -> float:
@@ -183,7 +182,7 @@ def _files(ledger: Ledger, score: Score, near: Sequence[tuple[float, str]]) -> l
         told = sum(points for points, text in near if _names(text, file.path) or ("." in name[1:] and name in text))
         return 3 * score(file.path) + told * (1.5 if file.changed else 1.0)
 
-    here = [f for f in ledger.files if f.state not in ("deleted", "renamed") and not f.path.endswith("/")]
+    here = [f for f in facts.files if f.state not in ("deleted", "renamed") and not f.path.endswith("/")]
     ranked = sorted(((bears(f), f.seen, f) for f in here), key=lambda r: r[:2], reverse=True)
     chosen = [f for points, _, f in ranked if points > 0][:20]
     changed = sorted((f for f in here if f.changed), key=lambda f: -f.seen)
@@ -195,18 +194,18 @@ def _names(text: str, path: str) -> bool:
     return path in text and f"{path}/" not in text
 
 
-def _decisions(ledger: Ledger, score: Score) -> list[str]:
-    """What was decided that bears on the goal; where nothing does, what was decided last."""
-    notes = [n for n in ledger.notes if n.kind in ("decision", "context", "goal") and ledger.holds(n.text, n.at)]
-    scored = sorted(((score(n.text), n.at, n.text) for n in notes), reverse=True)
-    texts = [text for points, _, text in scored if points > 0] or [n.text for n in notes[::-1][:4]]
-    return [f"- {cut(text, 300)}" for text in texts[:16]]
+def _decisions(facts: Facts, score: Score) -> list[str]:
+    """What was reported that bears on the goal; where nothing does, what was reported last."""
+    reports = [p for p in facts.pieces if p.kind in ("report", "summary")]
+    scored = sorted(((score(p.text), p.at, p.text) for p in reports), reverse=True)
+    texts = [text for points, _, text in scored if points > 0] or [p.text for p in reports[::-1][:4]]
+    return [f"- {cut(text, 300)}" for text in dict.fromkeys(texts[:16])]
 
 
-def _open(ledger: Ledger, score: Score) -> list[str]:
+def _open(facts: Facts, score: Score) -> list[str]:
     """Steps of the plan that are not done, and errors that still stand, what bears on the goal first."""
-    steps = [f"- [ ] {t.text}" for t in ledger.todos if t.status in ("pending", "in_progress")]
-    errors = [f"- error: {cut(f.text, 200)}" for f in ledger.faults[::-1] if not f.resolved and score(f.text) > 0]
+    steps = [f"- [ ] {t.text}" for t in facts.todos if t.status in ("pending", "in_progress")]
+    errors = [f"- error: {cut(f.text, 200)}" for f in facts.faults[::-1] if not f.resolved and score(f.text) > 0]
     return sorted(steps, key=lambda text: -score(text)) + errors[:4]
 
 

@@ -8,11 +8,11 @@ from typing import IO
 import msgspec
 
 from foldline.errors import FormatError
-from foldline.facts.ledger import Ledger
+from foldline.facts.types import Facts
 from foldline.handoff.exporting import STATE
 from foldline.handoff.new_session import Written, write_new
 from foldline.handoff.portable import PI
-from foldline.handoff.state import LARGEST, State, decode, ledger_of
+from foldline.handoff.state import LARGEST, State, decode, facts_in
 from foldline.messages import Message, Summary, replace
 from foldline.page.extract import compose
 from foldline.tokens.estimate import estimate
@@ -48,7 +48,7 @@ def import_state(
     state: State, format: str = PI, path: str | None = None, *, cwd: str = "", tokens: int = TEXT_TOKENS
 ) -> Written:
     """Opens a new session at the head of which the state stands as a summary, with the facts behind it."""
-    message = Message("user", (Summary(opening(state, tokens), ledger_of(state).facts()),))
+    message = Message("user", (Summary(opening(state, tokens), facts_in(state).data()),))
     note = {STATE: msgspec.to_builtins(state)}
     parent = state.source.file if state.source.agent == PI else ""
     return write_new([message], format, path, cwd=cwd, parent=parent, tokens_before=state.tokens.context, note=note)
@@ -56,21 +56,21 @@ def import_state(
 
 def opening(state: State, tokens: int = TEXT_TOKENS) -> str:
     """The state as a text within some tokens: the user's words first, then the work, the files as pi lists them."""
-    ledger = ledger_of(state)
+    facts = facts_in(state)
     source = state.source
     told = f"It was session {source.session} of {source.agent}" + (f", with {source.model}" if source.model else "")
     head = f"{PREFIX}\n\n{told}, {source.messages:,} messages; its commands and errors may be out of date."
-    files = _files(ledger, tokens // 4)
+    files = _files(facts, tokens // 4)
     room = tokens - estimate(head) - estimate(files) - 8
-    body = compose(Brief(max(room, 100)), replace(ledger, files=()))
+    body = compose(Brief(max(room, 100)), replace(facts, files=()))
     return "\n\n".join(filter(None, (head, body, files)))
 
 
-def _files(ledger: Ledger, tokens: int) -> str:
+def _files(facts: Facts, tokens: int) -> str:
     """The files in two lists, those changed last first, as many as fit; gone and moved ones by a line each."""
     blocks = []
     room = tokens
-    newest = sorted(ledger.files, key=lambda f: (f.changed, f.seen), reverse=True)
+    newest = sorted(facts.files, key=lambda f: (f.changed, f.seen), reverse=True)
     gone = [f for f in newest if f.state in ("deleted", "renamed")]
     modified = [f for f in newest if f.changed and f not in gone]
     read = [f for f in newest if not f.changed]

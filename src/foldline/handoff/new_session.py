@@ -14,7 +14,7 @@ from msgspec import field
 
 from foldline import wire
 from foldline.errors import SessionError
-from foldline.facts.ledger import Ledger
+from foldline.facts.merging import from_data
 from foldline.handoff.portable import (
     PI,
     one_item_each,
@@ -138,7 +138,7 @@ def _records(
 
 
 def _compaction(summary: Summary, tokens_before: int) -> dict[str, Any]:
-    files = Ledger.from_facts(summary.facts).files
+    files = from_data(summary.facts).files
     details = {
         "readFiles": sorted(f.path for f in files if not f.changed),
         "modifiedFiles": sorted(f.path for f in files if f.changed),

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from foldline.errors import FormatError
-from foldline.facts.ledger import Ledger
-from foldline.facts.types import (
-    Command,
-    Constraint,
-    Fault,
-    File,
-    FileState,
-    Identifier,
-    Labelled,
-    Note,
-    Request,
-    Retired,
-    Speaker,
-    Todo,
-)
+from foldline.facts.literals import literals
+from foldline.facts.texts import said_in
+from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Lifetime, Piece, Request, Rule, Todo
 from foldline.messages import Value
 
 NAME: Literal["foldline/state"] = "foldline/state"
@@ -47,46 +35,39 @@ class Asked(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown
 
     text: str
     size: int = 0
-    first: bool = False
 
 
-class Rule(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Binding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
     """A sentence that binds the agent, verbatim; `by` is who said it."""
 
     text: str
     by: Literal["user", "project", "summary"] = "user"
+    lifetime: Lifetime = "standing"
 
 
 class Statement(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
-    """A sentence of the assistant, verbatim, or a step of a plan."""
+    """A sentence of what the agent reported at the end of a turn, verbatim; `edge` where a report begins or ends with it."""
 
     text: str
+    part: int = 0
+    edge: bool = False
 
 
 class Finding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
-    """What was found, done or stated; of a `value` the `label` is what it is the value of."""
+    """What else was said, done or brought to light, and by whom; those with one `at` and `part` belong together."""
 
-    kind: Literal["goal", "done", "state", "context", "value"]
+    kind: Kind
     text: str
-    label: str = ""
-    by: Speaker = "assistant"
-    corrects: bool = False
-
-
-class Correction(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
-    """A value that does not hold any more, and what replaced it."""
-
-    value: str
-    now: str = ""
-    by: Speaker = "user"
+    by: Literal["user", "agent", "tool", "peer", "summary"] = "agent"
+    part: int = 0
+    used: int = 0
 
 
 class Entity(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
-    """An identifier, path, number or name that was used, with the line it stood in."""
+    """An identifier, path, number or name that was used, how often, and the line it stood in last."""
 
     value: str
     count: int = 1
-    weight: float = 1.0
     line: str = ""
 
 
@@ -160,10 +141,9 @@ class State(Value, frozen=True, kw_only=True, omit_defaults=False, forbid_unknow
     tokens: Tokens = Tokens()
     summary: str = ""
     requests: tuple[Asked, ...] = ()
-    constraints: tuple[Rule, ...] = ()
+    constraints: tuple[Binding, ...] = ()
     decisions: tuple[Statement, ...] = ()
     findings: tuple[Finding, ...] = ()
-    corrections: tuple[Correction, ...] = ()
     entities: tuple[Entity, ...] = ()
     operations: tuple[Operation, ...] = ()
     errors: tuple[Failure, ...] = ()
@@ -223,74 +203,74 @@ def _decoded(data: bytes, kind: type[T], where: str) -> T:
         raise FormatError(f"not valid JSON: {error}", where=where) from error
 
 
-# -- from a ledger, and back --------------------------------------------------------------------------------------
+# -- from facts, and back ----------------------------------------------------------------------------------------
+
+ENTITIES = 200
+"""Entities of a document: those that were used most."""
 
 
-def fields_of(ledger: Ledger, id_at: Callable[[int], str]) -> dict[str, Any]:
-    """The facts of a ledger as fields of a state; `id_at` names the entry of a message by its number."""
+def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
+    """Facts as fields of a state; `id_at` names the entry of a message by its number."""
 
     def place(at: int) -> dict[str, Any]:
         return {"at": at, "id": id_at(at)}
 
-    def notes(kind: str) -> list[Note]:
-        return [note for note in ledger.notes if note.kind == kind]
-
-    findings = [Finding(kind=n.kind, text=n.text, **place(n.at)) for n in ledger.notes if n.kind not in _APART]  # type: ignore[arg-type]
-    findings += [Finding(kind="done", text=t.text, **place(t.at)) for t in ledger.todos if t.status == "done"]
-    findings += [
-        Finding(kind="value", text=v.value, label=v.label, by=v.by, corrects=v.corrects, **place(v.at))
-        for v in ledger.labelled
-    ]
-    announced = notes("next")
-    since = ledger.requests[-2].at if len(ledger.requests) > 1 else -1
+    reports = [p for p in facts.pieces if p.kind == "report"]
+    others = [p for p in facts.pieces if p.kind not in ("report", "said") or p.by == "peer"]
+    pending = [(t.text, t.at) for t in facts.todos if t.status == "pending"]
+    closing = [(p.text, p.at) for p in reports[-1:]]
     return {
-        "requests": tuple(Asked(text=r.text, size=r.size, first=r.first, **place(r.at)) for r in ledger.requests),
-        "constraints": tuple(Rule(text=c.text, by=c.by, **place(c.at)) for c in ledger.constraints),
-        "decisions": tuple(Statement(text=n.text, **place(n.at)) for n in notes("decision")),
-        "findings": tuple(findings),
-        "corrections": tuple(Correction(value=r.value, now=r.now, by=r.by, **place(r.at)) for r in ledger.retired),
+        "requests": tuple(Asked(text=r.text, size=r.size, **place(r.at)) for r in facts.requests),
+        "constraints": tuple(Binding(text=r.text, by=r.by, lifetime=r.lifetime, **place(r.at)) for r in facts.rules),
+        "decisions": tuple(Statement(text=p.text, part=p.part, edge=p.edge, **place(p.at)) for p in reports),
+        "findings": tuple(
+            Finding(kind=p.kind, text=p.text, by=p.by, part=p.part, used=p.used, **place(p.at)) for p in others
+        ),
         "entities": tuple(
-            Entity(value=i.value, count=i.count, weight=round(i.weight, 1), line=i.line, **place(i.seen))
-            for i in ledger.identifiers
+            Entity(value=value, count=count, line=piece.text, **place(piece.at))
+            for value, count, piece in entities(facts.pieces)
         ),
         "operations": tuple(
             Operation(command=c.text, outcome=c.outcome, note=c.note, count=c.count, **place(c.seen))
-            for c in ledger.commands
+            for c in facts.commands
         ),
         "errors": tuple(
-            Failure(text=f.text, source=f.source, key=f.key, resolved=f.resolved, **place(f.seen))
-            for f in ledger.faults
+            Failure(text=f.text, source=f.source, key=f.key, resolved=f.resolved, **place(f.seen)) for f in facts.faults
         ),
         "files": tuple(
-            Touched(path=f.path, state=f.state, actions=f.actions, to=f.to, **place(f.seen)) for f in ledger.files
+            Touched(path=f.path, state=f.state, actions=f.actions, to=f.to, **place(f.seen)) for f in facts.files
         ),
         "open_work": tuple(
             Step(text=t.text, status=t.status, number=t.id, **place(t.at))
-            for t in ledger.todos
+            for t in facts.todos
             if t.status in ("pending", "in_progress")
         ),
-        "next_steps": tuple(Statement(text=n.text, **place(n.at)) for n in announced if n.at >= since),
+        "next_steps": tuple(Statement(text=text, **place(at)) for text, at in pending or closing),
     }
 
 
-_APART = ("decision", "next")
+def entities(pieces: Sequence[Piece]) -> list[tuple[str, int, Piece]]:
+    """The literals of pieces that stand in most of them, each with their number and the newest one."""
+    found: dict[str, tuple[int, Piece]] = {}
+    for piece in pieces:
+        for value in literals(piece.text):
+            found[value] = (found[value][0] + 1 if value in found else 1, piece)
+    most = sorted(found.items(), key=lambda item: -item[1][0])[:ENTITIES]
+    return [(value, count, piece) for value, (count, piece) in most]
 
 
-def ledger_of(state: State) -> Ledger:
-    """The ledger that the facts of a state make."""
-    notes = [Note(f.text, f.kind, f.at) for f in state.findings if f.kind != "value"]
-    notes += [Note(d.text, "decision", d.at) for d in state.decisions]
-    notes += [Note(n.text, "next", n.at) for n in state.next_steps]
-    return Ledger(
+def facts_in(state: State) -> Facts:
+    """The facts that a state holds."""
+    pieces = [Piece(text, r.at, 0, "user", "said") for r in state.requests for text in said_in(r.text)]
+    pieces += [Piece(d.text, d.at, d.part, "agent", "report", 0, d.edge) for d in state.decisions]
+    pieces += [Piece(f.text, f.at, f.part, f.by, f.kind, f.used) for f in state.findings]
+    return Facts(
         files=tuple(File(f.path, f.state, f.actions, f.at, f.to) for f in state.files),
         commands=tuple(Command(o.command, o.outcome, o.note, o.count, o.at) for o in state.operations),
         faults=tuple(Fault(e.text, e.source, e.key, e.resolved, e.at) for e in state.errors),
-        requests=tuple(Request(r.text, r.at, r.size, r.first) for r in state.requests),
-        constraints=tuple(Constraint(c.text, c.at, c.by) for c in state.constraints),
+        requests=tuple(Request(r.text, r.at, r.size) for r in state.requests),
+        rules=tuple(Rule(c.text, c.at, c.by, c.lifetime) for c in state.constraints),
         todos=tuple(Todo(s.text, s.status, s.number, s.at) for s in state.open_work),
-        identifiers=tuple(Identifier(e.value, e.count, e.at, e.weight, e.line) for e in state.entities),
-        notes=tuple(sorted(notes, key=lambda note: note.at)),
-        labelled=tuple(Labelled(f.label, f.text, f.at, f.corrects, f.by) for f in state.findings if f.kind == "value"),
-        retired=tuple(Retired(c.value, c.now, c.at, c.by) for c in state.corrections),
+        pieces=tuple(sorted(pieces, key=lambda piece: (piece.at, piece.part))),
         end=state.source.messages,
     )

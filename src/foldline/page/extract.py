@@ -7,6 +7,7 @@ which files there are. Everything is quoted, in the order in which it happened.
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -169,7 +170,7 @@ def _line(group: Sequence[Candidate], heads: dict[tuple[int, int], str], turn: i
 def _joined(group: Sequence[Candidate]) -> str:
     """The texts of pieces in order, marked where some between them are left out."""
     text = group[0].piece.text
-    for before, each in zip(group, group[1:]):
+    for before, each in itertools.pairwise(group):
         text += (" " if each.place == before.place + 1 else " … ") + each.piece.text
     return text
 
