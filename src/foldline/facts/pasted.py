@@ -1,8 +1,9 @@
-"""What a user pasted and did not say: traces, logs, prompts, diffs, JSON and code bind nobody."""
+"""What a user pasted and did not say: terminals, traces, logs, diffs, JSON, code, quotations, another model's answer."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _OUTPUT = re.compile(
     r"\s{0,40}(?:"
@@ -13,8 +14,8 @@ _OUTPUT = re.compile(
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
     # logs: a date with a time, a time with its fraction, a level in brackets
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]|"
-    # a shell's prompt, and the frames that terminal programs draw
-    r"[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|[$➜❯] +\S|[│┃╭╰├└┌⎿]|"
+    # the frames that terminal programs draw
+    r"[│┃╭╰├└┌⎿⏺]|"
     # diffs, JSON
     r"diff --git |@@ -\d|\+\+\+ [ab]/|--- [ab]/|"
     r"\{\s{0,40}\"|\[\s{0,40}[\"{]|\"[\w$.@/-]{1,80}\"\s?: ?(?:[\"{\[\d-]|true|false|null)|"
@@ -27,6 +28,14 @@ _OUTPUT = re.compile(
 )
 """A line that no one types as a sentence; what may be a rule's label, like `Warning:` or `Note:`, is none."""
 
+_PROMPT = re.compile(
+    r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S)"
+)
+"""A shell's prompt with a command: what follows is what it printed."""
+
+_SCREEN = "    "
+"""How the lines end that were copied from a terminal's screen."""
+
 _NUMBERED = re.compile(r"\s*\+ {1,6}\d{1,6}(?: |$)")
 """An added line of a diff with its number, as agents draw them."""
 
@@ -37,31 +46,102 @@ _LONGEST = 60
 """Lines over which a bracket is looked for that closes."""
 
 _BULLET = re.compile(r"\s*(?:[-*•] |\d{1,3}[.)] )")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_SENTENCE = re.compile(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
+_MACHINE = re.compile(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
+"""How a paragraph begins that goes on with what a terminal printed."""
+
+_ANSWERER = re.compile(
+    r"(?i)[^\n]*\b(?:chat ?gpt|gpt-?\d[\w.-]*|claude|gemini|codex|copilot|deepseek|grok|qwen|kimi|llama|another (?:model|agent|ai|llm|assistant))\b"
+    r"[^\n]{0,60}\b(?:said|says|answer(?:ed|s)?|repl(?:ied|ies|y)|respon(?:ded|ds|se)|suggest(?:ed|s|ion)?|propos(?:ed|es|al)|recommend(?:ed|s)?|"
+    r"wrote|thinks|output|review|opinion|feedback)\b[^\n]{0,40}[:：]\s*$"
+)
+"""A line that introduces what another model answered."""
+
+
+def parts(text: str) -> Iterator[tuple[bool, str]]:
+    """The text in pieces of whole lines, in order, each with whether it was pasted."""
+    lines = text.splitlines(keepends=True)
+    start, before = 0, False
+    for at, pasted in enumerate(_pasted(lines)):
+        if at > start and pasted != before and lines[at].strip():
+            yield before, "".join(lines[start:at])
+            start = at
+        before = pasted if at == start or lines[at].strip() else before
+    if lines:
+        yield before, "".join(lines[start:])
 
 
 def without_output(text: str) -> str:
-    """The text without the lines of pasted output.
-
-    Beside lines that are output by themselves those are left out that go on with one, up to the next blank line: they
-    are indented and no items of a list, or stand in brackets that output opened and closes.
-    """
+    """The text without the lines of pasted output."""
     lines = text.splitlines()
-    numbered = sum(1 for line in lines if _NUMBERED.match(line)) >= _FEWEST
-    typed: list[str] = []
-    inside, closes = False, -1
+    return "\n".join(line for line, pasted in zip(lines, _pasted(lines)) if not pasted)
+
+
+def _pasted(lines: list[str]) -> list[bool]:
+    """Whether each line was pasted.
+
+    Beside lines that are output by themselves those are pasted that go on with one. Below a prompt that is all up to
+    a paragraph that someone typed; below other output it is, up to the next blank line, what is indented and no item
+    of a list, or stands in brackets that output opened and closes.
+    """
+    marks = [False] * len(lines)
+    numbered = sum(1 for line in lines if "+" in line[:8] and _NUMBERED.match(line)) >= _FEWEST
+    closes, inside, terminal, blank = -1, False, False, False
     for at, line in enumerate(lines):
-        if not line.strip():
-            inside = False
+        if at <= closes:
+            marks[at] = True
+        elif not line.strip():
+            inside, blank = False, True
+            continue
+        elif (end := _fenced(lines, at) or _answered(lines, at)) is not None:
+            closes, inside, terminal = end, False, False
+            marks[at] = not _ANSWERER.match(line)
+        elif line.startswith(">") or _PROMPT.match(line) or (line.rstrip("\r\n").endswith(_SCREEN) and not terminal):
+            terminal = not line.startswith(">")
+            marks[at] = True
         elif _OUTPUT.match(line) or (numbered and _NUMBERED.match(line)):
-            inside = True
+            marks[at] = inside = True
             closes = max(closes, _closing(lines, at))
-            continue
-        elif at <= closes or (inside and line[0] in " \t" and not _BULLET.match(line)):
-            continue
+        elif terminal and not _resumes(lines, at, blank):
+            marks[at] = True
         else:
-            inside = False
-        typed.append(line)
-    return "\n".join(typed)
+            terminal = False
+            marks[at] = inside = inside and line[0] in " \t" and not _BULLET.match(line)
+        blank = False
+    return marks
+
+
+def _resumes(lines: list[str], at: int, blank: bool) -> bool:
+    """Whether below a terminal's output someone types again: behind a blank line in words, or in a last sentence."""
+    line = lines[at].strip()
+    if blank:
+        return not _MACHINE.match(lines[at])
+    return at == len(lines) - 1 and _SENTENCE.fullmatch(line) is not None
+
+
+def _fenced(lines: list[str], at: int) -> int | None:
+    """The line that closes the fence which one opens; one that is never closed is the user's own."""
+    opening = _FENCE.match(lines[at])
+    if opening is None:
+        return None
+    fence = opening[0].strip()
+    return next((i for i in range(at + 1, len(lines)) if lines[i].strip() == fence), None)
+
+
+def _answered(lines: list[str], at: int) -> int | None:
+    """The last line of another model's answer that a line introduces: all, or all but a last line of the user's own.
+
+    Who asked for something before it has spoken; who did not does so behind it.
+    """
+    if (":" not in lines[at][-8:] and "：" not in lines[at][-8:]) or not _ANSWERER.match(lines[at]):
+        return None
+    last = len(lines) - 1
+    while last > at and not lines[last].strip():
+        last -= 1
+    own = last - 1 > at and not lines[last - 1].strip() and not _BULLET.match(lines[last])
+    spoken = any(line.strip() for line in lines[:at])
+    return None if last <= at else last - 1 if own and not spoken else last
 
 
 def _closing(lines: list[str], start: int) -> int:

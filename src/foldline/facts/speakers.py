@@ -1,41 +1,280 @@
-"""Who speaks."""
+"""Who speaks: every text of a conversation with its speaker, before anything is read out of it.
+
+First come the marks of the file (`Text.by`), then what `wrappers` knows of the texts of clients, then who acts by
+text, then what a user pasted. What nobody else wrote is the user's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from foldline.facts.speech import own_words
-from foldline.messages import Message, Speaker, Text
+from foldline.facts import pasted
+from foldline.facts import wrappers as known
+from foldline.messages import Message, Speaker, Text, ToolCall, ToolResult, text_of
 
 
 class Span(NamedTuple):
+    """A piece of a message's words, as they stand there, and whose they are."""
+
     by: Speaker
     text: str
 
 
-def spoken(messages: Sequence[Message]) -> list[tuple[Span, ...]]:
-    return [_spans(m) for m in messages]
+def spoken(
+    messages: Sequence[Message], speaker: Callable[[Message], Speaker | None] | None = None
+) -> list[tuple[Span, ...]]:
+    """The words of each message in order, with their speakers; `speaker` says whose a message is where the host knows.
+
+    Words are texts, what a tool says for the agent (its questions, its report), and what the user answered it. Thinking,
+    calls, other results and summaries are none. Only blanks between the pieces are left out.
+    """
+    asking = {call.id: call.name for message in messages for call in message.calls if call.name in known.ASKS}
+    observed = _observed(messages)
+    made: list[tuple[Span, ...]] = []
+    for at, message in enumerate(messages):
+        mark = speaker(message) if speaker else None
+        made.append(tuple(_of(message, mark or "", at in observed, asking)))
+    return made
 
 
-def _spans(m: Message) -> tuple[Span, ...]:
-    out = []
-    for p in m.parts:
-        if type(p) is Text:
-            if m.role == "user":
-                w = own_words(p.text)
-                if w:
-                    out.append(Span("user", w))
-            elif m.role == "assistant":
-                out.append(Span("agent", p.text))
-            else:
-                out.append(Span("harness", p.text))
-    return tuple(out)
+def spans_of(text: str, by: Speaker = "") -> tuple[Span, ...]:
+    """The pieces of a text in the user's role; `by` is the file's mark, empty or `user`."""
+    return tuple(
+        Span("paste", piece) if is_paste else Span(who, piece)
+        for who, words, whole in _pieces(text, by)
+        for is_paste, given in (pasted.parts(words) if who == "user" and not whole else ((False, words),))
+        if (piece := given.strip())
+    )
 
 
-def user_words(messages):
-    ms = list(messages)
-    for spans in spoken(ms):
-        said = "\n".join(s.text for s in spans if s.by == "user")
-        if said.strip():
-            yield said
+def own(text: str) -> str:
+    """The user's own words in a text of the user's role, with what was pasted into them."""
+    return "\n".join(words.strip() for who, words, _ in _pieces(text, "") if who == "user" and words.strip())
+
+
+def whose(text: str) -> Speaker:
+    """Whose a text is from end to end; empty where the beginning of none that is known, which is mostly a user's."""
+    text = text.strip()
+    for by, openings in known.OPENINGS.items():
+        if text.startswith(openings):
+            return by
+    for by, opening, sign in known.SIGNED:
+        if text.startswith(opening) and sign in text:
+            return by
+    if known.RESULT.match(text):
+        return "tool"
+    if known.SLASH.match(text):
+        return "command"
+    return "harness" if known.SUMMARY.match(text[:200]) else ""
+
+
+def stopped(text: str) -> bool:
+    """Whether a client says in the text that the user stopped the agent."""
+    return text.lstrip().startswith(known.STOPS)
+
+
+# -- a message ---------------------------------------------------------------------------------------------------
+
+
+def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str]) -> Iterator[Span]:
+    for part in message.parts:
+        if type(part) is Text:
+            by = mark or part.by
+            if message.role == "user" and by in ("", "user"):
+                yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
+            elif text := part.text.strip():
+                yield Span(by or ("agent" if message.role == "assistant" else "harness"), text)
+        elif type(part) is ToolCall and part.name in known.SPEAKS:
+            yield from (Span("agent", text) for text in _said(part) if text)
+        elif type(part) is ToolResult:
+            yield from (Span("user", text) for text in _answers(part, asking) if text)
+
+
+def _pieces(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
+    """The pieces of a text by their speakers, and whether one is a task, which is told whole."""
+    if frame := _framed(text):
+        start, end, whole = frame
+        yield "harness", text[:start], False
+        if whole:
+            yield "user", text[start:end], True
+        else:
+            yield from _wrapped(text[start:end])
+        yield from _blocks(text[end:], "harness")
+    elif not by and (other := whose(text)):
+        yield other, text, False
+    else:
+        yield from _wrapped(text)
+
+
+def _framed(text: str) -> tuple[int, int, bool] | None:
+    """Where the user's part stands in a template, and whether it is a task."""
+    stripped = len(text) - len(text.lstrip())
+    for frame in known.FRAMES:
+        if frame.sign in text and (found := frame.pattern.match(text, stripped)):
+            return *found.span(1), frame.whole
+    return None
+
+
+def _wrapped(text: str) -> Iterator[tuple[Speaker, str, bool]]:
+    """The user's words among blocks and lines of the client."""
+    for by, piece, _ in _blocks(text, "user"):
+        if by != "user":
+            yield by, piece, False
+            continue
+        for who, words in _lines(piece):
+            other: Speaker = (whose(words) or who) if who == "user" and piece is not text else who
+            yield ("command" if other == "user" and known.SLASH.match(words.strip()) else other), words, False
+
+
+def _blocks(text: str, otherwise: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
+    """The text by the blocks that known tags enclose; a tag that is never closed is a word like any other."""
+    start = position = 0
+    unclosed: set[str] = set()
+    while (position := text.find("<", position)) >= 0:
+        tag = _tag(text, position)
+        close = f"</{tag}>"
+        inner = text.find(">", position) + 1 if tag and tag not in unclosed else 0
+        end = text.find(close, inner) if inner else -1
+        if end < 0:
+            unclosed.add(tag)
+            position += 1
+            continue
+        yield otherwise, text[start:position], False
+        by = known.BLOCKS[tag]
+        start = end + len(close)
+        if by == "user":
+            yield "command", text[position:inner], False
+            yield "user", text[inner:end], False
+            yield "command", text[end:start], False
+        else:
+            yield whose(text[position:start]) if tag == "task-notification" else by, text[position:start], False
+        position = start
+    yield otherwise, text[start:], False
+
+
+_LONGEST_TAG = max(map(len, known.BLOCKS)) + 2
+
+
+def _tag(text: str, at: int) -> str:
+    """The name of the known tag that opens there, or an empty text."""
+    name = text[at + 1 : at + _LONGEST_TAG].split(">", 1)[0].split(None, 1)
+    return name[0] if name and name[0] in known.BLOCKS else ""
+
+
+def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
+    """The text by the lines that clients put between the user's own."""
+    start = 0
+    patterns = [known.METADATA] if "(untrusted" in text else []
+    if "[" in text or "Queued #" in text:
+        patterns.append(known.LINES)
+    for found in sorted((m for p in patterns for m in p.finditer(text)), key=lambda m: m.start()):
+        if found.start() >= start:
+            yield "user", text[start : found.start()]
+            yield "harness", found[0]
+            start = found.end()
+    yield "user", text[start:]
+
+
+# -- agents that act by text --------------------------------------------------------------------------------------
+
+
+def _observed(messages: Sequence[Message]) -> set[int]:
+    """The messages in the user's role that say what came of an action, in a conversation without calls.
+
+    A tag or an `Action:` is one; a fenced block is one only where the prompt asks for one or the answer looks like
+    an observation, since people talk about code as well.
+    """
+    found: set[int] = set()
+    if any(type(part) is ToolCall or type(part) is ToolResult for m in messages for part in m.parts):
+        return found
+    reply, protocol = "", False
+    for at, message in enumerate(messages):
+        if message.role == "assistant":
+            reply = message.text
+            continue
+        if message.role == "user" and reply and _follows(reply, message.text, protocol):
+            found.add(at)
+        if not reply:
+            protocol = protocol or _asks_for_blocks(message.text)
+    return found
+
+
+def _asks_for_blocks(prompt: str) -> bool:
+    prompt = prompt.casefold()
+    return any(words in prompt for words in known.PROTOCOL)
+
+
+def _follows(reply: str, text: str, protocol: bool) -> bool:
+    fenced = "```" in reply
+    acts = ("<" in reply or "Action" in reply) and known.ACTS.search(reply) is not None
+    if not (fenced or acts) or known.FINAL in reply[reply.rfind("Action:") + 1 :]:
+        return False
+    return acts or protocol or text.lstrip()[:40].casefold().startswith(known.OBSERVATIONS)
+
+
+def _observation(text: str) -> Iterator[Span]:
+    """What came of an action; an answer or an objection of the user in it is the user's."""
+    for by, piece, _ in _pieces(text, "user") if _framed(text) else _blocks(text, "tool"):
+        if words := piece.strip():
+            yield Span(by, words)
+
+
+# -- tools that speak ---------------------------------------------------------------------------------------------
+
+
+def _said(call: ToolCall) -> Iterator[str]:
+    """What a tool says for the agent; a plan, a report or questions with their options."""
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return
+    if not isinstance(arguments, dict):
+        return
+    key = known.SPEAKS[call.name]
+    given = arguments.get(key, arguments.get("question") if key == "questions" else None)
+    for each in given if isinstance(given, list) else [given]:
+        yield _words(each.get("question") if isinstance(each, dict) else each)
+
+
+def _words(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
+    """The user's words in a tool's result: why a call was refused, or the answer to what was asked."""
+    text = text_of(result).lstrip() if result.error or result.call_id in asking or len(result.parts) == 1 else ""
+    for frame in known.REFUSALS:
+        if frame.sign in text[:600] and (found := frame.pattern.match(text)):
+            yield _unescaped(found[1]) if text[0] == "{" else found[1].strip()
+            return
+    if result.call_id in asking and known.ANSWER.search(text):
+        yield from _answered(text)
+
+
+def _answered(text: str) -> Iterator[str]:
+    """The answers in the result of a tool that asks: in tags, in JSON, or each behind its question."""
+    if text.startswith("{"):
+        try:
+            yield from _leaves(json.loads(text).get("answers"))
+        except (ValueError, AttributeError):
+            return
+    elif found := known.ANSWER.search(text):
+        tagged = (m[1].strip() for m in known.ANSWER.finditer(text) if m[1])
+        yield from tagged if found[1] else (m[1].strip() for m in known.QUOTED_ANSWER.finditer(text))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(each)
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return _words(json.loads(f'"{text}"'))
+    except ValueError:
+        return text
