@@ -10,8 +10,10 @@ from foldline.facts.literals import literals, without_span
 from foldline.facts.merging import bounded, closes, drop_inside, from_data, known_as, merge, with_todo
 from foldline.facts.outcomes import Outcome, edges, outcome
 from foldline.facts.rules import rules_in
+from foldline.facts.shell import without_bodies
 from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary
+from foldline.facts.text_calls import call_in
 from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, said_in, sentences
 from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
 from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Request, Rule, Todo
@@ -169,9 +171,14 @@ class Reading:
         spans = spoken(messages)
         self._wanted = _written(messages, spans)
         reports = _reports(messages, spans)
+        self._acting: tuple[ToolCall, Action, int, int] | None = None
+        observed = {at - 1 for at, said in enumerate(spans) if at and any(span.by == "tool" for span in said)}
         answered = {result.call_id for message in messages for result in message.results}
         for at, message in enumerate(messages):
             for part, span in enumerate(spans[at]):
+                if at in observed and span.by == "agent" and (acting := call_in(span.text)):
+                    self._acting = (acting.call, read_action(acting.call), at, 100)
+                    span = Span("agent", acting.words)
                 self._read_words(span, at, part, at in reports)
             for part, each in enumerate(message.parts, 100):
                 if type(each) is ToolCall:
@@ -215,8 +222,7 @@ class Reading:
             ):
                 self._tell(line[:LONGEST], at, part, "result", "user")
         elif span.by == "tool":
-            for line in _some_lines(text, self._wanted):
-                self._tell(line, at, part, "result", "tool")
+            self._read_observation(text, at, part)
 
     def _read_request(self, words: str, at: int, part: int) -> None:
         size = len(words)
@@ -245,6 +251,17 @@ class Reading:
         self.pieces.append(Piece(text, at, part, by, kind, used, edge))  # type: ignore[arg-type]
 
     # -- tools ---------------------------------------------------------------------------------------------------
+
+    def _read_observation(self, text: str, at: int, part: int) -> None:
+        """What a tool answered to an agent that acts by text."""
+        if self._acting is None:
+            for line in _some_lines(text, self._wanted):
+                self._tell(line, at, part, "excerpt", "tool")
+            return
+        (call, action, made, place), self._acting = self._acting, None
+        result = ToolResult("", (Text(text),))
+        end = outcome(result, edges(result), bool(action.command))
+        self._settle(call, action, end, made, place, edges(result, self._edge))
 
     def _read_call(self, call: ToolCall, at: int, part: int, answered: bool) -> None:
         action = read_action(call)
@@ -275,7 +292,7 @@ class Reading:
             if not end.failed:
                 self._read_plan(action, at, answer)
             return
-        command = clean(action.command)
+        command = without_bodies(clean(action.command))
         looks = bool(command) and _LOOKS.match(command) is not None
         source = one_line(command, _CALL) or told_call(call, action)
         key = family(command) if command else source
@@ -285,7 +302,7 @@ class Reading:
             old = self.commands.pop(source, None)
             self.commands[source] = Command(source, ended, end.note, 1 + (old.count if old else 0), at)
         if end.failed and end.fault and not looks:
-            self.faults.pop((key, end.fault), None)
+            self.faults = {mark: f for mark, f in self.faults.items() if f.key != key or f.resolved}
             self.faults[key, end.fault] = Fault(end.fault, source[:160], key, seen=at)
         elif not end.failed and answer:
             self.passed[key] = at

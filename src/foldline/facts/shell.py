@@ -57,9 +57,14 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
         stop = re.compile(rf"^\s*{re.escape(found[2])}\s*$", re.MULTILINE).search(rest, line_end + 1)
         body_end = stop.start() if stop else len(rest)
         bodies.append(rest[line_end + 1 : body_end])
-        kept.append(rest[: found.start()] + rest[found.end() : line_end + 1])
+        kept.append(f"{rest[: found.start()]}<<…{rest[found.end() : line_end + 1]}")
         rest = rest[stop.end() :] if stop else ""
     return "".join([*kept, rest]), bodies
+
+
+def without_bodies(command: str) -> str:
+    """The command without the bodies of its heredocs, which stand in files."""
+    return _without_heredocs(command[:_LIMIT])[0] if "<<" in command else command
 
 
 def _segments(command: str) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:

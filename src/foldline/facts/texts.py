@@ -163,7 +163,7 @@ def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]
 
 _CODE_LINE = re.compile(
     r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
-    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^[+-]\s|^@@"
+    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^-->\s|^[+-]\s|^@@"
 )
 """A line of code says little without the lines around it, and stands in its file."""
 
@@ -171,7 +171,11 @@ _CODE_LINE = re.compile(
 def figures(text: str) -> Iterator[str]:
     """The sentences of prose that say most: those with figures and names."""
     ranked = sorted(
-        ((-len(_TELLING.findall(each)), i, each) for i, each in enumerate(sentences(text[:20_000]))),
+        (
+            (-len(_TELLING.findall(each)), i, each)
+            for i, each in enumerate(sentences(text[:20_000]))
+            if not _CODE_LINE.search(each)
+        ),
         key=lambda item: item[0] / (len(item[2]) + 20),
     )
     yield from (each for _, _, each in sorted(ranked[:MOST_LINES], key=lambda item: item[1]))
