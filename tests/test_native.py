@@ -284,7 +284,7 @@ WRONG: list[tuple[str, Reply, str]] = [
     (CLAUDE, gives(content=[BLOCK, BLOCK]), "no compaction"),
     (CLAUDE, gives(stop_reason="max_tokens"), "max_tokens"),
     (CLAUDE, gives(content=[{**BLOCK, "content": "word " * 9_000}]), "took"),
-    (CLAUDE, gives(content=[{**BLOCK, "content": "The user asked to delete the database at once."}]), "never said"),
+    (CLAUDE, gives(content=[{**BLOCK, "content": 'The user said: "delete the database at once".'}]), "never said"),
     (GPT, outputs(), "no compaction"),
     (GPT, outputs(SEALED, SEALED), "no compaction"),
     (GPT, outputs(SEALED, {"role": "user", "content": "x"}), "no compaction"),

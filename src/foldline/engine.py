@@ -137,8 +137,9 @@ def _write(
     if layer.hard:
         written = Written(extracted(brief, facts))
     else:
+        stay = [entry.message for entry in (*view.entries[:start], *view.entries[start + len(span) :])]
         most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
-        written = yield from write(brief, messages, facts, most, lambda text: _size(text, view))
+        written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     told.append(Told(edit.drop, facts, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
     note = f"[folded: {len(span)} messages]" if short else note
@@ -242,6 +243,7 @@ def _with_cost(receipt: Receipt, told: Sequence[Told]) -> Receipt:
         shared=spent.shared,
         failures=tuple(reason for each in written for reason in each.failures),
         rewritten=tuple(reason for each in written for reason in each.rewritten),
+        remarks=tuple(remark for each in written for remark in each.remarks),
         waited=sum(each.waited for each in written),
         asked=sum(each.asked for each in written),
     )

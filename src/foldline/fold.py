@@ -42,6 +42,8 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     """Why a summarizer's drafts were not installed; extraction took their place."""
     rewritten: tuple[str, ...] = ()
     """What was wrong with a first draft, where a second one was installed."""
+    remarks: tuple[str, ...] = ()
+    """What is doubtful in a model's draft that was installed."""
     facts_repaired: int = 0
     """Of the facts kept, those that a model's draft had left out and code added."""
     repaired: tuple[str, ...] = ()

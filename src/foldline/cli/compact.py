@@ -174,6 +174,7 @@ def figures(found: Opened, after: View, fold: Fold, warn_at: int) -> str:
     if r.native:
         lines.append(row("Native", _NATIVE[r.native]))
     lines += [row("Written Again", why) for why in r.rewritten]
+    lines += [row("Remark", remark) for remark in r.remarks]
     if why := found.in_the_way(after):
         lines.append(f"✗ {why}")
     return "\n".join(lines) + "\n"

@@ -167,6 +167,7 @@ def _drawn(fold: PastFold) -> list[str]:
     if r.models:
         lines += [f"  Model:     {spent(r)}", f"  Waited:    {r.waited:.1f} s"]
     lines += [f"  Failed:    {why}; extraction took its place" for why in r.failures]
+    lines += [f"  Remark:    {visible(remark)}" for remark in r.remarks]
     return lines
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Generator, Sequence
 from foldline.errors import SummaryFailed
 from foldline.facts.foreign import with_prose
 from foldline.facts.types import Facts
-from foldline.messages import Message, Summary, Value, replace
+from foldline.messages import Message, Summary, Text, Value, replace
 from foldline.page.extract import compose
 from foldline.tokens.estimate import estimate
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief
 from foldline.writers.draft import Answer, Ask, Draft
-from foldline.writers.gate import bare, faults_of
+from foldline.writers.gate import Judgement, bare, judge
 from foldline.writers.repair import beside, repair, reserve
 
 TRIES = 2
@@ -36,6 +36,8 @@ class Written(Value, frozen=True, omit_defaults=True):
     """Why no draft was installed, and extraction took its place."""
     rewritten: tuple[str, ...] = ()
     """What was wrong with the first draft, where the second one was installed."""
+    remarks: tuple[str, ...] = ()
+    """What is doubtful in the draft that was installed."""
     native: tuple[Message, ...] = ()
     """The provider's own compaction, which stands before the summary."""
     repaired: tuple[str, ...] = ()
@@ -47,14 +49,21 @@ class Written(Value, frozen=True, omit_defaults=True):
 
 
 def write(
-    brief: Brief, messages: Sequence[Message], facts: Facts, most: int, size: Callable[[str], int]
+    brief: Brief,
+    messages: Sequence[Message],
+    facts: Facts,
+    most: int,
+    size: Callable[[str], int],
+    stay: Sequence[Message] = (),
 ) -> Generator[Ask, Answer, Written]:
     """A summary of messages: a summarizer's draft, checked and repaired, or an extraction where no draft can be installed.
 
-    `size` is what a summary of a text takes in the view, and `most` what it may take there.
+    `size` is what a summary of a text takes in the view, and `most` what it may take there; the messages that `stay`
+    may be quoted too.
     """
     room = reserve(facts, brief)
     brief = replace(brief, reserved=room)
+    stay = (*stay, Message("user", (Text(brief.focus),)))
     faults: tuple[str, ...] = ()
     drafts: list[Draft] = []
     written = Written(Summary(""))
@@ -74,33 +83,32 @@ def write(
         if isinstance(answer, Draft) and answer.native:
             drafts.append(answer)
             written = replace(written, drafts=tuple(drafts))
-            if not (faults := native_faults(answer, messages, facts)):
-                return _with_native(written, answer, brief, facts)
+            faults, remarks = native_judged(answer, messages, facts, stay)
+            if not faults:
+                return _with_native(replace(written, remarks=remarks), answer, brief, facts)
             continue
         draft = replace(answer, text=bare(answer.text)) if isinstance(answer, Draft) else Draft(bare(answer.text))
         drafts.append(draft)
         written = replace(written, drafts=tuple(drafts))
-        faults = faults_of(draft, messages, facts)
-        if not faults and (found := _oversize(draft.text, most, size, room)):
-            faults = (found,)
+        large = _oversize(draft.text, most, size, room) if draft.text.strip() else ""
+        faults, remarks = Judgement((large,)) if large else judge(draft, messages, facts, stay)
         if not faults:
             whole = repair(draft.text, facts, brief, _room(draft.text, room, brief.max_tokens, most, size))
             summary = Summary(whole.text, with_prose(facts, draft.text).data())
             if not (found := _oversize(summary.text, most, size)):
-                return replace(
-                    written, summary=summary, repaired=whole.added, rewritten=(*written.rewritten, *draft.before)
-                )
+                rewritten = (*written.rewritten, *draft.before)
+                return replace(written, summary=summary, repaired=whole.added, rewritten=rewritten, remarks=remarks)
             faults = (found,)
     failures = tuple(dict.fromkeys(faults))
     return replace(written, summary=extracted(brief, facts), failures=failures, rewritten=())
 
 
-def native_faults(draft: Draft, messages: Sequence[Message], facts: Facts) -> tuple[str, ...]:
-    """What keeps a provider's compaction from being installed; of a sealed one only its size can be judged."""
+def native_judged(draft: Draft, messages: Sequence[Message], facts: Facts, stay: Sequence[Message]) -> Judgement:
+    """What is wrong with a provider's compaction; of a sealed one only its size can be judged."""
     took, saved = (sum(map(weigh, each)) for each in (draft.native, messages))
     if took > saved * NATIVE_SHARE:
-        return (f"the compaction took {took:,} tokens in place of {saved:,}",)
-    return faults_of(draft, messages, facts) if draft.text else ()
+        return Judgement((f"the compaction took {took:,} tokens in place of {saved:,}",))
+    return judge(draft, messages, facts, stay) if draft.text else Judgement()
 
 
 def _with_native(written: Written, draft: Draft, brief: Brief, facts: Facts) -> Written:

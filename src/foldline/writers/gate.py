@@ -1,17 +1,18 @@
-"""What is wrong with a draft: named, so that it can be said to whoever writes the next one."""
+"""What is wrong with a draft: what can be decided is a fault, which whoever writes the next one is told, the rest a remark."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from foldline.facts.language import language_of
 from foldline.facts.speech import is_summary, own_words
 from foldline.facts.types import Facts
-from foldline.messages import Message, Summary, Text
+from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.writers.draft import Draft
-from foldline.writers.invented import invented
+from foldline.writers.quotations import Quotation, ascribed, check, unfenced
 
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning|analysis)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"\A```(?:markdown|md|text|json)?\s*\n(.*)\n```\Z", re.DOTALL)
@@ -28,7 +29,25 @@ _REFUSAL = re.compile(
 )
 _REFUSAL_CHARS = 600
 _EXAMPLES = 3
-"""How many invented requests are named in a fault."""
+"""How many quotations or claims are named in a fault or a remark."""
+
+_REASON = re.compile(
+    r"\bthe user (?:said|answered|replied|provided the following (?:feedback|reason))\b[^:\n]*:", re.IGNORECASE
+)
+_ASKS = re.compile(r"(?:\A|_)[Aa]sk(?:_|[A-Z]|\Z)|[Qq]uestion\Z|user_input")
+"""The names of tools whose result is what the user answered."""
+
+_TELLING = re.compile(r"[^\W\d_]{5,}")
+_STEM = 5
+_CLAIM = 3
+"""Telling words that a claim must have to be held against what the user said."""
+
+
+class Judgement(NamedTuple):
+    """What was found in a draft: faults keep it from being installed, remarks stand in the receipt."""
+
+    faults: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def bare(text: str) -> str:
@@ -40,20 +59,25 @@ def bare(text: str) -> str:
     return text
 
 
-def faults_of(draft: Draft, messages: Sequence[Message], ledger: Facts) -> tuple[str, ...]:
-    """What keeps a draft, already bare, from being installed, most telling first; empty where nothing does."""
+def judge(draft: Draft, messages: Sequence[Message], facts: Facts, stay: Sequence[Message] = ()) -> Judgement:
+    """What is wrong with a draft, already bare, of these messages; what is to `stay` may be quoted as well."""
     if not draft.text.strip():
-        return ("the summary was empty" + (f": the model answered with {draft.instead}" if draft.instead else ""),)
+        return Judgement(
+            ("the summary was empty" + (f": the model answered with {draft.instead}" if draft.instead else ""),)
+        )
     if (shape := shape_of(draft.text)) is not None:
-        return (shape,)
-    return tuple(_content(draft, messages, ledger))
+        return Judgement((shape,))
+    user, others = said([*messages, *stay], facts), heard([*messages, *stay])
+    quoted = check(draft.text, user, others)
+    false, loose = quoted if not any(map(_sealed, [*messages, *stay])) else ([], [*quoted.false, *quoted.loose])
+    return Judgement(tuple(_faults(draft, false)), tuple(_remarks(draft, loose, user, messages, facts)))
 
 
 def shape_of(text: str) -> str | None:
     """What a text is instead of a summary."""
     if _PAGE.match(text):
         return "the summary was an HTML page"
-    if _CALL.search(text):
+    if _CALL.search(unfenced(text)):
         return "the summary was a tool call"
     if text[0] in "{[" and _is_json(text):
         return "the summary was JSON, not prose"
@@ -62,31 +86,89 @@ def shape_of(text: str) -> str | None:
     return None
 
 
-def _content(draft: Draft, messages: Sequence[Message], ledger: Facts) -> Iterator[str]:
+def _faults(draft: Draft, quotations: Sequence[Quotation]) -> Iterator[str]:
     if not draft.complete:
         yield f"the summary was cut off by {draft.instead or 'its length limit: write less'}"
+    if users := [each.text for each in quotations if each.users]:
+        yield f"the user never said this, so it must not be quoted as the user's words: {_named(users)}"
+    if nobodys := [each.text for each in quotations if not each.users]:
+        yield f"nobody ever said this, so it must not be quoted: {_named(nobodys)}"
+
+
+def _remarks(
+    draft: Draft, loose: Sequence[Quotation], user: Sequence[str], messages: Sequence[Message], facts: Facts
+) -> Iterator[str]:
     missing = [name for name in draft.sections if not re.search(rf"(?im)^#+\s*{re.escape(name)}\b", draft.text)]
     if missing:
         yield f"sections are missing: {', '.join(missing)}"
-    wrong = invented(draft.text, said(messages, ledger))
-    if wrong:
-        named = "; ".join(claim[:160] for claim in wrong[:_EXAMPLES])
-        yield f"the user never said this, so it must not be attributed to the user: {named}"
-    if language := _changed(draft.text, messages, ledger):
+    if language := _changed(draft.text, messages, facts):
         yield language
+    if loose:
+        yield f"not quoted word for word: {_named([each.text for each in loose])}"
+    if claims := _unsupported(draft.text, user):
+        yield f"told in none of the user's own words: {_named(claims)}"
 
 
-def said(messages: Sequence[Message], ledger: Facts) -> list[str]:
-    """Everything that the user said, as far back as the ledger knows, and what earlier summaries hold."""
+def _named(claims: Sequence[str]) -> str:
+    return "; ".join(claim[:160] for claim in list(dict.fromkeys(claims))[:_EXAMPLES])
+
+
+def _unsupported(text: str, user: Sequence[str]) -> list[str]:
+    """What a text says of the user without one telling word that the user used; nothing where they write two languages."""
+    spoken = "\n".join(user)
+    if language_of(text) != language_of(spoken):
+        return []
+    known = {word[:_STEM].casefold() for word in _TELLING.findall(spoken)}
+    claims = ((claim, {word[:_STEM].casefold() for word in _TELLING.findall(claim)}) for claim in ascribed(text))
+    return [f"the user {claim}" for claim, words in claims if len(words) >= _CLAIM and not words & known]
+
+
+def said(messages: Sequence[Message], facts: Facts) -> list[str]:
+    """Everything that the user said, as far back as the facts knows, and what earlier summaries hold."""
     words = [own_words(p.text) for m in messages if m.role == "user" for p in m.parts if type(p) is Text]
-    rules = [c.text for c in ledger.rules if c.by == "user"]
+    rules = [c.text for c in facts.rules if c.by == "user"]
     told = [p.text for m in messages for p in m.parts if type(p) is Summary or (type(p) is Text and is_summary(p.text))]
-    return [*(r.text for r in ledger.requests), *rules, *filter(None, words), *told]
+    return [*(r.text for r in facts.requests), *rules, *filter(None, words), *told, *_answers(messages)]
 
 
-def spoken_in(messages: Sequence[Message], ledger: Facts) -> list[str]:
+def _answers(messages: Sequence[Message]) -> Iterator[str]:
+    """What the user said to a tool: the reason for refusing a call, and answers to the agent's questions."""
+    asked = {call.id for message in messages for call in message.calls if _ASKS.search(call.name)}
+    for result in (result for message in messages for result in message.results):
+        text = "\n".join(part.text for part in result.parts if type(part) is Text)
+        if result.call_id in asked:
+            yield text
+        elif result.error and (reason := _REASON.search(text)):
+            yield text[reason.end() :]
+
+
+def heard(messages: Sequence[Message]) -> list[str]:
+    """Everything that stands in messages, whoever said it; what has JSON's escapes also without them."""
+    texts: list[str] = []
+    for part in (part for message in messages for part in message.parts):
+        match part:
+            case Text(text) | Summary(text) | Thinking(text):
+                texts.append(text)
+            case ToolCall(_, _, arguments):
+                texts.append(arguments)
+            case ToolResult(parts=parts):
+                texts += (each.text for each in parts if type(each) is Text)
+    return [*texts, *(_unescaped(text) for text in texts if "\\" in text)]
+
+
+def _unescaped(text: str) -> str:
+    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), text)
+    return re.sub(r"\\[nrt]", " ", text)
+
+
+def _sealed(message: Message) -> bool:
+    """Whether the message is a compaction that only its provider can read: who knows what was said in it."""
+    return (summary := message.summary) is not None and bool(summary.source) and not summary.text
+
+
+def spoken_in(messages: Sequence[Message], facts: Facts) -> list[str]:
     """The languages of the conversation, the user's first, as far as they can be told."""
-    user = language_of("\n".join(r.text for r in reversed(ledger.requests)))
+    user = language_of("\n".join(r.text for r in reversed(facts.requests)))
     replies = (m.text for m in reversed(messages) if m.role == "assistant")
     assistant = language_of("\n".join(replies))
     return list(dict.fromkeys(filter(None, (user, assistant))))
@@ -98,9 +180,9 @@ def language_for(messages: Sequence[Message]) -> str:
     return language_of("\n".join(filter(None, words)))
 
 
-def _changed(text: str, messages: Sequence[Message], ledger: Facts) -> str:
+def _changed(text: str, messages: Sequence[Message], facts: Facts) -> str:
     prose = re.sub(r"(?m)^#+ .*$", "", text)
-    spoken = spoken_in(messages, ledger)
+    spoken = spoken_in(messages, facts)
     written = language_of(prose)
     if not spoken or not written or written in spoken:
         return ""
