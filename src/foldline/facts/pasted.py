@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 _OUTPUT = re.compile(
@@ -45,6 +46,13 @@ _FEWEST = 3
 _LONGEST = 60
 """Lines over which a bracket is looked for that closes."""
 
+_SUSPECT = re.compile(r"[:：(\[{;\"/│┃╭╰├└┌⎿⏺\d$➜❯#%`~>+]")
+"""What every line of output has, and most lines of prose have not; else a word of it, or the blanks of a screen."""
+
+_PROMPTS = re.compile(r"[$➜❯#%]|PS [A-Z]:")
+_INTRODUCTION = 300
+"""Characters of the longest line that introduces an answer."""
+
 _BULLET = re.compile(r"\s*(?:[-*•] |\d{1,3}[.)] )")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _SENTENCE = re.compile(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
@@ -86,23 +94,34 @@ def _pasted(lines: list[str]) -> list[bool]:
     of a list, or stands in brackets that output opened and closes.
     """
     marks = [False] * len(lines)
+    text = "".join(lines)
+    prompts = _PROMPTS.search(text) is not None
+    closers = _closers(lines) if "```" in text or "~~~" in text else {}
     numbered = sum(1 for line in lines if "+" in line[:8] and _NUMBERED.match(line)) >= _FEWEST
-    closes, inside, terminal, blank = -1, False, False, False
+    closes, searched, inside, terminal, blank = -1, -1, False, False, False
     for at, line in enumerate(lines):
+        if not (terminal or inside or at <= closes or _suspect(line)):
+            continue
         if at <= closes:
             marks[at] = True
         elif not line.strip():
             inside, blank = False, True
             continue
-        elif (end := _fenced(lines, at) or _answered(lines, at)) is not None:
+        elif (end := _fenced(lines, at, closers) or _answered(lines, at)) is not None:
             closes, inside, terminal = end, False, False
             marks[at] = not _ANSWERER.match(line)
-        elif line.startswith(">") or _PROMPT.match(line) or (line.rstrip("\r\n").endswith(_SCREEN) and not terminal):
+        elif (
+            line.startswith(">")
+            or (prompts and _PROMPT.match(line))
+            or (not terminal and _SCREEN in line and line.rstrip("\r\n").endswith(_SCREEN))
+        ):
             terminal = not line.startswith(">")
             marks[at] = True
         elif _OUTPUT.match(line) or (numbered and _NUMBERED.match(line)):
             marks[at] = inside = True
-            closes = max(closes, _closing(lines, at))
+            if at > searched:
+                searched, closed = _closing(lines, at)
+                closes = max(closes, at, closed)
         elif terminal and not _resumes(lines, at, blank):
             marks[at] = True
         else:
@@ -110,6 +129,10 @@ def _pasted(lines: list[str]) -> list[bool]:
             marks[at] = inside = inside and line[0] in " \t" and not _BULLET.match(line)
         blank = False
     return marks
+
+
+def _suspect(line: str) -> bool:
+    return _SUSPECT.search(line) is not None or _SCREEN in line or "import" in line or "npm" in line
 
 
 def _resumes(lines: list[str], at: int, blank: bool) -> bool:
@@ -120,13 +143,23 @@ def _resumes(lines: list[str], at: int, blank: bool) -> bool:
     return at == len(lines) - 1 and _SENTENCE.fullmatch(line) is not None
 
 
-def _fenced(lines: list[str], at: int) -> int | None:
+def _closers(lines: list[str]) -> dict[str, list[int]]:
+    """The lines that may close a fence."""
+    bare: dict[str, list[int]] = {"```": [], "~~~": []}
+    for at, line in enumerate(lines):
+        if (fence := line.strip()) in bare:
+            bare[fence].append(at)
+    return bare
+
+
+def _fenced(lines: list[str], at: int, closers: dict[str, list[int]]) -> int | None:
     """The line that closes the fence which one opens; one that is never closed is the user's own."""
-    opening = _FENCE.match(lines[at])
+    opening = _FENCE.match(lines[at]) if closers else None
     if opening is None:
         return None
-    fence = opening[0].strip()
-    return next((i for i in range(at + 1, len(lines)) if lines[i].strip() == fence), None)
+    found = closers[opening[0].strip()]
+    behind = bisect_right(found, at)
+    return found[behind] if behind < len(found) else None
 
 
 def _answered(lines: list[str], at: int) -> int | None:
@@ -134,7 +167,8 @@ def _answered(lines: list[str], at: int) -> int | None:
 
     Who asked for something before it has spoken; who did not does so behind it.
     """
-    if (":" not in lines[at][-8:] and "：" not in lines[at][-8:]) or not _ANSWERER.match(lines[at]):
+    line = lines[at]
+    if not line.rstrip().endswith((":", "：")) or len(line) > _INTRODUCTION or not _ANSWERER.match(line):
         return None
     last = len(lines) - 1
     while last > at and not lines[last].strip():
@@ -144,14 +178,15 @@ def _answered(lines: list[str], at: int) -> int | None:
     return None if last <= at else last - 1 if own and not spoken else last
 
 
-def _closing(lines: list[str], start: int) -> int:
-    """The line of the paragraph that closes the brackets which one opens; that one itself where none does."""
+def _closing(lines: list[str], start: int) -> tuple[int, int]:
+    """The last line that was looked at, and the one of the paragraph that closes the brackets which one opens, or -1."""
     depth = 0
+    at = start
     for at in range(start, min(start + _LONGEST, len(lines))):
         line = lines[at]
         if not line.strip():
             break
         depth += line.count("{") + line.count("[") - line.count("}") - line.count("]")
         if depth <= 0:
-            return at
-    return start
+            return start, at
+    return at, -1

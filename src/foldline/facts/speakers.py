@@ -67,7 +67,16 @@ def whose(text: str) -> Speaker:
         return "tool"
     if known.SLASH.match(text):
         return "command"
+    if (tag := known.OPEN_TAG.match(text)) and known.BLOCKS[tag[1]] != "user":
+        close = f"</{tag[1]}>"
+        if text.find(close) == len(text) - len(close):
+            return known.BLOCKS[tag[1]]
     return "harness" if known.SUMMARY.match(text[:200]) else ""
+
+
+def framed(text: str) -> bool:
+    """Whether a text is a template around words of the user, as Cline and the benchmarks have them."""
+    return _framed(text) is not None
 
 
 def stopped(text: str) -> bool:
@@ -79,9 +88,11 @@ def stopped(text: str) -> bool:
 
 
 def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str]) -> Iterator[Span]:
+    attached = False
     for part in message.parts:
         if type(part) is Text:
-            by = mark or part.by
+            attached = part.text.strip() == known.ATTACHED[0] or (attached and part.text.strip() != known.ATTACHED[1])
+            by = mark or part.by or ("harness" if attached or part.text.strip() == known.ATTACHED[1] else "")
             if message.role == "user" and by in ("", "user"):
                 yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
             elif text := part.text.strip():
@@ -93,7 +104,22 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str])
 
 
 def _pieces(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
-    """The pieces of a text by their speakers, and whether one is a task, which is told whole."""
+    """The pieces of a text by their speakers, none beside another of the same, and whether one is a task, which is told whole."""
+    who: Speaker = ""
+    held, whole = "", False
+    for other, words, task in _apart(text, by):
+        if other == who or not words.strip():
+            held += words
+            whole = whole or task
+            continue
+        if who:
+            yield who, held, whole
+        who, held, whole = other, ("" if who else held) + words, task
+    if who:
+        yield who, held, whole
+
+
+def _apart(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
     if frame := _framed(text):
         start, end, whole = frame
         yield "harness", text[:start], False
@@ -132,35 +158,24 @@ def _blocks(text: str, otherwise: Speaker) -> Iterator[tuple[Speaker, str, bool]
     """The text by the blocks that known tags enclose; a tag that is never closed is a word like any other."""
     start = position = 0
     unclosed: set[str] = set()
-    while (position := text.find("<", position)) >= 0:
-        tag = _tag(text, position)
-        close = f"</{tag}>"
-        inner = text.find(">", position) + 1 if tag and tag not in unclosed else 0
-        end = text.find(close, inner) if inner else -1
+    while found := known.OPEN_TAG.search(text, position):
+        close = f"</{found[1]}>"
+        position = found.end()
+        end = -1 if close in unclosed else text.find(close, position)
         if end < 0:
-            unclosed.add(tag)
-            position += 1
+            unclosed.add(close)
             continue
-        yield otherwise, text[start:position], False
-        by = known.BLOCKS[tag]
-        start = end + len(close)
+        yield otherwise, text[start : found.start()], False
+        by = known.BLOCKS[found[1]]
+        start = position = end + len(close)
         if by == "user":
-            yield "command", text[position:inner], False
-            yield "user", text[inner:end], False
-            yield "command", text[end:start], False
+            yield "command", found[0], False
+            yield "user", text[found.end() : end], False
+            yield "command", close, False
         else:
-            yield whose(text[position:start]) if tag == "task-notification" else by, text[position:start], False
-        position = start
+            block = text[found.start() : start]
+            yield (whose(block) if block.startswith(known.SIGNED_BLOCK) else by), block, False
     yield otherwise, text[start:], False
-
-
-_LONGEST_TAG = max(map(len, known.BLOCKS)) + 2
-
-
-def _tag(text: str, at: int) -> str:
-    """The name of the known tag that opens there, or an empty text."""
-    name = text[at + 1 : at + _LONGEST_TAG].split(">", 1)[0].split(None, 1)
-    return name[0] if name and name[0] in known.BLOCKS else ""
 
 
 def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
@@ -249,20 +264,22 @@ def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
         if frame.sign in text[:600] and (found := frame.pattern.match(text)):
             yield _unescaped(found[1]) if text[0] == "{" else found[1].strip()
             return
-    if result.call_id in asking and known.ANSWER.search(text):
+    if result.call_id in asking:
         yield from _answered(text)
 
 
 def _answered(text: str) -> Iterator[str]:
-    """The answers in the result of a tool that asks: in tags, in JSON, or each behind its question."""
+    """The answers in the result of a tool that asks: in JSON, in tags, or each behind its question."""
     if text.startswith("{"):
         try:
             yield from _leaves(json.loads(text).get("answers"))
         except (ValueError, AttributeError):
             return
-    elif found := known.ANSWER.search(text):
-        tagged = (m[1].strip() for m in known.ANSWER.finditer(text) if m[1])
-        yield from tagged if found[1] else (m[1].strip() for m in known.QUOTED_ANSWER.finditer(text))
+    for tag in known.ANSWERED:
+        _, opened, rest = text.partition(f"<{tag}>")
+        if opened and f"</{tag}>" in rest:
+            yield rest.partition(f"</{tag}>")[0].strip()
+    yield from (found[1].strip() for found in known.QUOTED_ANSWER.finditer(text))
 
 
 def _leaves(value: Any) -> Iterator[str]:

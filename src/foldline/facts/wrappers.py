@@ -36,6 +36,8 @@ BLOCKS: dict[str, Speaker] = {
 }  # fmt: skip
 """Who speaks between a tag and its end; of one that holds the user's words, the tags are the harness's."""
 
+OPEN_TAG = re.compile(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
+
 OPENINGS: dict[Speaker, tuple[str, ...]] = {
     "harness": (
         # Claude Code
@@ -45,7 +47,7 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         # Codex
         "# AGENTS.md instructions", "<permissions instructions>", "<image name=[",
         # Cline, Roo Code
-        "# task_progress", "# TODO LIST UPDATE", "[TASK RESUMPTION]", "[ERROR] ", "<task></task>",
+        "# task_progress", "# TODO LIST UPDATE", "[TASK RESUMPTION]", "[ERROR] ",
         # opencode
         "Continue if you have next steps, or stop",
         "The previous request exceeded the provider's size limit due to large media attachments",
@@ -66,12 +68,14 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
 }  # fmt: skip
 """How a text begins that is another's from end to end."""
 
+SIGNED_BLOCK = "<task-notification>"
+"""A block whose speaker depends on what stands in it."""
+
 SIGNED: tuple[tuple[Speaker, str, str], ...] = (
     ("peer", "Message Type: ", "\nSender: "),  # Codex: a sub-agent's report
     ("harness", "Tool [", "] was not executed"),  # Cline: one tool for each message
     ("harness", "# Code Review", "Code review completed"),  # pi: an extension's review
     ("tool", "<task-notification>", '<summary>Background command "'),  # Claude Code: a command in the background ended
-    ("harness", "<task>", "<!-- No task -->"),
 )
 """How another's text begins, and what else stands in it."""
 
@@ -118,32 +122,31 @@ def _frame(sign: str, pattern: str, *, whole: bool = False) -> Frame:
     return Frame(sign, re.compile(pattern, re.DOTALL), whole)
 
 
+_UPLOADED = r"(?:<uploaded_files>(?:(?!<(?:pr|issue)_description>).)*)?"
+
 FRAMES: tuple[Frame, ...] = (
     # SWE-agent; its challenges
-    _frame("ISSUE:", r"We're currently solving the following issue[^\n]*\nISSUE:\n(.*?)(?=\n+INSTRUCTIONS:\n|\Z)", whole=True),
-    _frame("solving the following CTF", r"(We're currently solving the following CTF challenge.*?)(?=\n+INSTRUCTIONS:\n|\Z)", whole=True),
+    _frame("ISSUE:", r"We're currently solving the following issue[^\n]*\nISSUE:\n(.*?)(?=\nINSTRUCTIONS:\n|\Z)", whole=True),
+    _frame("solving the following CTF", r"(We're currently solving the following CTF challenge.*?)(?=\nINSTRUCTIONS:\n|\Z)", whole=True),
     # SWE-agent 1.0, mini-swe-agent, OpenHands' benchmarks
-    _frame(
-        "_description>",
-        r"(?:<uploaded_files>.*?)?<(?:pr|issue)_description>\s*(?:Consider the following PR description:\s*)?(.*?)</(?:pr|issue)_description>",
-        whole=True,
-    ),
-    _frame("You can execute bash commands", r"Please solve this (?:issue|task):\s*(.*?)(?=\n\s*\nYou can execute bash commands)", whole=True),
+    _frame("</pr_description>", rf"{_UPLOADED}<pr_description>\s*(?:Consider the following PR description:)?(.*?)</pr_description>", whole=True),
+    _frame("</issue_description>", rf"{_UPLOADED}<issue_description>(.*?)</issue_description>", whole=True),
+    _frame("You can execute bash commands", r"Please solve this (?:issue|task):(.*?)(?=\n\nYou can execute bash commands)", whole=True),
     # Cline, Roo Code
-    _frame("</task>", r"<task>(?=.*?\S.*?</task>)(.*?)</task>"),
+    _frame("</task>", r"<task>(.*?)</task>"),
     _frame("</user_input>", r"<user_input[^<>\n]*>(.*?)</user_input>"),
-    _frame("</user_message>", r"(?:\[TASK RESUMPTION\].*?)?<user_message>(.*?)</user_message>"),
+    _frame("</user_message>", r"(?:\[TASK RESUMPTION\](?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
     _frame("</answer>", r"(?:\[ask_followup_question[^\n]*\] Result:\s*)?<answer>(.*?)</answer>"),
-    _frame("</feedback>", r"(?:[^<]*?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
+    _frame("</feedback>", r"(?:[^<]{0,600}?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
     # Codex in an editor
-    _frame("## My request for Codex:", r"# [^\n]*\n.*?## My request for Codex:\s*\n(.*)\Z"),
+    _frame("## My request for Codex:", r"# [^\n]*\n.*?## My request for Codex:[^\n]*\n(.*)\Z"),
 )  # fmt: skip
 """The templates around a task, an answer or an objection of the user."""
 
 REFUSALS: tuple[Frame, ...] = (
     _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code
     _frame("following feedback:", r"The user rejected permission to use this specific tool call with the following feedback:\s*(.*)\Z"),  # opencode
-    _frame("<feedback>", r"(?:\[[^\n]*\] Result:\s*)?The user denied this operation[^<]{0,200}<feedback>\s*(.*?)\s*</feedback>"),  # Cline
+    _frame("<feedback>", r"(?:\[[^\n]*\] Result:\s*)?The user denied this operation[^<]{0,200}<feedback>(.*?)</feedback>"),  # Cline
     _frame('"denied"', r'\{"status":\s*"denied".*?"feedback":\s*"((?:[^"\\]|\\.)*)"'),  # Roo Code
 )  # fmt: skip
 """How a tool's result begins that the user refused, and in which words."""
@@ -154,10 +157,9 @@ ASKS = frozenset((
 ))  # fmt: skip
 """Tools whose result is the user's answer."""
 
-ANSWER = re.compile(
-    r'(?:User has answered|Your questions have been answered|"answers")|<(?:answer|feedback|user_message)>(.*?)</(?:answer|feedback|user_message)>',
-    re.DOTALL,
-)
+ANSWERED = ("answer", "feedback", "user_message")
+"""Tags around an answer of the user, in Cline and Roo Code."""
+
 QUOTED_ANSWER = re.compile(r'"="((?:[^"\\]|\\.|"(?![,.\s]|\Z))*)"')
 """An answer behind its question, as Claude Code and opencode write them."""
 
@@ -169,6 +171,9 @@ SPEAKS: dict[str, str] = {
     "ExitPlanMode": "plan", "exit_plan_mode": "plan",  # Claude Code, Qwen Code
 }  # fmt: skip
 """Tools that speak: the argument in which the agent says something to the user."""
+
+ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
+"""Between which texts Gemini CLI and Qwen Code put the files that a user named."""
 
 LINES = re.compile(
     r"^(?:\[Request interrupted by user[^\]\n]*\]|\[Queued messages while agent was busy\]|System: \[[^\n]*|---\nQueued #\d+"

@@ -16,6 +16,7 @@ from foldline.messages import (
     Message,
     Opaque,
     Part,
+    Speaker,
     Summary,
     Text,
     Thinking,
@@ -38,6 +39,9 @@ CONTRIBUTES = ("message", "custom_message", "branch_summary", "compaction")
 
 SETTINGS = ("model_change", "thinking_level_change")
 
+ECHOES = ("delivery-mirror", "gateway-injected")
+"""The models of OpenClaw's replies that no model made: echoes of what was delivered."""
+
 EDITABLE = ("user", "assistant", "toolResult", "custom", "hookMessage")
 """The roles whose content a `context_edit` may replace; versions 1 and 2 call custom messages hook messages."""
 
@@ -49,9 +53,9 @@ def message_of(record: Record) -> Message | None:
         case "message":
             return _message(data.get("message"))
         case "custom_message":
-            return Message("user", _blocks(data.get("content")), format=FORMAT)
+            return Message("user", _by(_blocks(data.get("content")), "harness"), format=FORMAT)
         case "branch_summary" if isinstance(text := data.get("summary"), str) and text:
-            return Message("user", (Text(BRANCH_PREFIX + text + BRANCH_SUFFIX),), format=FORMAT)
+            return Message("user", (Text(BRANCH_PREFIX + text + BRANCH_SUFFIX, by="harness"),), format=FORMAT)
         case "compaction":
             return Message("user", (Summary(_string(data.get("summary")), facts_of(data)),), format=FORMAT)
         case _:
@@ -88,23 +92,37 @@ def _message(data: object) -> Message | None:
         return None
     match data.get("role"):
         case "user":
-            return Message("user", _blocks(data.get("content")), format=FORMAT)
+            return Message("user", _by(_blocks(data.get("content")), _sender(data)), format=FORMAT)
         case "assistant":
-            return Message("assistant", _blocks(data.get("content")), usage_of(data.get("usage")), format=FORMAT)
+            parts = _by(_blocks(data.get("content")), "harness" if data.get("model") in ECHOES else "")
+            return Message("assistant", parts, usage_of(data.get("usage")), format=FORMAT)
         case "toolResult":
             return Message("tool", (_result(data),), format=FORMAT)
         case "system":
             return Message("system", _system_parts(data), format=FORMAT)
         case "bashExecution" if not data.get("excludeFromContext"):
-            return Message("user", (Text(_bash_text(data)),), format=FORMAT)
+            return Message("user", (Text(_bash_text(data), by="tool"),), format=FORMAT)
         case "custom" | "hookMessage":
-            return Message("user", _blocks(data.get("content")), format=FORMAT)
+            return Message("user", _by(_blocks(data.get("content")), "harness"), format=FORMAT)
         case "branchSummary":
-            return Message("user", (Text(BRANCH_PREFIX + _string(data.get("summary")) + BRANCH_SUFFIX),), format=FORMAT)
+            told = BRANCH_PREFIX + _string(data.get("summary")) + BRANCH_SUFFIX
+            return Message("user", (Text(told, by="harness"),), format=FORMAT)
         case "compactionSummary":
             return Message("user", (Summary(_string(data.get("summary"))),), format=FORMAT)
         case _:
             return None
+
+
+def _by(parts: tuple[Part, ...], by: Speaker) -> tuple[Part, ...]:
+    """The parts with their texts marked as a speaker's."""
+    return tuple(replace(p, by=by) if isinstance(p, Text) else p for p in parts) if by else parts
+
+
+def _sender(data: Mapping[str, Any]) -> Speaker:
+    """Whose a user's message is, where OpenClaw says where it came in."""
+    provenance = data.get("provenance")
+    kind = provenance.get("kind") if isinstance(provenance, dict) else None
+    return "peer" if kind == "inter_session" else "harness" if kind == "internal_system" else ""
 
 
 def usage_of(data: object) -> Usage | None:
@@ -305,4 +323,4 @@ def edited(record: Record, edit: Record) -> Message | None:
         result = next(message.results)
         parts = tuple(p for p in blocks if isinstance(p, Text | Media | Opaque))
         return replace(message, parts=(replace(result, parts=parts),))
-    return replace(message, parts=blocks)
+    return replace(message, parts=_by(blocks, next((p.by for p in message.parts if isinstance(p, Text)), "")))

@@ -15,6 +15,9 @@ _CHAT = re.compile(r"# aider chat started at (\S.*)")
 _HEAD = re.compile(rb"(?m)^# aider chat started at \d{4}")
 _MODEL = re.compile(r"(?:Main )?[Mm]odel: (\S+)")
 _TOKENS = re.compile(r"Tokens: (.+?) sent,(?: (.+?) cache write,)?(?: (.+?) cache hit,)? (.+?) received")
+_COMMAND = re.compile(r"/(?!ask\b|code\b|architect\b|help\b|context\b)[a-z-]+(?: [^\n]*)?")
+"""A command of aider; those left out put the user's own words to a model."""
+
 _SCALE = {"k": 1_000, "M": 1_000_000}
 
 
@@ -79,7 +82,7 @@ class Chat:
             if not text:
                 continue
             if role == "user":
-                yield str(number), Message("user", (Text(text),))
+                yield str(number), Message("user", (Text(text, by="command" if _COMMAND.fullmatch(text) else ""),))
             else:
                 yield str(number), replace(Message("assistant", (Text(text),)), usage=self._bills.get(index))
 

@@ -8,7 +8,18 @@ from typing import Any
 
 from foldline.messages import Message, Opaque, Part, Text, Thinking, ToolCall, Usage
 from foldline.session.lines import decode
-from foldline.transcripts.parts import as_json, items, mapping, mappings, result, string, unique, usage, words
+from foldline.transcripts.parts import (
+    as_json,
+    items,
+    mapping,
+    mappings,
+    result,
+    spoken_by,
+    string,
+    unique,
+    usage,
+    words,
+)
 from foldline.transcripts.source import Source
 from foldline.transcripts.transcript import Reading
 
@@ -87,7 +98,7 @@ def _entries(step: dict[str, Any]) -> Iterator[tuple[str, Message]]:
         if call_id:
             yield f"{id}:{number}", Message("tool", (result(call_id, each.get("content")),))
         elif seen := _content(each.get("content")):
-            yield f"{id}:{number}", Message("user", tuple(seen))
+            yield f"{id}:{number}", spoken_by(Message("user", tuple(seen)), "tool")
 
 
 def _content(content: object) -> list[Part]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from foldline.messages import Speaker
 from foldline.transcripts.parts import items, mapping, mappings, string, words
 
 UNSENT = frozenset(("hook_system_message", "command_permissions", "prompt_snapshot", "auto_mode", "hook_cancelled"))
 """Kinds that only the screen shows, or that say nothing but a setting."""
+
+PEERS = ("peer", "teammate", "task-notification")
+"""Whose messages come from other agents, by the kind of their origin."""
 
 SENT_HOOKS = ("SessionStart", "UserPromptSubmit")
 """Events whose hooks speak to the model when they succeed."""
@@ -36,6 +40,15 @@ def queued_prompt(row: dict[str, Any]) -> str:
     """The words of a user that waited in the queue while the agent worked; empty for every other attachment."""
     attachment = mapping(row.get("attachment"))
     return words(attachment.get("prompt")) if attachment.get("type") == "queued_command" else ""
+
+
+def prompted_by(row: dict[str, Any]) -> Speaker:
+    """Whose words waited: the user's, unless the attachment says that another agent or the program put them there."""
+    attachment = mapping(row.get("attachment"))
+    origin = string(mapping(attachment.get("origin")).get("kind"))
+    if origin in PEERS or attachment.get("commandMode") == "task-notification":
+        return "peer"
+    return "harness" if origin not in ("", "human") or attachment.get("isMeta") is True else "user"
 
 
 def system_prompt(row: dict[str, Any]) -> tuple[list[str], list[Any]] | None:

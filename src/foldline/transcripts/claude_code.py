@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline.fold import Receipt
-from foldline.messages import Message, Opaque, Part, Text, ToolResult, Usage, replace
+from foldline.messages import Message, Opaque, Part, Speaker, Text, ToolResult, Usage, replace
 from foldline.session import PastFold
 from foldline.transcripts import claude_attachments as attachments
 from foldline.transcripts.claude_tree import Row, Tree
-from foldline.transcripts.parts import count, from_wire, items, mapping, string, summary, words
+from foldline.transcripts.parts import count, from_wire, items, mapping, spoken_by, string, summary, words
 from foldline.transcripts.source import Source
 from foldline.transcripts.transcript import Reading
 from foldline.wire import read_usage
@@ -95,6 +95,7 @@ def _messages(rows: Sequence[Row], rounds: dict[str, int], source: Source) -> It
     made: list[tuple[str, Message]] = []
     responses: dict[str, int] = {}
     start = 0
+    after_command = False
     for row in rows:
         start = len(made) if row.is_boundary else start
         if row.kind == "attachment":
@@ -103,6 +104,9 @@ def _messages(rows: Sequence[Row], rounds: dict[str, int], source: Source) -> It
         message = _message(row, rounds, source)
         if message is None:
             continue
+        if row.kind == "user":
+            message = spoken_by(message, _speaker(row, after_command))
+            after_command = "<command-name>" in message.text
         at = responses.get(row.response) if row.response else None
         if at is None:
             responses[row.response] = len(made)
@@ -130,7 +134,26 @@ def _message(row: Row, rounds: dict[str, int], source: Source) -> Message | None
         return None
     if not message.parts:
         return None
+    if row.kind == "assistant" and row.message.get("model") == SYNTHETIC:
+        return spoken_by(message, "harness")
     return replace(message, usage=_usage(row)) if row.kind == "assistant" else message
+
+
+def _speaker(row: Row, after_command: bool) -> Speaker:
+    """Whose the words of a user's row are, by its marks: what a human sent is the user's; empty where nothing is marked.
+
+    What no user typed behind a command is the command's body, and so is a skill's behind the call that opened it.
+    """
+    if row.data.get("isMeta") is True:
+        opened = after_command or "sourceToolUseID" in row.data
+        return "command" if opened and isinstance(row.message.get("content"), list) else "harness"
+    origin = string(mapping(row.data.get("origin")).get("kind"))
+    source = string(row.data.get("promptSource"))
+    if origin in attachments.PEERS:
+        return "peer"
+    if origin not in ("", "human") or source == "system":
+        return "harness"
+    return "user" if origin or source else ""
 
 
 def _usage(row: Row) -> Usage | None:
@@ -155,16 +178,16 @@ def _attach(row: Row, made: list[tuple[str, Message]], start: int) -> None:
     What is announced behind a boundary joins nothing before it, which `start` tells.
     """
     if prompt := attachments.queued_prompt(row.data):
-        made.append((row.uuid, Message("user", (Text(prompt),))))
+        made.append((row.uuid, Message("user", (Text(prompt, by=attachments.prompted_by(row.data)),))))
         return
     texts = tuple(Text(text) for text in attachments.reminders(row.data))
     if not texts:
         return
     id, before = made[-1] if len(made) > start else ("", None)
     if before is None or before.role != "user" or before.summary:
-        made.append((row.uuid, Message("user", texts)))
+        made.append((row.uuid, spoken_by(Message("user", texts), "harness")))
         return
-    parts: tuple[Part, ...] = (*before.parts, *texts)
+    parts: tuple[Part, ...] = (*before.parts, *(replace(text, by="harness") for text in texts))
     if isinstance(last := before.parts[-1], ToolResult):
         parts = (*before.parts[:-1], replace(last, parts=(*last.parts, *texts)))
     made[-1] = id, replace(before, parts=parts)

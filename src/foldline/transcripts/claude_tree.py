@@ -13,7 +13,7 @@ LEAVES = ("user", "assistant", "attachment", "system")
 
 _KEPT = (
     "message", "attachment", "rendered", "subtype", "content", "compactMetadata", "compact_metadata", "isMeta", "version",
-    "microcompactMetadata", "isApiErrorMessage", "isVisibleInTranscriptOnly", "isCompactSummary", "timestamp",
+    "microcompactMetadata", "isApiErrorMessage", "origin", "promptSource", "sourceToolUseID", "isVisibleInTranscriptOnly", "isCompactSummary", "timestamp",
 )  # fmt: skip
 """Keys that say something about the context; what else a row holds is for the screen, and often larger."""
 

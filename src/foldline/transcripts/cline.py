@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from foldline.facts.speakers import framed, whose
+from foldline.facts.wrappers import RESULT
 from foldline.fold import Receipt
-from foldline.messages import Message, Usage, replace
+from foldline.messages import Message, Part, Text, Usage, replace
 from foldline.session import PastFold
-from foldline.transcripts.parts import count, from_wire, iso, mapping, string, summary, words
+from foldline.transcripts.parts import count, from_wire, iso, mapping, mappings, string, summary, words
 from foldline.transcripts.source import Source
 from foldline.transcripts.transcript import Reading
 
@@ -41,10 +43,12 @@ def read(path: str, *, strict: bool = False) -> Reading:
     rows = [mapping(row) for row in history]
     folds = list(_folds(rows))
     hidden = _hidden(rows)
+    marks = any(_is_marked(row) for row in rows)
     live: list[tuple[str, Message]] = []
     folded: list[tuple[str, Message]] = []
     for index, row in enumerate(rows):
         if message := _message(row, len(folds)):
+            message = _marked(message) if marks and message.role == "user" else message
             (folded if index in hidden else live).append((str(index + 1), message))
         else:
             source.fault(1, f"message {index + 1} has no role that a model knows")
@@ -63,6 +67,11 @@ def read(path: str, *, strict: bool = False) -> Reading:
     )
 
 
+def _is_marked(row: dict[str, Any]) -> bool:
+    """Whether a row marks the user's words with a tag, as Cline and Roo Code do."""
+    return row.get("role") == "user" and any(framed(string(each.get("text"))) for each in mappings(row.get("content")))
+
+
 def _message(row: dict[str, Any], rounds: int) -> Message | None:
     message = from_wire({"role": row.get("role"), "content": row.get("content")}, "anthropic")
     if message is None:
@@ -70,6 +79,27 @@ def _message(row: dict[str, Any], rounds: int) -> Message | None:
     if row.get("isSummary") is True:
         return summary(words(row.get("content")), rounds)
     return replace(message, usage=usage_of(row)) if message.role == "assistant" else message
+
+
+def _marked(message: Message) -> Message:
+    """The message with its texts marked in which no user speaks: what tools answered, and what the client says."""
+    parts: list[Part] = []
+    answering = False
+    for part in message.parts:
+        if type(part) is Text and part.text.strip():
+            tool = RESULT.match(part.text.lstrip())
+            if (answering and part.text.lstrip().startswith(BARE)) or not framed(part.text):
+                part = replace(part, by="tool" if tool or answering else whose(part.text) or "harness")
+            answering = bool(tool) and not part.text.lstrip().startswith(ASKING)
+        parts.append(part)
+    return replace(message, parts=tuple(parts))
+
+
+BARE = ("<task>", "<user_message>", "<answer>", "<user_input")
+"""How the user's own words begin, and contents of a file that a tool read may too."""
+
+ASKING = ("[ask_followup_question", "[attempt_completion", "[plan_mode_respond")
+"""Tools whose answer is the user's."""
 
 
 def usage_of(row: dict[str, Any]) -> Usage | None:

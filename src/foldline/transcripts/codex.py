@@ -9,7 +9,7 @@ from foldline.fold import Receipt
 from foldline.messages import Message, Opaque, Part, Text, Usage, replace
 from foldline.session import PastFold
 from foldline.transcripts import codex_items
-from foldline.transcripts.parts import count, items, mapping, mappings, string, summary, usage, words
+from foldline.transcripts.parts import count, items, mapping, mappings, spoken_by, string, summary, usage, words
 from foldline.transcripts.source import Source
 from foldline.transcripts.transcript import Reading
 
@@ -36,6 +36,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
             source.fault(line, "a row without a type")
     if not rollout.rows:
         raise source.refused("no rollout of Codex")
+    rollout.name_speakers()
     system = rollout.system()
     return Reading(
         NAME,
@@ -73,6 +74,8 @@ class Rollout:
         self.gone: list[Entry] = []
         self.folds: list[PastFold] = []
         self.since = self.rows = 0
+        self.typed: set[str] = set()
+        """What the user sent, as the events of the screen say; all else in the user's role was put there."""
         self._reply: Entry | None = None
         """The reply that still waits for its bill."""
         self._totals: object = None
@@ -140,7 +143,22 @@ class Rollout:
             self._reply = None
         self.live.append(Entry(line, index, message_of, codex_items.opens_turn(item)))
 
+    def name_speakers(self) -> None:
+        """Marks the messages in the user's role; a rollout without the screen's events has no marks."""
+        for entry in (*self.live, *self.gone) if self.typed else ():
+            if entry.message.role == "user":
+                whole = entry.message.text.strip() in self.typed
+                parts = tuple(
+                    replace(p, by="user")
+                    if type(p) is Text and not p.by and (whole or p.text.strip() in self.typed)
+                    else p
+                    for p in entry.message.parts
+                )
+                entry.message = spoken_by(replace(entry.message, parts=parts), "harness")
+
     def _event(self, payload: dict[str, Any]) -> None:
+        if payload.get("type") == "user_message" and (typed := string(payload.get("message")).strip()):
+            self.typed.add(typed)
         if payload.get("type") == "token_count":
             info = mapping(payload.get("info"))
             self._bill(info.get("total_token_usage"), mapping(info.get("last_token_usage")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.messages import Media, Message, Opaque, Part, Role, Text, Thinking, ToolCall
-from foldline.transcripts.parts import as_json, items, mapping, mappings, result, string, summary, words
+from foldline.transcripts.parts import as_json, items, mapping, mappings, result, spoken_by, string, summary, words
 
 SUMMARY_START = "Another language model started to solve this problem and produced a summary"
 """How a summary that Codex made itself begins, in the user's message that holds it."""
@@ -69,7 +69,7 @@ def message_of(item: dict[str, Any], round: int) -> Message | None:
         return Message("assistant", (Opaque(item),))
     if kind == "agent_message":
         parts = _content(item.get("content"))
-        return Message("user", parts) if parts else None
+        return spoken_by(Message("user", parts), "peer") if parts else None
     if is_generated(item):
         return Message("assistant", reply_part(item))
     return None if kind in _UNSENT else Message("user", (Opaque(item),))

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from foldline.facts.speakers import whose
 from foldline.fold import Receipt
-from foldline.messages import Media, Message, Opaque, Part, Text, Thinking, ToolCall, Usage, replace
+from foldline.messages import Media, Message, Opaque, Part, Speaker, Text, Thinking, ToolCall, Usage, replace
 from foldline.session import PastFold
 from foldline.transcripts import opencode_store
 from foldline.transcripts.database import tables
@@ -193,7 +194,8 @@ def _user_part(part: dict[str, Any]) -> Part | None:
     kind = part.get("type")
     if kind == "text":
         text = string(part.get("text"))
-        return Text(text) if text and part.get("ignored") is not True else None
+        by: Speaker = (whose(text) or "harness") if part.get("synthetic") is True else ""
+        return Text(text, by=by) if text and part.get("ignored") is not True else None
     if kind == "file":
         mime = string(part.get("mime"))
         if mime.startswith("text/") or mime == "application/x-directory":

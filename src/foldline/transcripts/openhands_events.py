@@ -8,7 +8,19 @@ from typing import Any
 from foldline.fold import Receipt
 from foldline.messages import Message, Opaque, Part, Thinking, ToolCall, Usage, replace
 from foldline.session import PastFold
-from foldline.transcripts.parts import as_json, items, mapping, mappings, result, string, summary, texts, usage, words
+from foldline.transcripts.parts import (
+    as_json,
+    items,
+    mapping,
+    mappings,
+    result,
+    spoken_by,
+    string,
+    summary,
+    texts,
+    usage,
+    words,
+)
 
 _SILENT = frozenset(
     ("CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "LLMCompletionLogEvent", "TokenEvent",
@@ -112,12 +124,15 @@ def _message(event: dict[str, Any]) -> Message | None:
     if kind == "MessageEvent":
         said = mapping(event.get("llm_message"))
         content = texts(words(part) for part in mappings(said.get("content"))) + texts([said.get("content")])
-        content += texts(words(part) for part in mappings(event.get("extended_content")))
+        content += tuple(
+            replace(p, by="harness") for p in texts(words(part) for part in mappings(event.get("extended_content")))
+        )
         if not content:
             return None
         if said.get("role") == "assistant" or event.get("source") == "agent":
             return Message("assistant", (*_thinking(said), *content))
-        return Message("user", content)
+        user = event.get("source", "user") == "user"
+        return Message("user", content) if user else spoken_by(Message("user", content), "harness")
     if kind == "ActionEvent" or "tool_call" in event:
         return _action(event)
     if call := string(event.get("tool_call_id")):

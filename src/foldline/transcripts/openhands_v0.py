@@ -7,7 +7,7 @@ from typing import Any
 
 from foldline.messages import Message, Opaque, Part, Text, ToolCall, ToolResult, Usage, replace
 from foldline.transcripts.openhands_events import Story, usage_of
-from foldline.transcripts.parts import as_json, items, mapping, mappings, string, texts
+from foldline.transcripts.parts import as_json, items, mapping, mappings, spoken_by, string, texts
 from foldline.wire import read_usage
 
 LONGEST = 30_000
@@ -36,7 +36,9 @@ def story(events: Sequence[dict[str, Any]], bills: Mapping[str, dict[str, Any]])
         elif event.get("source") == "agent" or kind == "system":
             _act(made, id, event, seen, bills)
         elif text := string(event.get("message"), mapping(event.get("args")).get("content")):
-            made.entries.append((id, Message("user", (Text(string(mapping(event.get("args")).get("content"), text)),))))
+            said = Message("user", (Text(string(mapping(event.get("args")).get("content"), text)),))
+            user = event.get("source", "user") == "user"
+            made.entries.append((id, said if user else spoken_by(said, "harness")))
     return made
 
 
@@ -98,7 +100,9 @@ def _observe(made: Story, id: str, event: dict[str, Any]) -> None:
 
     def message(words: str) -> Message:
         parts = texts([words])
-        return Message("tool", (ToolResult(call, parts, failed),)) if call else Message("user", parts)
+        return (
+            Message("tool", (ToolResult(call, parts, failed),)) if call else spoken_by(Message("user", parts), "tool")
+        )
 
     if text or call:
         made.entries.append((id, message(sent)))

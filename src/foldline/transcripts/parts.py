@@ -9,7 +9,8 @@ from typing import Any
 
 from foldline import wire
 from foldline.errors import WireError
-from foldline.messages import LARGEST_BILL, Media, Message, Opaque, Summary, Text, ToolResult, Usage
+from foldline.facts.speakers import whose
+from foldline.messages import LARGEST_BILL, Media, Message, Opaque, Speaker, Summary, Text, ToolResult, Usage, replace
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -85,6 +86,20 @@ def words(value: object) -> str:
 def texts(values: Iterable[object]) -> tuple[Text, ...]:
     """A part for each of the values that is a text with something in it."""
     return tuple(Text(value) for value in values if isinstance(value, str) and value)
+
+
+def spoken_by(message: Message, by: Speaker) -> Message:
+    """The message with its texts marked as a speaker's; what is marked already stays.
+
+    What is not the user's is whose it says it is, where it says so.
+    """
+    if not by or all(type(p) is not Text or p.by for p in message.parts):
+        return message
+    return replace(message, parts=tuple(_said_by(p, by) if type(p) is Text and not p.by else p for p in message.parts))
+
+
+def _said_by(text: Text, by: Speaker) -> Text:
+    return replace(text, by=(whose(text.text) or by) if by in ("harness", "peer") else by)
 
 
 def result(call_id: str, content: object, *, error: bool = False, name: str = "") -> ToolResult:

@@ -10,7 +10,7 @@ from foldline.fold import Receipt
 from foldline.messages import Message, replace
 from foldline.session import PastFold
 from foldline.transcripts.gemini_parts import SNAPSHOT, content, plain
-from foldline.transcripts.parts import count, mapping, mappings, string, summary, unique
+from foldline.transcripts.parts import count, mapping, mappings, spoken_by, string, summary, unique
 from foldline.transcripts.source import Source
 from foldline.transcripts.transcript import Reading
 from foldline.wire import read_usage
@@ -97,7 +97,8 @@ def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
     if not parts:
         return None
     if kind != "assistant":
-        return row["uuid"], Message("user", parts)
+        user = row.get("provenance", "real_user") == "real_user"
+        return row["uuid"], Message("user", parts) if user else spoken_by(Message("user", parts), "harness")
     billed = read_usage(mapping(row.get("usageMetadata")))
     return row["uuid"], Message("assistant", parts, billed if billed is not None and billed.prompt else None)
 

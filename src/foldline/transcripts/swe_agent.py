@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from foldline.messages import Message, Text, replace
-from foldline.transcripts.parts import from_wire, items, mapping, mappings, string
+from foldline.transcripts.parts import from_wire, items, mapping, mappings, spoken_by, string
 from foldline.transcripts.source import Source
 from foldline.transcripts.transcript import Reading
 from foldline.wire import read_usage
@@ -61,7 +61,11 @@ def read(path: str, *, strict: bool = False) -> Reading:
 
 
 def _mini(messages: list[Any], source: Source) -> Iterator[tuple[str, Message]]:
-    """What mini-swe-agent sends is each message without its `extra`; its last one says how the run ended."""
+    """What mini-swe-agent sends is each message without its `extra`; its last one says how the run ended.
+
+    The user's first message is the task; behind the first reply only the shell answers.
+    """
+    acted = False
     for index, item in enumerate(messages, 1):
         if mapping(item).get("role") == "exit":
             continue
@@ -73,11 +77,13 @@ def _mini(messages: list[Any], source: Source) -> Iterator[tuple[str, Message]]:
         billed = read_usage(mapping(mapping(mapping(item).get("extra")).get("response")).get("usage"))
         if message.role == "assistant" and billed is not None and billed.prompt:
             message = replace(message, usage=billed)
-        yield str(index), message
+        acted = acted or message.role == "assistant"
+        yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
 
 
 def _history(history: list[Any], source: Source) -> Iterator[tuple[str, Message]]:
     """What SWE-agent sends is the words, the calls and the ids of what a result answers."""
+    acted = False
     for index, item in enumerate(history, 1):
         bare = {key: value for key, value in mapping(item).items() if key in _OWN}
         ids = items(mapping(item).get("tool_call_ids"))
@@ -88,8 +94,11 @@ def _history(history: list[Any], source: Source) -> Iterator[tuple[str, Message]
         message = from_wire(bare, "openai-chat")
         if message is None:
             source.fault(1, f"message {index} has no role that a model knows")
+        elif mapping(item).get("is_demo") is True or mapping(item).get("message_type") == "demonstration":
+            yield str(index), spoken_by(message, "harness")
         else:
-            yield str(index), message
+            acted = acted or message.role == "assistant"
+            yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
 
 
 def _steps(steps: list[Any]) -> Iterator[tuple[str, Message]]:
@@ -98,7 +107,7 @@ def _steps(steps: list[Any]) -> Iterator[tuple[str, Message]]:
         if said := string(step.get("response"), step.get("thought"), step.get("action")):
             yield f"{index}", Message("assistant", (Text(said),))
         if seen := string(step.get("observation")):
-            yield f"{index}:observation", Message("user", (Text(seen),))
+            yield f"{index}:observation", Message("user", (Text(seen, by="tool"),))
 
 
 def _replayed_model(document: dict[str, Any]) -> str:
