@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import msgspec
 
@@ -30,6 +30,7 @@ from foldline.messages import (
     Value,
     replace,
 )
+from foldline.pairs import answers
 
 
 class Entry(Value, frozen=True, omit_defaults=True):
@@ -238,14 +239,11 @@ def opens_turn(message: Message) -> bool:
 
 def between_pairs(entries: Sequence[Entry]) -> set[int]:
     """Indices where no tool call waits for its result; results that come twice keep the pair whole."""
-    last = {r.call_id: i for i, entry in enumerate(entries, 1) for r in entry.message.results}
-    points, reach = {0}, 0
-    for i, entry in enumerate(entries, 1):
-        for call in entry.message.calls:
-            reach = max(reach, last.get(call.id, i))
-        if i >= reach:
-            points.add(i)
-    return points
+    ends = list(range(1, len(entries) + 1))
+    for answer in answers(entry.message for entry in entries):
+        if answer.call is not None:
+            ends[answer.called_at] = answer.at + 1
+    return {0, *(i for i, reach in enumerate(accumulate(ends, max), 1) if i >= reach)}
 
 
 def outside_batches(entries: Sequence[Entry]) -> set[int]:
@@ -291,46 +289,55 @@ def check(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Messag
         raise UnsafeEdit(f"{edit.by}: touches a pin", edit=edit)
     if any(is_empty(message) for message in into):
         raise UnsafeEdit(f"{edit.by}: leaves an empty message", edit=edit)
-    if halves(into) != (before := halves(entry.message for entry in gone)):
-        _check_pairs(entries, start, stop, into, before, edit)
+    if halves(into) != halves(entry.message for entry in gone):
+        _check_pairs(entries, start, stop, into, edit)
     opens = _first_speaker(entries[:start]) is None and _first_speaker(gone) == "user"
     if not into and opens and _first_speaker(entries[stop:]) not in ("user", None):
         raise UnsafeEdit(f"{edit.by}: the first message would not be a user's", edit=edit)
 
 
-def halves(messages: Iterable[Message]) -> tuple[Counter[str], Counter[str]]:
-    """How often each call id is called and answered in the messages."""
-    calls: Counter[str] = Counter()
-    results: Counter[str] = Counter()
+def halves(messages: Iterable[Message]) -> list[tuple[type, str]]:
+    """The tool calls and results in the messages, in order, by the ids of their calls."""
+    found: list[tuple[type, str]] = []
     for message in messages:
         for part in message.parts:
             if type(part) is ToolCall:
-                calls[part.id] += 1
+                found.append((ToolCall, part.id))
             elif type(part) is ToolResult:
-                results[part.call_id] += 1
-    return calls, results
+                found.append((ToolResult, part.call_id))
+    return found
 
 
-def _check_pairs(
-    entries: Sequence[Entry],
-    start: int,
-    stop: int,
-    into: Sequence[Message],
-    before: tuple[Counter[str], Counter[str]],
-    edit: Edit,
-) -> None:
+def _check_pairs(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Message], edit: Edit) -> None:
     """A half that goes must take its other half with it; halves that stood alone before may go alone."""
-    calls_in, results_in = halves(into)
-    calls_gone, results_gone = before[0] - calls_in, before[1] - results_in
-    rest = [entry.message for entry in (*entries[:start], *entries[stop:])]
-    calls_left, results_left = halves(rest)
-    calls_left += calls_in
-    results_left += results_in
-    split = [id for id in calls_gone if results_left[id] and not calls_left[id]]
-    split += [id for id in results_gone if calls_left[id] and not results_left[id]]
-    split += [id for id in calls_in if not before[0][id]] + [id for id in results_in if not before[1][id]]
+    gone = [entry.message for entry in entries[start:stop]]
+    calls_inside: dict[tuple[int, int], bool] = {}
+    answered_inside: dict[tuple[int, int], set[bool]] = {}
+    ids: dict[tuple[int, int], str] = {}
+    for result, at, call, called_at in answers(entry.message for entry in entries):
+        if call is not None:
+            pair = called_at, id(call)
+            ids[pair], calls_inside[pair] = result.call_id, start <= called_at < stop
+            answered_inside.setdefault(pair, set()).add(start <= at < stop)
+    due: Counter[tuple[type, str]] = Counter()
+    for pair, inside in answered_inside.items():
+        if calls_inside[pair] and False in inside:
+            due[ToolCall, ids[pair]] += 1
+        elif not calls_inside[pair] and inside == {True}:
+            due[ToolResult, ids[pair]] += 1
+    lone, lone_before = _lone_halves(into), _lone_halves(gone)
+    split = [*(due - lone), *(lone - lone_before), *(Counter(halves(into)) - Counter(halves(gone)))]
     if split:
-        raise UnsafeEdit(f"{edit.by}: splits the pair {split[0]}", edit=edit)
+        raise UnsafeEdit(f"{edit.by}: splits the pair {split[0][1]}", edit=edit)
+
+
+def _lone_halves(messages: Sequence[Message]) -> Counter[tuple[type, str]]:
+    """How many calls of each id are not answered in the messages, and how many results answer no call there."""
+    lone = Counter(halves(messages))
+    answered = {(a.called_at, id(a.call)): a.result.call_id for a in answers(messages) if a.call is not None}
+    lone.subtract((ToolCall, id) for id in answered.values())
+    lone.subtract((ToolResult, a.result.call_id) for a in answers(messages) if a.call is not None)
+    return +lone
 
 
 def is_empty(message: Message) -> bool:

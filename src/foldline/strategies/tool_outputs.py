@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from foldline.messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
+from foldline.pairs import answers
 from foldline.view import Edit, Entry, View
 
 STUB = "[pruned: "
@@ -130,17 +131,13 @@ def _level(sizes: Sequence[int], room: int) -> int:
 
 def outputs_of(view: View) -> list[Output]:
     """Every tool result of the view that is not yet a stub, in order, with its call."""
-    calls: dict[str, ToolCall] = {}
     found = []
-    for i, entry in enumerate(view.entries):
-        for part in entry.message.parts:
-            if type(part) is ToolCall:
-                calls[part.id] = part
-            elif type(part) is ToolResult and not _is_stub(part):
-                call = calls.get(part.call_id) or ToolCall(part.call_id, part.name or "tool")
-                alone = len(entry.message.parts) == 1
-                tokens = entry.tokens if alone else view.count(Message("tool", (part,)))
-                found.append(Output(i, entry, part, call, tokens))
+    for result, at, call, _ in answers(view.messages):
+        if not _is_stub(result):
+            entry = view.entries[at]
+            alone = len(entry.message.parts) == 1
+            tokens = entry.tokens if alone else view.count(Message("tool", (result,)))
+            found.append(Output(at, entry, result, call or ToolCall(result.call_id, result.name or "tool"), tokens))
     return found
 
 
