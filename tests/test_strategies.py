@@ -251,12 +251,34 @@ def test_a_turn_larger_than_the_tail_is_parted_where_no_pair_is_split() -> None:
     assert edit.drop == tuple(entry.id for entry in view.entries[:5])
 
 
-def test_pins_stay_and_each_span_between_them_gets_its_own_summary() -> None:
-    system = Message("system", (Text("Be careful."),))
-    view = see(system, user(1_000), system, assistant(1_000), user(10))
-    edits = list(summarize_older(keep=100)(view, 1_500))
-    assert places(view, edits) == [1, 3]
-    assert [len(edit.drop) for edit in edits] == [1, 1]
+def system(words: str) -> Message:
+    return Message("system", (Text(words),))
+
+
+def test_one_summary_tells_what_stands_between_pins_as_well() -> None:
+    view = see(system("Be careful."), user(1_000), system("Be kind."), assistant(1_000), assistant(20), user(10))
+    edit = only(summarize_older(keep=100)(view, 1_500))
+    assert edit.drop == (view.entries[1].id,)
+    assert isinstance(edit.into, Brief)
+    assert edit.into.also == (view.entries[3].id,)
+    # of 2,034 tokens 534 may remain, 34 of them stay, 32 are for the frame
+    assert edit.into.max_tokens == 468
+
+
+def test_spans_that_are_small_by_themselves_are_worth_a_summary_together() -> None:
+    rules = [system(f"Rule {n}.") for n in range(5)]
+    view = see(user(100), *(m for rule in rules for m in (rule, assistant(100))), user(50))
+    edit = only(summarize_older(keep=60)(view, 300))
+    assert isinstance(edit.into, Brief)
+    assert [view.index[id] for id in (*edit.drop, *edit.into.also)] == [0, 2, 4, 6, 8, 10]
+
+
+def test_a_span_whose_going_would_make_neighbours_of_two_replies_has_a_summary_of_its_own() -> None:
+    kept = assistant(10, "kept")
+    view = see(user(900), kept, user(900), assistant(10), pinned=[kept])
+    edits = list(summarize_older(keep=15)(view, 1_500))
+    assert places(view, edits) == [0, 2]
+    assert [edit.into.also for edit in edits if isinstance(edit.into, Brief)] == [(), ()]
 
 
 def test_a_summary_is_folded_into_the_next_one_but_not_by_itself() -> None:
@@ -312,8 +334,7 @@ def test_a_notice_carries_on_the_summary_that_stood_there() -> None:
 
 
 def test_pins_stay_and_more_than_one_run_between_them_may_go() -> None:
-    system = Message("system", (Text("Be careful."),))
-    view = see(system, assistant(500), system, assistant(500), user(10))
+    view = see(system("Be careful."), assistant(500), system("Be kind."), assistant(500), user(10))
     assert places(view, truncate()(view, 900)) == [1, 3]
 
 

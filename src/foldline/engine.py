@@ -14,7 +14,7 @@ from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
-from foldline.view import Brief, Edit, View
+from foldline.view import Brief, Edit, Entry, View
 from foldline.writers.accept import Written, extracted, write
 from foldline.writers.asking import answer_to, await_answer
 from foldline.writers.draft import Answer, Ask, Summarizer, spent_on
@@ -38,9 +38,10 @@ Folding = Generator[Ask, Answer, tuple[View, Fold]]
 
 
 class Told(NamedTuple):
-    """A summary that was written for the entries `drop`, and the ledger that was read from them."""
+    """A summary that was written in place of the entries `drop`, and the ledger that was read from all that it tells."""
 
     drop: tuple[str, ...]
+    also: tuple[str, ...]
     ledger: Ledger
     written: Written
 
@@ -79,10 +80,10 @@ def folding(
                 if not (edit := _standing(edit, view)).drop:
                     continue
                 written = yield from _write(edit, view, step.layer, focus, ratio, rounds, trigger, told)
-                after = view.apply(written)
+                after, made = _made(view, written, _also(edit, view))
                 if (smaller := step.measure(after)) < size:
                     view, size = after, smaller
-                    edits.append(written)
+                    edits += made
                     layers.append(step.layer.name)
                 if size <= step.target:
                     break
@@ -106,6 +107,28 @@ def _standing(edit: Edit, view: View) -> Edit:
     return replace(edit, drop=tuple(id for id in edit.drop if id in view.index))
 
 
+def _also(edit: Edit, view: View) -> list[Entry]:
+    """The entries of later spans that the summary of an edit tells as well, in order."""
+    also = edit.into.also if isinstance(edit.into, Brief) else ()
+    return [view.entries[at] for at in sorted(view.index[id] for id in also if id in view.index)]
+
+
+def _made(view: View, edit: Edit, also: Sequence[Entry]) -> tuple[View, list[Edit]]:
+    """A view with an edit made, and with it those that take away what its summary tells as well: all of them, or none."""
+    runs: list[list[str]] = []
+    for entry in also:
+        if runs and view.index[runs[-1][-1]] + 1 == view.index[entry.id]:
+            runs[-1].append(entry.id)
+        else:
+            runs.append([entry.id])
+    edits: list[Edit] = []
+    for each in (edit, *(Edit(tuple(run), by=edit.by) for run in runs)):
+        if (each := _standing(each, view)).drop:
+            view = view.apply(each)
+            edits.append(each)
+    return view, edits
+
+
 def _write(
     edit: Edit,
     view: View,
@@ -119,7 +142,7 @@ def _write(
     """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
     if (start := view.find(edit.drop)) is None:
         return edit
-    span = view.entries[start : start + len(edit.drop)]
+    span = (*view.entries[start : start + len(edit.drop)], *_also(edit, view))
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
         return _with_ledger(edit, edit.into, messages)
@@ -133,7 +156,7 @@ def _write(
     else:
         most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
         written = yield from write(brief, messages, ledger, most, lambda text: _size(text, view))
-    told.append(Told(edit.drop, ledger, written))
+    told.append(Told(edit.drop, edit.into.also, ledger, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
     automatic = automatic_folds(messages) + (trigger == "threshold")
     facts = {**written.summary.facts, "round": round, "automatic": automatic}
@@ -188,7 +211,7 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, to
     folded = [entry for entry in before.entries if entry.id in touched]
     first = before.index[folded[0].id]
     stubs = sum(1 for entry in folded if entry.id in after.index)
-    known = next((each.ledger for each in told if touched == set(each.drop)), None)
+    known = next((each.ledger for each in told if touched == {*each.drop, *each.also}), None)
     ledger = known or Ledger.of(entry.message for entry in folded)
     kept = audit(ledger, _visible(after))
     sealed = [entry.id for entry in folded if _is_sealed(entry.message)]

@@ -52,6 +52,8 @@ class Brief(Value, frozen=True, omit_defaults=True):
     """Of `max_tokens`, those that code needs for what it adds to a model's draft: the user's words and constraints."""
     leads: bool = False
     """Whether nothing but system messages stands before what it replaces, as a provider's own compaction must stand."""
+    also: tuple[str, ...] = ()
+    """Entries of later spans that the summary tells as well: they go once it stands, with nothing in their place."""
     faults: tuple[str, ...] = ()
     """What was wrong with a first draft, where this asks for a second one."""
 
@@ -95,14 +97,31 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         """Where turns start: at each user message that is words of a user and not only tool results."""
         return tuple(i for i, entry in enumerate(self.entries) if opens_turn(entry.message))
 
+    @cached_property
+    def said_again(self) -> frozenset[int]:
+        """Where pinned system messages stand that stand again further on, word for word; the head's are not among them.
+
+        Some clients repeat their instructions in every turn: only the newest copy has to stay.
+        """
+        spoken = _first_spoken(self.entries)
+        seen: set[bytes] = set()
+        again = []
+        for i in range(len(self.entries) - 1, spoken, -1):
+            if self.entries[i].pinned and self.entries[i].message.role == "system":
+                said = identity(self.entries[i].message)
+                again += [i] if said in seen else []
+                seen.add(said)
+        return frozenset(again)
+
     def cut_points(self) -> set[int]:
         """The indices where the history may be parted, from 0 to the number of entries: what every rule allows."""
         return reduce(set.intersection, (rule(self.entries) for rule in CUT_RULES))
 
     def unpinned(self, stop: int) -> Iterator[tuple[int, int]]:
-        """The runs of entries before the index `stop` that hold no pin, drawn in to cut points."""
-        legal = self.cut_points()
-        pins = [-1, *(i for i, entry in enumerate(self.entries[:stop]) if entry.pinned), stop]
+        """The runs of entries before the index `stop` that hold no pin which has to stay, drawn in to cut points."""
+        legal, again = self.cut_points(), self.said_again
+        held = (i for i, entry in enumerate(self.entries[:stop]) if entry.pinned and i not in again)
+        pins = [-1, *held, stop]
         for before, after in pairwise(pins):
             points = [i for i in range(before + 1, after + 1) if i in legal]
             if len(points) > 1:
@@ -285,7 +304,8 @@ CUT_RULES: tuple[Callable[[Sequence[Entry]], set[int]], ...] = (between_pairs, o
 def check(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Message], edit: Edit) -> None:
     """Raises `UnsafeEdit` unless the entries from `start` to `stop` may give way to `into`."""
     gone = entries[start:stop]
-    if any(entry.pinned for entry in gone):
+    pins = [entry.message for entry in gone if entry.pinned]
+    if pins and not (start >= _first_spoken(entries) and _stand_in(pins, entries[stop:])):
         raise UnsafeEdit(f"{edit.by}: touches a pin", edit=edit)
     if any(is_empty(message) for message in into):
         raise UnsafeEdit(f"{edit.by}: leaves an empty message", edit=edit)
@@ -354,6 +374,17 @@ def _says(part: Part) -> bool:
         case Summary(text, source=source):
             return bool(text.strip() or source)
     return True
+
+
+def _stand_in(pins: Iterable[Message], entries: Iterable[Entry]) -> bool:
+    """Whether all of the pins are system messages that are pinned among the entries as well, word for word."""
+    said = {identity(e.message) for e in entries if e.pinned and e.message.role == "system"}
+    return all(message.role == "system" and identity(message) in said for message in pins)
+
+
+def _first_spoken(entries: Sequence[Entry]) -> int:
+    """Where the first message stands that is no system message."""
+    return next((i for i, entry in enumerate(entries) if entry.message.role != "system"), len(entries))
 
 
 def _first_speaker(entries: Iterable[Entry]) -> str | None:
