@@ -113,6 +113,19 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
                 seen.add(said)
         return frozenset(again)
 
+    @cached_property
+    def unread(self) -> int:
+        """Where what the model has not read yet begins, behind its newest message; the number of entries, if that is the last."""
+        behind = (i for i in range(len(self.entries), 0, -1) if self.entries[i - 1].message.role == "assistant")
+        return next(behind, 0)
+
+    @cached_property
+    def last_cut(self) -> int:
+        """The last cut point before which everything may go: no result that the model has not read stands there."""
+        unread = any(True for entry in self.entries[self.unread :] for _ in entry.message.results)
+        last = self.unread if unread else len(self.entries) - 1
+        return max((i for i in self.cut_points() if i <= last), default=0)
+
     def cut_points(self) -> set[int]:
         """The indices where the history may be parted, from 0 to the number of entries: what every rule allows."""
         return reduce(set.intersection, (rule(self.entries) for rule in CUT_RULES))

@@ -81,8 +81,11 @@ def _told_together(view: View, spans: Sequence[Span]) -> list[list[Span]]:
 
 
 def _cut(view: View, tail: int) -> int:
-    """Where the tail starts: the earliest legal cut that keeps at most `tail` tokens, else the latest one."""
-    points = sorted(view.cut_points() - {0, len(view.entries)})
+    """Where the tail starts: the earliest legal cut that keeps at most `tail` tokens, else the latest one.
+
+    Tool outputs that the model has not read yet are in the tail in any case.
+    """
+    points = sorted(i for i in view.cut_points() if 0 < i <= view.last_cut)
     if not points:
         return 0
     behind = _tokens_behind(view)
