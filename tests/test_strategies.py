@@ -56,6 +56,10 @@ def read(id: str, n: int, path: str = "", word: str = "line") -> tuple[Message, 
     return calls((id, "read", path or f"{id}.py")), output(id, n, word)
 
 
+READ = assistant(1, "Seen.")
+"""A reply: the model has read what stands before it."""
+
+
 def places(view: View, edits: Iterable[Edit]) -> list[int]:
     return [view.index[edit.drop[0]] for edit in edits]
 
@@ -80,8 +84,8 @@ def test_old_outputs_give_way_oldest_first_and_the_newest_are_protected() -> Non
 
 
 def test_no_more_is_protected_than_half_of_what_may_remain() -> None:
-    view = see(user(10), *read("a", 500, word="a"), *read("b", 500, word="b"))
-    # about 1,014 tokens, of which 700 must go: half of what remains is 157, less than either output
+    view = see(user(10), *read("a", 500, word="a"), *read("b", 500, word="b"), READ)
+    # about 1,015 tokens, of which 700 must go: half of what remains is 157, less than either output
     edits = list(prune_tool_outputs(protect=40_000, minimum=0)(view, 700))
     assert places(view, edits) == [2, 4]
 
@@ -103,13 +107,15 @@ def test_an_output_that_a_stub_would_hardly_shorten_stays() -> None:
 
 
 def test_outputs_of_exempt_tools_stay() -> None:
-    view = see(user(10), *read("a", 500, word="a"), calls(("s", "skill", "x")), output("s", 500, "s"), *read("c", 500))
+    view = see(
+        user(10), *read("a", 500, word="a"), calls(("s", "skill", "x")), output("s", 500, "s"), *read("c", 500), READ
+    )
     assert places(view, prune_tool_outputs(protect=0, minimum=0, exempt=["skill"])(view, 100)) == [2, 6]
 
 
 def test_pinned_outputs_stay() -> None:
     pair = read("a", 500)
-    view = see(user(10), *pair, *read("b", 500, word="b"), pinned=[pair[1]])
+    view = see(user(10), *pair, *read("b", 500, word="b"), READ, pinned=[pair[1]])
     assert places(view, prune_tool_outputs(protect=0, minimum=0)(view, 100)) == [4]
 
 
@@ -234,6 +240,55 @@ def test_outputs_within_the_measure_and_pins_stay() -> None:
     assert list(shorten_tool_outputs(keep=1_000)(view, 1)) == []
 
 
+# -- what the model has not read yet --------------------------------------------------------------------------------
+
+
+def batch(*sizes: int, ids: str = "pqrst") -> list[Message]:
+    """Calls made at once, and their outputs."""
+    made = [(id, "read", f"{id}.py") for id, _ in zip(ids, sizes)]
+    return [calls(*made), *(output(id, size, id) for (id, *_), size in zip(made, sizes))]
+
+
+def applied(view: View, edits: Iterable[Edit]) -> View:
+    for edit in edits:
+        view = view.apply(edit)
+    return view
+
+
+def outputs(view: View) -> list[int]:
+    """How many words each output has, the marks of what was cut not counted."""
+    return [sum(word in "pqrst" for word in text_of(o.result).split()) for o in outputs_of(view)]
+
+
+def test_an_output_that_the_model_has_not_read_is_never_pruned() -> None:
+    view = see(user(10), *read("a", 500, word="a"), *batch(500, 900, 900, 900))
+    assert places(view, prune_tool_outputs(protect=0, minimum=0)(view, 4_000)) == [2]
+
+
+def test_unread_outputs_share_what_must_be_cut_largest_first() -> None:
+    view = see(user(10), *read("a", 3_000, word="a"), *batch(4_000, 500, 2_500))
+    after = applied(view, shorten_tool_outputs(keep=100)(view, 4_900))
+    # the old one gives 2,900 of the 4,900; the two large ones share what is left of 5,000
+    assert outputs(after)[1:] == pytest.approx([2_250, 500, 2_250], abs=40)
+    after = applied(view, shorten_tool_outputs(keep=100)(view, 7_000))
+    assert outputs(after)[1:] == pytest.approx([1_200, 500, 1_200], abs=40)
+
+
+def test_a_tool_may_have_a_cap_of_its_own() -> None:
+    view = see(user(9_000), *batch(4_000, 500), READ, *batch(2_000, 500, ids="st"))
+    capped = prune_tool_outputs(protect=9_000, minimum=0, caps={"read": 1_000})
+    assert outputs(applied(view, capped(view, 10))) == pytest.approx([1_000, 500, 1_000, 500], abs=40)
+    assert list(capped(applied(view, capped(view, 10)), 10)) == []
+    elsewhere = shorten_tool_outputs(keep=200, caps={"read": 1_500})
+    assert outputs(applied(view, elsewhere(view, 9_000)))[:2] == pytest.approx([1_500, 500], abs=40)
+
+
+def test_an_unread_output_stays_with_what_the_user_said_behind_it() -> None:
+    view = see(user(1_000), assistant(1_000), *batch(200), user(500))
+    for strategy in (summarize_older(keep=0, least=0), truncate()):
+        assert only(strategy(view, 5_000)).drop == tuple(entry.id for entry in view.entries[:2])
+
+
 # -- summarize_older ----------------------------------------------------------------------------------------------
 
 
@@ -251,12 +306,34 @@ def test_a_turn_larger_than_the_tail_is_parted_where_no_pair_is_split() -> None:
     assert edit.drop == tuple(entry.id for entry in view.entries[:5])
 
 
-def test_pins_stay_and_each_span_between_them_gets_its_own_summary() -> None:
-    system = Message("system", (Text("Be careful."),))
-    view = see(system, user(1_000), system, assistant(1_000), user(10))
-    edits = list(summarize_older(keep=100)(view, 1_500))
-    assert places(view, edits) == [1, 3]
-    assert [len(edit.drop) for edit in edits] == [1, 1]
+def system(words: str) -> Message:
+    return Message("system", (Text(words),))
+
+
+def test_one_summary_tells_what_stands_between_pins_as_well() -> None:
+    view = see(system("Be careful."), user(1_000), system("Be kind."), assistant(1_000), assistant(20), user(10))
+    edit = only(summarize_older(keep=100)(view, 1_500))
+    assert edit.drop == (view.entries[1].id,)
+    assert isinstance(edit.into, Brief)
+    assert edit.into.also == (view.entries[3].id,)
+    # of 2,034 tokens 534 may remain, 34 of them stay, 32 are for the frame
+    assert edit.into.max_tokens == 468
+
+
+def test_spans_that_are_small_by_themselves_are_worth_a_summary_together() -> None:
+    rules = [system(f"Rule {n}.") for n in range(5)]
+    view = see(user(100), *(m for rule in rules for m in (rule, assistant(100))), user(50))
+    edit = only(summarize_older(keep=60)(view, 300))
+    assert isinstance(edit.into, Brief)
+    assert [view.index[id] for id in (*edit.drop, *edit.into.also)] == [0, 2, 4, 6, 8, 10]
+
+
+def test_a_span_whose_going_would_make_neighbours_of_two_replies_has_a_summary_of_its_own() -> None:
+    kept = assistant(10, "kept")
+    view = see(user(900), kept, user(900), assistant(10), pinned=[kept])
+    edits = list(summarize_older(keep=15)(view, 1_500))
+    assert places(view, edits) == [0, 2]
+    assert [edit.into.also for edit in edits if isinstance(edit.into, Brief)] == [(), ()]
 
 
 def test_a_summary_is_folded_into_the_next_one_but_not_by_itself() -> None:
@@ -312,8 +389,7 @@ def test_a_notice_carries_on_the_summary_that_stood_there() -> None:
 
 
 def test_pins_stay_and_more_than_one_run_between_them_may_go() -> None:
-    system = Message("system", (Text("Be careful."),))
-    view = see(system, assistant(500), system, assistant(500), user(10))
+    view = see(system("Be careful."), assistant(500), system("Be kind."), assistant(500), user(10))
     assert places(view, truncate()(view, 900)) == [1, 3]
 
 

@@ -53,6 +53,7 @@ def ids(view: View, *at: int) -> tuple[str, ...]:
 
 
 SYSTEM = Message("system", (Text("You are careful."),))
+RULE = Message("system", (Text("Approved: make."),))
 PAIR = (assistant(call("a")), tool(result("a")))
 SUMMARY = Message("user", (Summary("It was done."),))
 
@@ -151,9 +152,22 @@ def test_a_turn_starts_where_a_user_speaks() -> None:
 
 
 def test_runs_without_a_pin_are_drawn_in_to_cut_points() -> None:
-    view = see(SYSTEM, user("go"), *PAIR, SYSTEM, assistant(call("b")), SYSTEM, tool(result("b")), user("next"))
-    #          0       1           2 3    4       5                     6       7                  8
+    one, two = (Message("system", (Text(words),)) for words in ("Be brief.", "Be kind."))
+    view = see(SYSTEM, user("go"), *PAIR, one, assistant(call("b")), two, tool(result("b")), user("next"))
+    #          0       1           2 3    4    5                     6    7                  8
     assert list(view.unpinned(9)) == [(1, 4), (8, 9)]
+
+
+def test_a_system_message_that_stands_again_further_on_may_go() -> None:
+    view = see(SYSTEM, user("a"), RULE, user("b"), RULE, SYSTEM, user("c"), RULE)
+    #          0       1          2     3          4     5       6          7
+    assert view.said_again == {2, 4}
+    assert list(view.unpinned(7)) == [(1, 5), (6, 7)]
+    after = view.apply(Edit(ids(view, 1, 2, 3, 4), (SUMMARY,)))
+    assert after.messages == [SYSTEM, SUMMARY, SYSTEM, user("c"), RULE]
+    for held in (0, 5, 7):
+        with pytest.raises(UnsafeEdit, match="touches a pin"):
+            view.apply(Edit(ids(view, held)))
 
 
 # -- edits that are safe ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
 from foldline.tokens.weigh import SURELY_SHORT
-from foldline.view import Brief, Edit, View
+from foldline.view import Brief, Edit, Entry, View
 from foldline.writers.accept import Written, extracted, write
 from foldline.writers.asking import answer_to, await_answer
 from foldline.writers.draft import Answer, Ask, Summarizer, spent_on
@@ -27,6 +27,9 @@ MIN_PROGRESS = 0.02
 NOTE_TOKENS = 48
 SHORT_NOTE = 10
 """What the line takes that ends each summary and says which messages can be recalled; in a short one only how many."""
+
+SPARE = 0.04
+"""The share of its room that a page may leave before the newest of what it stands for stays whole instead."""
 
 NAMED = 12
 """How many facts a receipt names of those lost, and of those repaired."""
@@ -41,9 +44,10 @@ Folding = Generator[Ask, Answer, tuple[View, Fold]]
 
 
 class Told(NamedTuple):
-    """A summary that was written for the entries `drop`, and the facts that were read from them."""
+    """A summary that was written in place of the entries `drop`, and the facts that were read from all that it tells."""
 
     drop: tuple[str, ...]
+    also: tuple[str, ...]
     facts: Facts
     written: Written
 
@@ -82,10 +86,10 @@ def folding(
                 if not (edit := _standing(edit, view)).drop:
                     continue
                 written = yield from _write(edit, view, step.layer, focus, ratio, rounds, trigger, told)
-                after = view.apply(written)
+                after, made = _made(view, written, _also(edit, view))
                 if (smaller := step.measure(after)) < size:
                     view, size = after, smaller
-                    edits.append(written)
+                    edits += made
                     layers.append(step.layer.name)
                 if size <= step.target:
                     break
@@ -109,6 +113,28 @@ def _standing(edit: Edit, view: View) -> Edit:
     return replace(edit, drop=tuple(id for id in edit.drop if id in view.index))
 
 
+def _also(edit: Edit, view: View) -> list[Entry]:
+    """The entries of later spans that the summary of an edit tells as well, in order."""
+    also = edit.into.also if isinstance(edit.into, Brief) else ()
+    return [view.entries[at] for at in sorted(view.index[id] for id in also if id in view.index)]
+
+
+def _made(view: View, edit: Edit, also: Sequence[Entry]) -> tuple[View, list[Edit]]:
+    """A view with an edit made, and with it those that take away what its summary tells as well: all of them, or none."""
+    runs: list[list[str]] = []
+    for entry in also:
+        if runs and view.index[runs[-1][-1]] + 1 == view.index[entry.id]:
+            runs[-1].append(entry.id)
+        else:
+            runs.append([entry.id])
+    edits: list[Edit] = []
+    for each in (edit, *(Edit(tuple(run), by=edit.by) for run in runs)):
+        if (each := _standing(each, view)).drop:
+            view = view.apply(each)
+            edits.append(each)
+    return view, edits
+
+
 def _write(
     edit: Edit,
     view: View,
@@ -122,7 +148,7 @@ def _write(
     """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
     if (start := view.find(edit.drop)) is None:
         return edit
-    span = view.entries[start : start + len(edit.drop)]
+    span = (*view.entries[start : start + len(edit.drop)], *_also(edit, view))
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
         return _with_facts(edit, edit.into, messages)
@@ -131,7 +157,8 @@ def _write(
     size = max(16, size - (SHORT_NOTE if short else NOTE_TOKENS))
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
     round = max(rounds, folds_behind(messages)) + 1
-    after = tuple(user_words([entry.message for entry in view.entries[start + len(span) :]]))
+    known = {entry.id for entry in span}
+    after = tuple(user_words([e.message for e in view.entries[start:] if e.id not in known]))
     brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads, after=after)
     facts = facts_of(messages)
     if layer.hard:
@@ -140,14 +167,39 @@ def _write(
         stay = [entry.message for entry in (*view.entries[:start], *view.entries[start + len(span) :])]
         most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
-    told.append(Told(edit.drop, facts, written))
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
     note = f"[folded: {len(span)} messages]" if short else note
     gap = "\n" if short else "\n\n"
     automatic = automatic_folds(messages) + (trigger == "threshold")
     data = {**written.summary.facts, "round": round, "automatic": automatic}
     summary = Message("user", (Summary(f"{written.summary.text.rstrip()}{gap}{note}".lstrip(), data),))
+    spare = edit.into.max_tokens - view.count(summary)
+    if layer.hard and spare > SPARE * edit.into.max_tokens and (less := _given_back(edit, edit.into, view, spare)):
+        return (yield from _write(less, view, layer, focus, ratio, rounds, trigger, told))
+    told.append(Told(edit.drop, edit.into.also, facts, written))
     return replace(edit, into=(*written.native, summary))
+
+
+def _given_back(edit: Edit, brief: Brief, view: View, spare: int) -> Edit | None:
+    """The edit without the newest entries that a page which has said everything leaves room for; None where there are none."""
+    told = (*edit.drop, *brief.also)
+    legal = view.cut_points()
+    kept, tokens, given = len(told), 0, 0
+    for i in range(len(told) - 1, 0, -1):
+        entry = view.entries[view.index[told[i]]]
+        tokens += entry.tokens
+        if tokens > spare:
+            break
+        if view.index[told[i]] in legal:
+            kept, given = i, tokens
+    if kept == len(told):
+        return None
+    also = told[len(edit.drop) : kept]
+    return replace(
+        edit,
+        drop=told[: min(kept, len(edit.drop))],
+        into=replace(brief, max_tokens=brief.max_tokens - given, also=also),
+    )
 
 
 def _size(text: str, view: View) -> int:
@@ -197,7 +249,7 @@ def _receipt(before: View, after: View, edits: Sequence[Edit], overhead: int, to
     folded = [entry for entry in before.entries if entry.id in touched]
     first = before.index[folded[0].id]
     stubs = sum(1 for entry in folded if entry.id in after.index)
-    known = next((each.facts for each in told if touched == set(each.drop)), None)
+    known = next((each.facts for each in told if touched == {*each.drop, *each.also}), None)
     facts = known or facts_of(entry.message for entry in folded)
     kept = audit(facts, _visible(after))
     sealed = [entry.id for entry in folded if _is_sealed(entry.message)]

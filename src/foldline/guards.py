@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from foldline.messages import Message, Value, text_of
+from foldline.pairs import answers
 
 FAILURES = 3
 """Failures in a row after which a summarizer is left alone."""
@@ -59,11 +60,9 @@ def looping_in(messages: Sequence[Message]) -> Looping | None:
     if not messages or not any(True for _ in messages[-1].results):
         return None
     recent = messages[-LOOKED_AT:]
-    calls = {call.id: (call.name, call.arguments) for message in recent for call in message.calls}
-    answers = [(calls[r.call_id], text_of(r)) for m in recent for r in m.results if r.call_id in calls]
-    times = Counter(answers)
-    for result in recent[-1].results:
-        call = calls.get(result.call_id)
-        if call is not None and (count := times[call, text_of(result)]) >= REPEATS:
-            return Looping(*call, count)
+    made = [(a.at, (a.call.name, a.call.arguments, text_of(a.result))) for a in answers(recent) if a.call is not None]
+    times = Counter(said for _, said in made)
+    for at, said in made:
+        if at == len(recent) - 1 and times[said] >= REPEATS:
+            return Looping(*said[:2], times[said])
     return None

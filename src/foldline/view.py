@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import msgspec
 
@@ -30,6 +30,7 @@ from foldline.messages import (
     Value,
     replace,
 )
+from foldline.pairs import answers
 
 
 class Entry(Value, frozen=True, omit_defaults=True):
@@ -53,6 +54,8 @@ class Brief(Value, frozen=True, omit_defaults=True):
     """What the user says in the messages that stay behind what it replaces, oldest first."""
     leads: bool = False
     """Whether nothing but system messages stands before what it replaces, as a provider's own compaction must stand."""
+    also: tuple[str, ...] = ()
+    """Entries of later spans that the summary tells as well: they go once it stands, with nothing in their place."""
     faults: tuple[str, ...] = ()
     """What was wrong with a first draft, where this asks for a second one."""
 
@@ -96,14 +99,44 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         """Where turns start: at each user message that is words of a user and not only tool results."""
         return tuple(i for i, entry in enumerate(self.entries) if opens_turn(entry.message))
 
+    @cached_property
+    def said_again(self) -> frozenset[int]:
+        """Where pinned system messages stand that stand again further on, word for word; the head's are not among them.
+
+        Some clients repeat their instructions in every turn: only the newest copy has to stay.
+        """
+        spoken = _first_spoken(self.entries)
+        seen: set[bytes] = set()
+        again = []
+        for i in range(len(self.entries) - 1, spoken, -1):
+            if self.entries[i].pinned and self.entries[i].message.role == "system":
+                said = identity(self.entries[i].message)
+                again += [i] if said in seen else []
+                seen.add(said)
+        return frozenset(again)
+
+    @cached_property
+    def unread(self) -> int:
+        """Where what the model has not read yet begins, behind its newest message; the number of entries, if that is the last."""
+        behind = (i for i in range(len(self.entries), 0, -1) if self.entries[i - 1].message.role == "assistant")
+        return next(behind, 0)
+
+    @cached_property
+    def last_cut(self) -> int:
+        """The last cut point before which everything may go: no result that the model has not read stands there."""
+        unread = any(True for entry in self.entries[self.unread :] for _ in entry.message.results)
+        last = self.unread if unread else len(self.entries) - 1
+        return max((i for i in self.cut_points() if i <= last), default=0)
+
     def cut_points(self) -> set[int]:
         """The indices where the history may be parted, from 0 to the number of entries: what every rule allows."""
         return reduce(set.intersection, (rule(self.entries) for rule in CUT_RULES))
 
     def unpinned(self, stop: int) -> Iterator[tuple[int, int]]:
-        """The runs of entries before the index `stop` that hold no pin, drawn in to cut points."""
-        legal = self.cut_points()
-        pins = [-1, *(i for i, entry in enumerate(self.entries[:stop]) if entry.pinned), stop]
+        """The runs of entries before the index `stop` that hold no pin which has to stay, drawn in to cut points."""
+        legal, again = self.cut_points(), self.said_again
+        held = (i for i, entry in enumerate(self.entries[:stop]) if entry.pinned and i not in again)
+        pins = [-1, *held, stop]
         for before, after in pairwise(pins):
             points = [i for i in range(before + 1, after + 1) if i in legal]
             if len(points) > 1:
@@ -240,14 +273,11 @@ def opens_turn(message: Message) -> bool:
 
 def between_pairs(entries: Sequence[Entry]) -> set[int]:
     """Indices where no tool call waits for its result; results that come twice keep the pair whole."""
-    last = {r.call_id: i for i, entry in enumerate(entries, 1) for r in entry.message.results}
-    points, reach = {0}, 0
-    for i, entry in enumerate(entries, 1):
-        for call in entry.message.calls:
-            reach = max(reach, last.get(call.id, i))
-        if i >= reach:
-            points.add(i)
-    return points
+    ends = list(range(1, len(entries) + 1))
+    for answer in answers(entry.message for entry in entries):
+        if answer.call is not None:
+            ends[answer.called_at] = answer.at + 1
+    return {0, *(i for i, reach in enumerate(accumulate(ends, max), 1) if i >= reach)}
 
 
 def outside_batches(entries: Sequence[Entry]) -> set[int]:
@@ -289,50 +319,60 @@ CUT_RULES: tuple[Callable[[Sequence[Entry]], set[int]], ...] = (between_pairs, o
 def check(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Message], edit: Edit) -> None:
     """Raises `UnsafeEdit` unless the entries from `start` to `stop` may give way to `into`."""
     gone = entries[start:stop]
-    if any(entry.pinned for entry in gone):
+    pins = [entry.message for entry in gone if entry.pinned]
+    if pins and not (start >= _first_spoken(entries) and _stand_in(pins, entries[stop:])):
         raise UnsafeEdit(f"{edit.by}: touches a pin", edit=edit)
     if any(is_empty(message) for message in into):
         raise UnsafeEdit(f"{edit.by}: leaves an empty message", edit=edit)
-    if halves(into) != (before := halves(entry.message for entry in gone)):
-        _check_pairs(entries, start, stop, into, before, edit)
+    if halves(into) != halves(entry.message for entry in gone):
+        _check_pairs(entries, start, stop, into, edit)
     opens = _first_speaker(entries[:start]) is None and _first_speaker(gone) == "user"
     if not into and opens and _first_speaker(entries[stop:]) not in ("user", None):
         raise UnsafeEdit(f"{edit.by}: the first message would not be a user's", edit=edit)
 
 
-def halves(messages: Iterable[Message]) -> tuple[Counter[str], Counter[str]]:
-    """How often each call id is called and answered in the messages."""
-    calls: Counter[str] = Counter()
-    results: Counter[str] = Counter()
+def halves(messages: Iterable[Message]) -> list[tuple[type, str]]:
+    """The tool calls and results in the messages, in order, by the ids of their calls."""
+    found: list[tuple[type, str]] = []
     for message in messages:
         for part in message.parts:
             if type(part) is ToolCall:
-                calls[part.id] += 1
+                found.append((ToolCall, part.id))
             elif type(part) is ToolResult:
-                results[part.call_id] += 1
-    return calls, results
+                found.append((ToolResult, part.call_id))
+    return found
 
 
-def _check_pairs(
-    entries: Sequence[Entry],
-    start: int,
-    stop: int,
-    into: Sequence[Message],
-    before: tuple[Counter[str], Counter[str]],
-    edit: Edit,
-) -> None:
+def _check_pairs(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Message], edit: Edit) -> None:
     """A half that goes must take its other half with it; halves that stood alone before may go alone."""
-    calls_in, results_in = halves(into)
-    calls_gone, results_gone = before[0] - calls_in, before[1] - results_in
-    rest = [entry.message for entry in (*entries[:start], *entries[stop:])]
-    calls_left, results_left = halves(rest)
-    calls_left += calls_in
-    results_left += results_in
-    split = [id for id in calls_gone if results_left[id] and not calls_left[id]]
-    split += [id for id in results_gone if calls_left[id] and not results_left[id]]
-    split += [id for id in calls_in if not before[0][id]] + [id for id in results_in if not before[1][id]]
+    gone = [entry.message for entry in entries[start:stop]]
+    calls_inside: dict[tuple[int, int], bool] = {}
+    answered_inside: dict[tuple[int, int], set[bool]] = {}
+    ids: dict[tuple[int, int], str] = {}
+    for result, at, call, called_at in answers(entry.message for entry in entries):
+        if call is not None:
+            pair = called_at, id(call)
+            ids[pair], calls_inside[pair] = result.call_id, start <= called_at < stop
+            answered_inside.setdefault(pair, set()).add(start <= at < stop)
+    due: Counter[tuple[type, str]] = Counter()
+    for pair, inside in answered_inside.items():
+        if calls_inside[pair] and False in inside:
+            due[ToolCall, ids[pair]] += 1
+        elif not calls_inside[pair] and inside == {True}:
+            due[ToolResult, ids[pair]] += 1
+    lone, lone_before = _lone_halves(into), _lone_halves(gone)
+    split = [*(due - lone), *(lone - lone_before), *(Counter(halves(into)) - Counter(halves(gone)))]
     if split:
-        raise UnsafeEdit(f"{edit.by}: splits the pair {split[0]}", edit=edit)
+        raise UnsafeEdit(f"{edit.by}: splits the pair {split[0][1]}", edit=edit)
+
+
+def _lone_halves(messages: Sequence[Message]) -> Counter[tuple[type, str]]:
+    """How many calls of each id are not answered in the messages, and how many results answer no call there."""
+    lone = Counter(halves(messages))
+    answered = {(a.called_at, id(a.call)): a.result.call_id for a in answers(messages) if a.call is not None}
+    lone.subtract((ToolCall, id) for id in answered.values())
+    lone.subtract((ToolResult, a.result.call_id) for a in answers(messages) if a.call is not None)
+    return +lone
 
 
 def is_empty(message: Message) -> bool:
@@ -349,6 +389,17 @@ def _says(part: Part) -> bool:
         case Summary(text, source=source):
             return bool(text.strip() or source)
     return True
+
+
+def _stand_in(pins: Iterable[Message], entries: Iterable[Entry]) -> bool:
+    """Whether all of the pins are system messages that are pinned among the entries as well, word for word."""
+    said = {identity(e.message) for e in entries if e.pinned and e.message.role == "system"}
+    return all(message.role == "system" and identity(message) in said for message in pins)
+
+
+def _first_spoken(entries: Sequence[Entry]) -> int:
+    """Where the first message stands that is no system message."""
+    return next((i for i, entry in enumerate(entries) if entry.message.role != "system"), len(entries))
 
 
 def _first_speaker(entries: Iterable[Entry]) -> str | None:

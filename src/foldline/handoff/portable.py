@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Any
 
 from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, replace
+from foldline.pairs import answers
 from foldline.view import is_empty
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
@@ -157,11 +158,11 @@ def replies_together(messages: Iterable[Message]) -> Iterator[Message]:
 
 def results_named(messages: Iterable[Message]) -> Iterator[Message]:
     """Each result with the name of the tool that it comes from, which Gemini asks for."""
-    names: dict[str, str] = {}
+    messages = list(messages)
+    names = {id(answer.result): answer.call.name for answer in answers(messages) if answer.call is not None}
     for message in messages:
-        names.update((call.id, call.name) for call in message.calls)
         parts = (
-            replace(part, name=part.name or names.get(part.call_id, "tool")) if isinstance(part, ToolResult) else part
+            replace(part, name=part.name or names.get(id(part), "tool")) if isinstance(part, ToolResult) else part
             for part in message.parts
         )
         yield replace(message, parts=tuple(parts)) if any(message.results) else message

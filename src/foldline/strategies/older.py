@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from foldline.view import Brief, Edit, View, opens_turn
+from foldline.view import Brief, Edit, Entry, View, opens_turn
+
+Span = tuple[int, int]
+"""Where a run of entries starts, and where it ends."""
 
 MIN_SPAN = 400
 """Tokens below which a span is not worth a summary."""
@@ -29,34 +32,65 @@ def summarize_older(
     """Replaces everything but the newest `keep` tokens by a summary of at most `max_tokens`.
 
     The user's own words come on top, up to `words` tokens, so that they can be quoted in full (Codex keeps 20,000).
-    The cut falls where no pair is split, at the start of a turn where one is near. Pins stay where they are, and each
-    span between them gets a summary of its own. Less than `keep` stays where `excess` asks for more, and the summaries
-    get shorter, down to `least` tokens together (at most a quarter of what may remain): where the newest part alone is
-    too large, cutting words helps little.
+    The cut falls where no pair is split, at the start of a turn where one is near. Pins stay where they are, and one
+    summary before them tells what stood between them, too. Less than `keep` stays where `excess` asks for more, and
+    the summary gets shorter, down to `least` tokens (at most a quarter of what may remain): where the newest part
+    alone is too large, cutting words helps little.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         aim = max(0, view.tokens - max(0, excess))
         tail = min(keep, int(aim * TAIL_SHARE))
         cut = cut_for(view, tail)
-        spans = [s for s in view.unpinned(cut) if _worth(view, *s)]
-        folded = sum(tokens_in(view, *s) for s in spans)
-        room = max(0, aim - (view.tokens - folded) - FRAME * len(spans))
-        for start, stop in spans:
-            tokens = tokens_in(view, start, stop)
-            fair = max_tokens * tokens // folded + min(words, _words(view, start, stop))
+        told = [spans for spans in told_together(view, list(view.unpinned(cut))) if _worth(view, spans)]
+        folded = sum(tokens_of(view, spans) for spans in told)
+        room = max(0, aim - (view.tokens - folded) - FRAME * len(told))
+        for spans in told:
+            tokens = tokens_of(view, spans)
+            fair = max_tokens * tokens // folded + min(words, _words(view, spans))
             fits = room * tokens // folded if excess > 0 else fair
             floor = max(64, min(least, aim // 4) * tokens // folded)
-            size = max(64, min(max(fair, 200), max(fits, floor), tokens // 3))
-            drop = tuple(entry.id for entry in view.entries[start:stop])
-            yield Edit(drop, Brief(size, focus), by="summarize_older")
+            size = max(64, min(max(fair, 200), max(fits, floor), _said(view, spans)))
+            yield edit_for(view, spans, size, by="summarize_older", focus=focus)
 
     return strategy
 
 
+def edit_for(view: View, spans: Sequence[Span], tokens: int, *, by: str, focus: str = "") -> Edit:
+    """The edit that puts a summary of so many tokens before what tells all the spans."""
+    first, *later = (tuple(entry.id for entry in view.entries[start:stop]) for start, stop in spans)
+    also = tuple(id for ids in later for id in ids)
+    return Edit(first, Brief(tokens, focus, also=also), by=by)
+
+
+def told_together(view: View, spans: Sequence[Span]) -> list[list[Span]]:
+    """The spans by the summaries that tell them: the first tells all, but those that cannot give way to nothing.
+
+    Where a span between two of the assistant's messages went, they would become neighbours, which some providers refuse:
+    such a span begins a summary of its own.
+    """
+    told: list[list[Span]] = []
+    before = ""
+    at = 0
+    for start, stop in spans:
+        for entry in view.entries[at:start]:
+            before = entry.message.role if entry.message.role != "system" else before
+        behind = (entry.message.role for entry in view.entries[stop:] if entry.message.role != "system")
+        if not told or (before == "assistant" and next(behind, "") == "assistant"):
+            told.append([(start, stop)])
+            before = "user"
+        else:
+            told[-1].append((start, stop))
+        at = stop
+    return told
+
+
 def cut_for(view: View, tail: int) -> int:
-    """Where the tail starts: the earliest legal cut that keeps at most `tail` tokens, else the latest one."""
-    points = sorted(view.cut_points() - {0, len(view.entries)})
+    """Where the tail starts: the earliest legal cut that keeps at most `tail` tokens, else the latest one.
+
+    Tool outputs that the model has not read yet are in the tail in any case.
+    """
+    points = sorted(i for i in view.cut_points() if 0 < i <= view.last_cut)
     if not points:
         return 0
     behind = _tokens_behind(view)
@@ -68,21 +102,31 @@ def cut_for(view: View, tail: int) -> int:
     return turns[0] if turns else first
 
 
-def _worth(view: View, start: int, stop: int) -> bool:
-    """A span with anything in it that is not a summary already, and enough of it."""
-    fresh = sum(entry.tokens for entry in view.entries[start:stop] if entry.message.summary is None)
+def _worth(view: View, spans: Sequence[Span]) -> bool:
+    """Spans with anything in them that is not a summary already, and enough of it."""
+    fresh = sum(entry.tokens for entry in _entries(view, spans) if entry.message.summary is None)
     return fresh >= MIN_SPAN
 
 
-def _words(view: View, start: int, stop: int) -> int:
-    """Tokens of what the user said in the span."""
-    said = (entry.tokens for entry in view.entries[start:stop] if opens_turn(entry.message))
+def _words(view: View, spans: Sequence[Span]) -> int:
+    """Tokens of what the user said in the spans."""
+    said = (entry.tokens for entry in _entries(view, spans) if opens_turn(entry.message))
     return sum(min(tokens, LONGEST_WORDS) for tokens in said)
 
 
-def tokens_in(view: View, start: int, stop: int) -> int:
-    """Tokens of the entries from `start` to `stop`."""
-    return sum(entry.tokens for entry in view.entries[start:stop])
+def _said(view: View, spans: Sequence[Span]) -> int:
+    """The most that a summary of the spans has to say: what earlier ones said, and a third of what is new."""
+    earlier = sum(entry.tokens for entry in _entries(view, spans) if entry.message.summary is not None)
+    return earlier + (tokens_of(view, spans) - earlier) // 3
+
+
+def tokens_of(view: View, spans: Sequence[Span]) -> int:
+    """Tokens of the entries in the spans."""
+    return sum(entry.tokens for entry in _entries(view, spans))
+
+
+def _entries(view: View, spans: Sequence[Span]) -> Iterator[Entry]:
+    return (entry for start, stop in spans for entry in view.entries[start:stop])
 
 
 def _tokens_behind(view: View) -> list[int]:

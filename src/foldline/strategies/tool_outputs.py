@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from foldline.messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
-from foldline.view import Edit, Entry, View
+from foldline.pairs import answers
+from foldline.view import Brief, Edit, Entry, View
 
 STUB = "[pruned: "
 """How every stub begins."""
@@ -17,6 +18,12 @@ MIN_GAIN = 60
 
 NEWEST_SAFE = 3
 """How many of the newest outputs stay even when they are superseded."""
+
+UNREAD_SHARE = 0.75
+"""The share of what may remain that outputs which the model has not read yet may take; the rest is for a summary."""
+
+ALL = 1 << 40
+"""More tokens than there are: nothing is cut."""
 
 CUT_FRAME = 24
 """Tokens of the words that stand where an output was cut."""
@@ -40,7 +47,12 @@ class Output(NamedTuple):
 
 
 def prune_tool_outputs(
-    *, protect: int = 40_000, minimum: int = 20_000, exempt: Sequence[str] = (), enough: bool = False
+    *,
+    protect: int = 40_000,
+    minimum: int = 20_000,
+    exempt: Sequence[str] = (),
+    enough: bool = False,
+    caps: Mapping[str, int] | None = None,
 ) -> Callable[[View, int], Iterator[Edit]]:
     """Replaces old tool outputs by stubs that name what they were and the id to recall.
 
@@ -48,14 +60,17 @@ def prune_tool_outputs(
     again later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside
     valid JSON. Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens
     (at most half of the excess) would come free, with `enough` less than the whole excess; the outputs of the tools
-    named in `exempt` stay.
+    named in `exempt` stay, and those that the model has not read yet. Where `caps` names a tool, its outputs that stay
+    keep head and tail of that many tokens.
     """
+    capped = shorten_tool_outputs(keep=ALL, caps=caps)
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         outputs = [o for o in outputs_of(view) if o.call.name not in exempt]
         stale = superseded(outputs)
         horizon = _horizon(outputs, min(protect, (view.tokens - excess) // 2))
-        doomed = {id(o.result): o for o in outputs if o.place < horizon or id(o.result) in stale}
+        old = (o for o in outputs if o.place < view.unread)
+        doomed = {id(o.result): o for o in old if o.place < horizon or id(o.result) in stale}
         proposals = []
         for i, entry in enumerate(view.entries):
             if entry.pinned or not (i < horizon or any(id(r) in doomed for r in entry.message.results)):
@@ -65,57 +80,87 @@ def prune_tool_outputs(
             if gain >= MIN_GAIN:
                 first = any(id(r) in stale for r in entry.message.results)
                 proposals.append((not first, i, gain, Edit((entry.id,), (pruned,), by="prune_tool_outputs")))
-        if sum(gain for _, _, gain, _ in proposals) >= (excess if enough else min(minimum, excess // 2)):
+        gone = {edit.drop for *_, edit in proposals}
+        cut = [edit for edit in capped(view, excess) if edit.drop not in gone] if caps else []
+        freed = sum(gain for _, _, gain, _ in proposals) + sum(_gain(view, edit) for edit in cut)
+        if freed >= (excess if enough else min(minimum, excess // 2)):
+            yield from cut
             yield from (edit for *_, edit in sorted(proposals, key=lambda p: p[:2]))
 
     return strategy
 
 
-def shorten_tool_outputs(*, keep: int = 1_000, start: int = 0) -> Callable[[View, int], Iterator[Edit]]:
+def shorten_tool_outputs(
+    *, keep: int = 1_000, start: int = 0, caps: Mapping[str, int] | None = None
+) -> Callable[[View, int], Iterator[Edit]]:
     """Cuts the middle out of every tool output from the entry `start` on, largest first, that is longer than `keep` tokens.
 
-    For what is left when nothing older can give: a single output that fills the window by itself.
+    For what is left when nothing older can give: a single output that fills the window by itself. `caps` says for the
+    tools that it names how much of their outputs stays instead. What the model has not read yet gives last, and no more
+    than is asked: the largest are cut to one size.
     """
+    capped = caps or {}
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
-        found = (o for o in outputs_of(view) if o.tokens > keep and o.place >= start and not o.entry.pinned)
-        large = sorted(found, key=lambda o: -o.tokens)
-        entries: dict[str, Message] = {}
-        for o in large:
-            message = entries.get(o.entry.id, o.entry.message)
-            share = keep / max(1, o.tokens)
-            short = replace(o.result, parts=tuple(_middle_cut(p, share, o.entry.id) for p in o.result.parts))
-            if short.parts == o.result.parts:
-                continue
-            entries[o.entry.id] = _with_result(message, o.result, short)
-            yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
+        outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
+        old = sorted((o for o in outputs if o.place < view.unread), key=lambda o: -o.tokens)
+        sizes = [(o, capped.get(o.call.name, keep)) for o in old]
+        freed = sum(max(0, o.tokens - size) for o, size in sizes)
+        new = sorted((o for o in outputs if o.place >= view.unread), key=lambda o: -o.tokens)
+        asked = [min(o.tokens, capped.get(o.call.name, o.tokens)) for o in new]
+        freed += sum(o.tokens for o in new) - sum(asked)
+        level = max(keep, _level(asked, sum(asked) - max(0, excess - freed)))
+        sizes += [(o, min(size, level)) for o, size in zip(new, asked)]
+        yield from _cut_down(view, sizes)
 
     return strategy
+
+
+def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]:
+    """Edits that leave of each output the head and the tail, of so many tokens together."""
+    entries: dict[str, Message] = {}
+    for o, size in sizes:
+        share = size / max(1, o.tokens)
+        short = replace(o.result, parts=tuple(_middle_cut(p, share, o.entry.id) for p in o.result.parts))
+        if o.tokens > size + 2 * CUT_FRAME and short.parts != o.result.parts:
+            message = entries.get(o.entry.id, o.entry.message)
+            entries[o.entry.id] = _with_result(message, o.result, short)
+            yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
 
 
 def shorten_newest(*, keep: int) -> Callable[[View, int], Iterator[Edit]]:
     """Cuts what stands behind the last cut point down to about `keep` tokens: tool outputs, and long arguments of calls.
 
-    It must stay, so that what is cut there is room for a summary of what goes. The largest outputs give first.
+    It must stay, so that what is cut there is room for a summary of what goes. The largest outputs give first. Those
+    that the model has not read yet may take more than `keep`: all that can remain beside pins and a summary.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
-        start = max((i for i in view.cut_points() if i < len(view.entries)), default=0)
+        start = view.last_cut
         newest = [entry for entry in view.entries[start:] if not entry.pinned]
-        if sum(entry.tokens for entry in newest) <= keep:
+        outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
+        most = keep
+        if any(o.place >= view.unread for o in outputs):
+            aim = view.tokens - max(0, excess) - sum(entry.tokens for entry in view.entries if entry.pinned)
+            most = max(keep, int(aim * UNREAD_SHARE))
+        if sum(entry.tokens for entry in newest) <= most:
             return
         for entry in newest:
             parts = (_shortened(p, entry.id) if type(p) is ToolCall else p for p in entry.message.parts)
             short = replace(entry.message, parts=tuple(parts))
-            if entry.tokens > keep // 2 and view.count(short) < entry.tokens:
+            if entry.tokens > most // 2 and view.count(short) < entry.tokens:
                 yield Edit((entry.id,), (short,), by="shorten_newest")
-        outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
         rest = sum(entry.tokens for entry in newest) - sum(o.tokens for o in outputs)
-        yield from shorten_tool_outputs(keep=_level([o.tokens for o in outputs], keep - rest), start=start)(
-            view, excess
-        )
+        level = _level([o.tokens for o in outputs], most - rest)
+        yield from _cut_down(view, [(o, level) for o in sorted(outputs, key=lambda o: -o.tokens)])
 
     return strategy
+
+
+def _gain(view: View, edit: Edit) -> int:
+    """The tokens that come free where one message takes another one's place."""
+    assert not isinstance(edit.into, Brief)
+    return view.entries[view.index[edit.drop[0]]].tokens - sum(map(view.count, edit.into))
 
 
 def _level(sizes: Sequence[int], room: int) -> int:
@@ -130,17 +175,13 @@ def _level(sizes: Sequence[int], room: int) -> int:
 
 def outputs_of(view: View) -> list[Output]:
     """Every tool result of the view that is not yet a stub, in order, with its call."""
-    calls: dict[str, ToolCall] = {}
     found = []
-    for i, entry in enumerate(view.entries):
-        for part in entry.message.parts:
-            if type(part) is ToolCall:
-                calls[part.id] = part
-            elif type(part) is ToolResult and not _is_stub(part):
-                call = calls.get(part.call_id) or ToolCall(part.call_id, part.name or "tool")
-                alone = len(entry.message.parts) == 1
-                tokens = entry.tokens if alone else view.count(Message("tool", (part,)))
-                found.append(Output(i, entry, part, call, tokens))
+    for result, at, call, _ in answers(view.messages):
+        if not _is_stub(result):
+            entry = view.entries[at]
+            alone = len(entry.message.parts) == 1
+            tokens = entry.tokens if alone else view.count(Message("tool", (result,)))
+            found.append(Output(at, entry, result, call or ToolCall(result.call_id, result.name or "tool"), tokens))
     return found
 
 

@@ -16,7 +16,8 @@ def truncate(*, keep: int = 0) -> Callable[[View, int], Iterator[Edit]]:
     """Drops the oldest messages that are not pinned, as few as free what is asked, into a notice.
 
     The notice says how much went, quotes the newest user messages of it and carries on the summary that stood there.
-    Each run between pins gets a notice of its own. At least `keep` tokens of the newest history stay.
+    Each run between pins gets a notice of its own. At least `keep` tokens of the newest history stay, and tool
+    outputs that the model has not read yet.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
@@ -24,7 +25,7 @@ def truncate(*, keep: int = 0) -> Callable[[View, int], Iterator[Edit]]:
         for start, stop in view.unpinned(len(view.entries)):
             if excess <= 0:
                 return
-            ends = [i for i in range(start + 1, stop + 1) if i in legal and i < len(view.entries)]
+            ends = [i for i in range(start + 1, stop + 1) if i in legal and i <= view.last_cut]
             sizes = dict(enumerate(accumulate(entry.tokens for entry in view.entries[start:stop]), start + 1))
             ends = [end for end in ends if view.tokens - sizes[end] >= keep]
             if not ends:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from foldline.strategies.older import cut_for, tokens_in
+from foldline.strategies.older import cut_for, edit_for, tokens_of, told_together
 from foldline.tokens.weigh import summary_frame
-from foldline.view import Brief, Edit, View
+from foldline.view import Edit, View
 
 TAIL = 0.1
 """The share of a hard budget that the newest steps take word for word; a page says more than they do for its length."""
@@ -28,13 +28,12 @@ def fold_within(*, tail: float = TAIL) -> Callable[[View, int], Iterator[Edit]]:
         aim = view.tokens - excess
         room = aim - sum(entry.tokens for entry in view.entries if entry.pinned)
         cut = cut_for(view, max(int(room * tail), room - MOST_PAGE))
-        spans = list(view.unpinned(cut))
-        folded = sum(tokens_in(view, *span) for span in spans)
+        told = told_together(view, list(view.unpinned(cut)))
+        folded = sum(tokens_of(view, spans) for spans in told)
         left = aim - (view.tokens - folded)
-        for start, stop in spans:
-            size = left * tokens_in(view, start, stop) // max(1, folded)
+        for spans in told:
+            size = left * tokens_of(view, spans) // max(1, folded)
             if size - summary_frame(size) >= LEAST_PAGE:
-                drop = tuple(entry.id for entry in view.entries[start:stop])
-                yield Edit(drop, Brief(size - summary_frame(size)), by="fold_within")
+                yield edit_for(view, spans, size - summary_frame(size), by="fold_within")
 
     return strategy
