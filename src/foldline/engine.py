@@ -28,6 +28,9 @@ NOTE_TOKENS = 48
 SHORT_NOTE = 10
 """What the line takes that ends each summary and says which messages can be recalled; in a short one only how many."""
 
+UNNOTED = 64
+"""Tokens of a summary that has no room for that line."""
+
 SPARE = 0.04
 """The share of its room that a page may leave before the newest of what it stands for stays whole instead."""
 
@@ -154,7 +157,7 @@ def _write(
         return _with_facts(edit, edit.into, messages)
     size = int(edit.into.max_tokens / max(ratio, 0.1))
     short = size < SURELY_SHORT
-    size = max(16, size - (SHORT_NOTE if short else NOTE_TOKENS))
+    size = max(12, size - (0 if size < UNNOTED else SHORT_NOTE if short else NOTE_TOKENS))
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
     round = max(rounds, folds_behind(messages)) + 1
     known = {entry.id for entry in span}
@@ -169,10 +172,11 @@ def _write(
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
     note = f"[folded: {len(span)} messages]" if short else note
+    note = "" if edit.into.max_tokens < UNNOTED else note
     gap = "\n" if short else "\n\n"
     automatic = automatic_folds(messages) + (trigger == "threshold")
     data = {**written.summary.facts, "round": round, "automatic": automatic}
-    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}{gap}{note}".lstrip(), data),))
+    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}{gap}{note}".strip(), data),))
     spare = edit.into.max_tokens - view.count(summary)
     if layer.hard and spare > SPARE * edit.into.max_tokens and (less := _given_back(edit, edit.into, view, spare)):
         return (yield from _write(less, view, layer, focus, ratio, rounds, trigger, told))

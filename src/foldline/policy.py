@@ -14,6 +14,7 @@ from foldline.strategies import (
     summarize_older,
     truncate,
 )
+from foldline.strategies.replies import shorten_replies
 from foldline.strategies.tool_outputs import shorten_newest
 from foldline.strategies.within import fold_within
 
@@ -128,6 +129,7 @@ def hard_strategies(keep: int) -> tuple[Strategy, ...]:
         fold_within(tail=0.0),
         shorten_tool_outputs(keep=200),
         shorten_tool_outputs(keep=40),
+        shorten_replies(),
         truncate(),
     )
 

@@ -26,7 +26,7 @@ from foldline.view import Brief
 TASK, RULES, STATE, FILES, NAMES = 0.6, 0.25, 0.15, 0.14, 0.06
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
-WORDS = 0.4
+WORDS = 0.2
 """The share of the timeline that the user's words have before anything else."""
 
 SMALL = 600

@@ -121,7 +121,7 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
     entries: dict[str, Message] = {}
     for o, size in sizes:
         share = size / max(1, o.tokens)
-        short = replace(o.result, parts=tuple(_middle_cut(p, share, o.entry.id) for p in o.result.parts))
+        short = replace(o.result, parts=tuple(middle_cut(p, share, o.entry.id) for p in o.result.parts))
         if o.tokens > size + 2 * CUT_FRAME and short.parts != o.result.parts:
             message = entries.get(o.entry.id, o.entry.message)
             entries[o.entry.id] = _with_result(message, o.result, short)
@@ -273,7 +273,8 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
     return arguments if isinstance(arguments, dict) else {}
 
 
-def _middle_cut(part: Part, share: float, id: str) -> Any:
+def middle_cut(part: Part, share: float, id: str) -> Any:
+    """A text with that share of it, of its head and tail, and a line between them that says what is cut; other parts whole."""
     if type(part) is not Text:
         return part
     keep = max(80, int(len(part.text) * share))

@@ -14,7 +14,7 @@ TAIL = 0.1
 MOST_PAGE = 16_000
 """Tokens of the largest page; what a larger budget leaves goes to the newest steps."""
 
-LEAST_PAGE = 24
+LEAST_PAGE = 12
 """Tokens of the smallest page that says anything."""
 
 
