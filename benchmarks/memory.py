@@ -1,6 +1,6 @@
 """What a folded history remembers, measured without a judge on labelled sessions, recorded ones and public suites.
 
-    python benchmarks/memory.py [--half tune|sealed] [--parts NAME,...] [--methods NAME,...] [--missed]
+    python benchmarks/memory.py [--half tune|sealed] [--parts NAME,...] [--methods NAME,...] [--old] [--missed]
 
 The labelled sessions (`material/`) are of six kinds and seven languages, written with their labels without sight of
 foldline's code; half of them stayed sealed until the end. Recorded sessions are read from `../shared/corpus` beside the
@@ -25,15 +25,17 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import memory_corpus
+import memory_old
 import memory_sentences
 import memory_suites
 from measuring import Figure, Row, figure, heading
 from memory_material import HALVES, MATERIAL, Labelled, is_told, labelled
 from memory_measures import Count, Rules, State, rules_missed
-from memory_methods import METHODS, OURS
+from memory_methods import METHODS, OURS, WHOLE
 from memory_scores import BUDGETS, SMALLEST, Case, Score, alone, amid, chained, median, scored, total
 
 CHAINED = (OURS, "tail, clamped", "user's words first", "ledger")
@@ -109,8 +111,13 @@ def labelled_tables(cases: Sequence[Case], names: Sequence[str]) -> None:
 
 def _used(scores: Sequence[Score]) -> str:
     used = [s.used for s in scores if not s.refused]
-    refused = sum(s.refused for s in scores)
-    return f"{_two(median(used))}, {_two(min(used, default=None))}" + (f" ({refused} refused)" if refused else "")
+    wrong = {
+        "refused": sum(s.refused for s in scores),
+        "OVER": sum(s.used > 1 for s in scores),
+        "BROKEN": sum(s.faults > 0 for s in scores),
+    }
+    told = ", ".join(f"{count} {what}" for what, count in wrong.items() if count)
+    return f"{_two(median(used))}, {_two(min(used, default=None))}" + (f" ({told})" if told else "")
 
 
 def _foreign(scores: Sequence[Score]) -> str:
@@ -138,6 +145,8 @@ def needs_tables(what: str, cases: Sequence[Case], names: Sequence[str], budgets
     if not cases:
         print(f"{what}: nothing to measure")
         return
+
+    names = [name for name in names if name != WHOLE]
 
     def share(far: bool) -> Callable[[str, float], str]:
         return lambda n, b: _shares([_told(case, n, b, far) for case in cases])
@@ -230,9 +239,14 @@ def _sentences(half: str, asked: Namespace) -> None:
     memory_sentences.tables(asked.material / half, cells, missed=asked.missed and half == "tune")
 
 
-def recorded_cases(folder: Path, half: str) -> list[Case]:
-    """The recorded sessions of a half."""
-    return [Case(name, "recorded", items, needs) for name, items, needs in memory_corpus.cut_sessions(folder, half)]
+def recorded_tables(half: str, names: Sequence[str], asked: Namespace) -> None:
+    """Prints what is told of the recorded sessions of a half, by themselves and amid others."""
+    for what, find, budgets in (
+        ("recorded", memory_corpus.cut_sessions, (0.05, 0.1, 0.2)),
+        ("recorded, amid six", memory_corpus.between, (0.1, 0.2)),
+    ):
+        cases = [Case(name, "recorded", items, needs) for name, items, needs in find(asked.corpus, half)]
+        needs_tables(what, cases, names, budgets)
 
 
 def rows(asked: Namespace) -> list[Row]:
@@ -274,31 +288,43 @@ def _lost(kept: Count) -> Figure:
 
 def main() -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=HALVES, action="append", help="only this half; both where they are there")
-    parser.add_argument("--parts", type=_list, default=PARTS, help=f"only these parts of {', '.join(PARTS)}")
-    parser.add_argument(
-        "--methods", type=_list, default=(), help="only the methods whose names hold one of these words"
-    )
-    parser.add_argument("--material", type=Path, default=MATERIAL, help="where the labelled sessions are")
-    parser.add_argument("--corpus", type=Path, default=memory_corpus.CORPUS, help="where the recorded sessions are")
-    parser.add_argument("--missed", action="store_true", help=f"list what is missed at {AT:.0%} of the half `tune`")
-    asked = parser.parse_args()
-    names = [name for name in METHODS if not asked.methods or any(word in name for word in asked.methods)]
-    for half in asked.half or HALVES:
-        if sessions := labelled(half, asked.material):
-            half_tables(half, sessions, names, asked)
-        else:
-            print(f"no labelled sessions in {asked.material / half}: nothing measured")
-        if "sentences" in asked.parts:
-            _timed(f"{half}: sentences", lambda half=half: _sentences(half, asked))
-        if "recorded" in asked.parts and memory_corpus.there(asked.corpus):
-            cases = recorded_cases(asked.corpus, half)
-            _timed(f"{half}: recorded", lambda cases=cases: needs_tables("recorded", cases, names, (0.05, 0.1, 0.2)))
-    if "recorded" in asked.parts and not memory_corpus.there(asked.corpus):
+    asked = _arguments()
+    with memory_old.OldPage() if asked.old else nullcontext() as old:
+        if old is not None:
+            METHODS["old page"] = lambda history, budget: old.fold(history.chat, budget)
+        names = [name for name in METHODS if not asked.methods or any(word in name for word in asked.methods)]
+        for half in asked.half or HALVES:
+            measure(half, names, asked)
+        if "suites" in asked.parts:
+            folding = [name for name in names if name != WHOLE]
+            _timed("public suites", lambda: memory_suites.tables(folding, cells))
+
+
+def measure(half: str, names: Sequence[str], asked: Namespace) -> None:
+    """Prints all that is asked for of a half; what is not there is said."""
+    if sessions := labelled(half, asked.material):
+        half_tables(half, sessions, names, asked)
+    else:
+        print(f"NO LABELLED SESSIONS in {asked.material / half}: not measured")
+    if "sentences" in asked.parts:
+        _timed(f"{half}: sentences", lambda: _sentences(half, asked))
+    if "recorded" in asked.parts and memory_corpus.there(asked.corpus):
+        _timed(f"{half}: recorded sessions", lambda: recorded_tables(half, names, asked))
+    elif "recorded" in asked.parts:
         print(f"NO RECORDED SESSIONS in {asked.corpus}: not measured")
-    if "suites" in asked.parts:
-        _timed("public suites", lambda: memory_suites.tables(names, cells))
+
+
+def _arguments() -> Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--half", choices=HALVES, action="append", help="only this half; both where they are there")
+    add("--parts", type=_list, default=PARTS, help=f"only these parts of {', '.join(PARTS)}")
+    add("--methods", type=_list, default=(), help="only the methods whose names hold one of these words")
+    add("--old", action="store_true", help=f"the page of commit {memory_old.COMMIT} as one more method")
+    add("--material", type=Path, default=MATERIAL, help="where the labelled sessions are")
+    add("--corpus", type=Path, default=memory_corpus.CORPUS, help="where the recorded sessions are")
+    add("--missed", action="store_true", help=f"list what is missed at {AT:.0%} of the half `tune`")
+    return parser.parse_args()
 
 
 def _list(words: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from foldline.errors import FoldlineError
 from foldline.messages import Message, Summary, ToolCall, ToolResult, replace
 from foldline.transcripts import open_session
-from memory_histories import Chat, Item, as_chat, calls, cut_at, size, sizes, text, texts
+from memory_histories import Chat, Item, as_chat, calls, cut_at, interleaved, size, sizes, text, texts
 from memory_material import Need, is_told
 from memory_words import NEAR, literals, places, stands
 
@@ -46,6 +46,7 @@ CUTS = (0.5, 0.8)
 MOST = 60_000
 """Tokens before a cut that are looked at, the newest ones: a history of that size is what a window holds."""
 
+OTHERS = 6
 STRETCH = 12_000
 """Tokens of each conversation where seven of them are interleaved."""
 
@@ -146,6 +147,8 @@ def needs(words: Sequence[str], before: Sequence[Chat]) -> list[Need]:
     found = []
     for literal in words:
         holding = [i for i, each in enumerate(said) if stands(each, literal)]
+        if not holding:
+            continue
         beside: Counter[str] = Counter()
         for i in holding:
             beside.update(_beside(said[i], literal))
@@ -207,6 +210,24 @@ def cut_sessions(folder: Path, half: str, most: int = MOST) -> Iterator[tuple[st
             found = needs(needed(chat, as_chat(messages[cut:]), elsewhere(folder, name)), chat)
             if len(found) >= LEAST and size(before) > STRETCH // 4:
                 yield f"{Path(name).name.split('.')[0]} at {share:.0%}", list(before), found
+
+
+def between(folder: Path, half: str) -> Iterator[tuple[str, list[Item], list[Need]]]:
+    """The same with the newest stretch before each cut interleaved with stretches of six sessions of other projects."""
+    for name, before, found in cut_sessions(folder, half, STRETCH):
+        others = [o for o in SESSIONS[half] if project(o) != project(name) and session(folder, o)]
+        around = [_stretch(folder, others[n % len(others)], n) for n in range(OTHERS)] if len(others) > 2 else []
+        noise = [line for stretch in around for line in texts(as_chat(stretch))]
+        fair = [need for need in found if not any(stands(line, need.value) for line in noise)]
+        if around and len(fair) >= LEAST:
+            yield name, interleaved([before, *around]), fair
+
+
+def _stretch(folder: Path, name: str, number: int) -> list[Message]:
+    """A stretch of a session, a different one for each number, with call ids of its own."""
+    messages = session(folder, name)
+    cut = cut_at(messages, (0.25, 0.5, 0.75, 0.35, 0.65, 0.9)[number])
+    return list(_tagged(f"{number}-{name.replace('/', '-')}", newest(messages[:cut], STRETCH)))
 
 
 def there(folder: Path = CORPUS) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memory_histories import Chat, text, texts
+from memory_histories import Chat, calls, text, texts
 from memory_material import Fault, Labels, Need, Replaced, is_told
 from memory_page import Folded, shares_words
 from memory_words import bare, holds, lines_of, near, places, same, stands
@@ -223,6 +223,27 @@ def _step_in(lines: Sequence[str], step: str) -> bool:
 
 def _error_in(lines: Sequence[str], error: Fault) -> bool:
     return any(holds(line, error.message) for line in lines)
+
+
+# -- validity ----------------------------------------------------------------------------------------------------
+
+
+def faults(messages: Sequence[Chat]) -> list[str]:
+    """What a provider would refuse: a result without its call, a call without its result, an empty message."""
+    found: list[str] = []
+    waiting: set[str] = set()
+    for message in messages:
+        answered = message.get("tool_call_id")
+        if answered is not None and answered not in waiting:
+            found.append(f"result without call {answered}")
+        waiting.discard(answered)
+        if waiting and answered is None:
+            found += [f"call without result {id}" for id in sorted(waiting)]
+            waiting.clear()
+        waiting |= {id for id, _, _ in calls(message)}
+        if not text(message).strip() and answered is None:
+            found.append("an empty message")
+    return found
 
 
 # -- for who tunes -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ Method = Callable[[History, int], list[Chat]]
 """From a history and a budget in tokens to what is left of it; raises `CannotFit` where it can leave nothing."""
 
 OURS = "foldline"
+WHOLE = "no folding"
 WINDOW = 10_000_000
 
 
@@ -31,7 +32,7 @@ def whole(history: History, budget: int) -> list[Chat]:
     return history.chat
 
 
-METHODS: dict[str, Method] = {OURS: fold, **CONTROLS, "no folding": whole}
+METHODS: dict[str, Method] = {OURS: fold, **CONTROLS, WHOLE: whole}
 """The methods by name."""
 
 

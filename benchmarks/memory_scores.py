@@ -17,6 +17,7 @@ from memory_measures import (
     Speakers,
     State,
     counted,
+    faults,
     rules,
     shown,
     speakers,
@@ -74,6 +75,7 @@ class Score(NamedTuple):
     state: State
     used: float
     refused: bool
+    faults: int
 
 
 def scored(case: Case, name: str, share: float) -> Score:
@@ -93,6 +95,7 @@ def scored(case: Case, name: str, share: float) -> Score:
         state(labels, folded),
         folded.used,
         folded.refused,
+        len([fault for fault in faults(folded.messages) if fault not in faults(case.history.chat)]),
     )
 
 

@@ -14,18 +14,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from foldline import CannotFit
-from memory_corpus import CORPUS
+from memory_corpus import CORPUS, needs
 from memory_histories import Chat, History, calls, cut_at, tagged, text, texts
+from memory_material import Need, is_told
 from memory_methods import METHODS
 from memory_words import stands
 
 Cells = Callable[[Sequence[Sequence[str]]], None]
 Folds = Callable[[History, int], list[Chat]]
+Left = dict[tuple[str, int], list[list[str]]]
 
 TEMPLATES = Path(os.environ.get("COMPACTBENCH", "")) / "benchmarks" / "public" / "elite_practice"
 DIALOGUES = CORPUS / "openai-chat" / "tau-01-65a6f88.json"
@@ -153,32 +155,58 @@ def values(before: Sequence[Chat], after: Sequence[Chat]) -> list[str]:
     return list(found)
 
 
-def retail(names: Sequence[str], cells: Cells) -> None:
-    """The share of the needed values that a folded history shows, alone and between six other dialogues."""
+class Dialogue(NamedTuple):
+    """A dialogue up to a cut, alone or between others, and the values that are needed of it with the words beside them."""
+
+    messages: list[Chat]
+    needs: list[Need]
+    values: list[str]
+
+
+def cut_dialogues() -> tuple[list[Dialogue], list[Dialogue]]:
+    """Every fifth dialogue at two cuts: alone, and in one block between six whole others."""
     found = dialogues()
-    alone: list[tuple[list[Chat], list[str]]] = []
-    between: list[tuple[list[Chat], list[str]]] = []
-    for n in range(0, len(found), 3):
+    alone: list[Dialogue] = []
+    between: list[Dialogue] = []
+    for n in range(0, len(found), 5):
         others = [found[(n + 9 * k + 5) % len(found)] for k in range(1, 7)]
         noise = "\n".join(line for other in others for line in texts(other))
         for share in (0.5, 0.8):
             cut = cut_at(found[n], share)
             before, needed = found[n][:cut], values(found[n][:cut], found[n][cut:])
-            alone.append((before, needed))
+            alone.append(Dialogue(before, needs(needed, before), needed))
             around = [m for part in (*others[:3], before, *others[3:]) for m in part]
-            between.append((around, [value for value in needed if not stands(noise, value)]))
+            fair = [value for value in needed if not stands(noise, value)]
+            between.append(Dialogue(around, needs(fair, before), fair))
+    return alone, between
+
+
+def retail(names: Sequence[str], cells: Cells) -> None:
+    """The share of the needed values that a folded history shows, and tells: alone and between six other dialogues."""
     budgets = (0.1, 0.2, 0.3)
-    for what, cases in (("retail dialogues, alone", alone), ("retail dialogues, between six others", between)):
+    for what, cases in zip(("alone", "between six others"), cut_dialogues()):
+        left = {
+            (name, n): [texts(_left(METHODS[name], c.messages, int(_tokens(c.messages) * share))) for c in cases]
+            for name in names
+            for n, share in enumerate(budgets)
+        }
 
-        def shows(name: str, n: int, cases: list[tuple[list[Chat], list[str]]] = cases) -> float:
-            there: list[bool] = []
-            for messages, needed in cases:
-                if needed:
-                    said = "\n".join(texts(_left(METHODS[name], messages, int(_tokens(messages) * budgets[n]))))
-                    there += [stands(said, value) for value in needed]
-            return sum(there) / len(there)
+        def shows(name: str, n: int, left: Left = left, cases: list[Dialogue] = cases) -> float:
+            pairs = zip(cases, left[name, n])
+            return _share(any(stands(text, v) for text in said) for case, said in pairs for v in case.values)
 
-        _table(cells, f"{what}: shown", [f"{share:.0%}" for share in budgets], names, shows)
+        def tells(name: str, n: int, left: Left = left, cases: list[Dialogue] = cases) -> float:
+            pairs = zip(cases, left[name, n])
+            return _share(is_told(need, said) for case, said in pairs for need in case.needs)
+
+        heads = [f"{share:.0%}" for share in budgets]
+        _table(cells, f"retail dialogues, {what}: shown ({sum(len(c.values) for c in cases)})", heads, names, shows)
+        _table(cells, f"retail dialogues, {what}: told ({sum(len(c.needs) for c in cases)})", heads, names, tells)
+
+
+def _share(found: Iterable[bool]) -> float:
+    found = list(found)
+    return sum(found) / len(found)
 
 
 def _tokens(messages: Sequence[Chat]) -> int:
