@@ -58,6 +58,7 @@ def _joins(character: str) -> bool:
 # -- words beside a literal --------------------------------------------------------------------------------------
 
 _RUN = re.compile(r"[^\s\"'`<>|{}\[\]()=:;,!?*…“”„‚‘’«»。、,:;「」『』()]+")
+_NAMED = re.compile(r"[/_.\\@#~$]")
 _ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -83,7 +84,9 @@ def _said(text: str, word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _runs(text: str) -> frozenset[str]:
-    return frozenset(run.strip(".-/_#~").removesuffix("'s") for run in _RUN.findall(text.casefold()))
+    """The words of a text: its runs of letters and signs, and the parts of those that hyphens alone hold together."""
+    runs = {run.strip(".-/_#~").removesuffix("'s") for run in _RUN.findall(text.casefold())}
+    return frozenset(runs | {part for run in runs if not _NAMED.search(run) for part in run.split("-")})
 
 
 # -- passages ----------------------------------------------------------------------------------------------------
