@@ -10,7 +10,7 @@ left out. Whatever is not there is said and skipped. A half takes a minute and a
 - *told*: a literal that is needed later stands within 240 characters of two of the words that tell what it is. *Far* is
   what was first said in the oldest half; *amid six* is a session interleaved with six other conversations.
 - *task*: every passage of what is to be done now stands uncut, wherever it takes less than 40 % of the budget.
-- *rules*: what stands under the page's rules against the rules that bind; orders that are over and rules taken back are none.
+- *rules*: what stands under the page's rules against those that bind; orders that are over and rules taken back do not.
 - *speakers*: lines that the page gives as the user's and that are another's.
 - *stale*: values that stand without the one that replaced them near or later, and without a mark.
 - *state*: open steps and errors that are told, and how many of those that the page calls open are.
@@ -142,7 +142,7 @@ def kinds_table(cases: Sequence[Case], names: Sequence[str]) -> None:
 
 
 def ahead_table(cases: Sequence[Case], names: Sequence[str]) -> None:
-    """Prints by how much we tell more than the best control, or less than which, for each kind of session and budget."""
+    """Prints by how much we tell more than the best control, or less than which, by kind of session and budget."""
     controls = [name for name in names if name not in (OURS, WHOLE)]
     if OURS not in names or not controls:
         return
@@ -240,9 +240,7 @@ def half_tables(half: str, sessions: Sequence[Labelled], names: Sequence[str], a
     """Prints every table of one half of the labelled sessions."""
     cases = alone(sessions)
     unsound = sum(s.unsound for s in sessions)
-    print(
-        f"\n##### {half}: {len(sessions)} labelled sessions, {unsound} labels left out that do not hold in their session"
-    )
+    print(f"\n##### {half}: {len(sessions)} labelled sessions, {unsound} labels left out that do not hold there")
     if "labelled" in asked.parts:
         _timed(f"{half}: uninterrupted", lambda: labelled_tables(cases, names))
     if "kinds" in asked.parts:

@@ -1,4 +1,4 @@
-"""What foldline is held against in `memory`: short scripts that any method worth its name must beat. All meet one budget."""
+"""What foldline is held against in `memory`: short scripts that any method worth its name must beat, at one budget."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ TAIL = 0.25
 """The share of the budget that the ledger gives to the newest steps."""
 
 _TALK = re.compile(
-    r"\W*(?:ok(?:ay)?|thanks?|thank you|noted|acknowledged|understood|sure|got it|great|yes|continuing|will do)\b.{0,60}",
+    r"\W*(?:ok(?:ay)?|thanks?|thank you|noted|acknowledged|understood|sure|got it|great|yes|continuing|will do)"
+    r"\b.{0,60}",
     re.IGNORECASE | re.DOTALL,
 )
 _BINDS = re.compile(

@@ -157,7 +157,7 @@ STRETCHES = 3
 
 
 def interleaved(conversations: Sequence[Sequence[Item]]) -> list[Item]:
-    """Conversations that are held at the same time: the first stretch of each, then the second of each, then the third."""
+    """Conversations held at the same time: the first stretch of each, then the second of each, then the third."""
     cuts = [[cut_at(items, n / STRETCHES) for n in range(STRETCHES)] + [len(items)] for items in conversations]
     return [
         item for n in range(STRETCHES) for items, at in zip(conversations, cuts) for item in items[at[n] : at[n + 1]]

@@ -1,6 +1,6 @@
 """The labelled sessions of `memory`: read from `material/tune` and `material/sealed`, checked against themselves.
 
-They were written, with their labels, without sight of foldline's code. The sealed half is not looked at; its figures alone
+They were written, with their labels, without sight of foldline's code. The sealed half is not looked at; only its figures
 are printed.
 """
 

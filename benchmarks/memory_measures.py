@@ -121,7 +121,7 @@ def _kind(bullet: str, standing: Sequence[str], past: Sequence[str], labels: Lab
 
 
 class Speakers(NamedTuple):
-    """The lines of a page that stand there as the user's: those that are another's, and those that hold a user's paste."""
+    """The lines of a page that stand as the user's: those that are another's, and those that hold a user's paste."""
 
     wrong: tuple[str, ...] = ()
     pasted: tuple[str, ...] = ()
@@ -201,7 +201,7 @@ class State(NamedTuple):
 
 
 def state(labels: Labels, folded: Folded) -> State:
-    """Which open steps and errors are told, under the state or in messages that stayed, and which of those under it are open."""
+    """Which open steps and errors are told, under the state or in what stayed, and which of those under it are open."""
     told = lines_of([*folded.section("state"), *texts(folded.kept)])
     open = [line for line in folded.section("state") if not _DONE.search(line)]
     steps, done = (counted(_step_in(open, step) for step in steps).right for steps in (labels.next, labels.done))

@@ -1,4 +1,4 @@
-"""A folded history as `memory` reads it: the page by its sections, the lines that quote the user, what stayed beside it."""
+"""A folded history as `memory` reads it: the page by sections, the lines that quote the user, what stayed beside it."""
 
 from __future__ import annotations
 
