@@ -1,7 +1,7 @@
 """The labelled sessions of `memory`: read from `material/tune` and `material/sealed`, checked against themselves.
 
-They were written, with their labels, without sight of foldline's code. The sealed half is not looked at; only its figures
-are printed.
+They were written, with their labels, without sight of foldline's code. The sealed half is not looked at; only its
+figures are printed.
 """
 
 from __future__ import annotations

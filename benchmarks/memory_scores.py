@@ -125,7 +125,7 @@ def amid(sessions: Sequence[Labelled]) -> list[Case]:
 
 
 class Chained(NamedTuple):
-    """What is told after one fold, after five of one compactor, and after five that each begin with what the last left."""
+    """What is told after one fold, after five of one compactor, and after five that begin with what the last left."""
 
     once: Count
     kept: Count

@@ -84,7 +84,7 @@ def tables(folder: Path, cells: Callable[[Sequence[Sequence[str]]], None], *, mi
         found[language] = found.get(language, Rules()) + score
         if missed and (score.found.right < score.found.of or score.right < score.precision.of):
             print(
-                f"{language}: {score.found.right} of {score.found.of}, over {score.over}, other {score.unlabelled}: {words}"
+                f"{language}: {score.found.right} of {score.found.of} found, {score.over} over, {score.unlabelled} other: {words}"
             )
     if not found:
         print(f"no sentences in {folder}: nothing measured")

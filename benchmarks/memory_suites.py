@@ -1,12 +1,12 @@
 """Public suites as rows of `memory`, where they are there: two packages of other people, and real service dialogues.
 
 - compaction-conformance-kit (package): its randomized sessions and its generated corpus, folded once to a share of the
-  characters of its own transcript, scored by its own probes. Its best compactor has 40 / 85 / 100 %, an oracle with whole
-  lines 50 / 91 / 100.
-- compactbench (package; its practice templates in a clone named by COMPACTBENCH): generated without a model. An item passes
-  where its literal answer stands, and an item on what is off the table where that does not; a history kept whole has .79.
-- retail dialogues of tau-bench (the corpus): a value is needed where the agent writes it into a later call and nothing after
-  the cut showed it; alone, and in one block between six other dialogues.
+  characters of its own transcript, scored by its own probes. Its best compactor has 40 / 85 / 100 %, an oracle with
+  whole lines 50 / 91 / 100.
+- compactbench (package; its practice templates in a clone named by COMPACTBENCH): generated without a model. An item
+  passes where its literal answer stands, one on what is off the table where that does not; a whole history has .79.
+- retail dialogues of tau-bench (the corpus): a value is needed where the agent writes it into a later call and nothing
+  after the cut showed it; alone, and in one block between six other dialogues.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def values(before: Sequence[Chat], after: Sequence[Chat]) -> list[str]:
 
 
 class Dialogue(NamedTuple):
-    """A dialogue up to a cut, alone or between others, and the values that are needed of it with the words beside them."""
+    """A dialogue up to a cut, alone or between others, and the values needed of it with the words beside them."""
 
     messages: list[Chat]
     needs: list[Need]

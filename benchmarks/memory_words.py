@@ -24,7 +24,7 @@ _KINDS = (_PATH, _FILE, _NUMBER, _NAME, _MIXED, _CODE)
 
 
 def literals(text: str, *, quoted: bool = False) -> set[str]:
-    """The paths, file names, numbers, codes and identifiers in a text, and with `quoted` what stands in quotes there."""
+    """The paths, file names, numbers, codes and identifiers in a text, and with `quoted` what stands in quotes."""
     found = {token.strip(".:-#$") for token in set(_TOKEN.findall(text))}
     words = {token for token in found if len(token) >= 3 and any(kind.fullmatch(token) for kind in _KINDS)}
     words |= {t for t in found if "/" in t and len(t) > 5 and _PATH.match(t)}

@@ -1,4 +1,4 @@
-"""The benchmark of memory measures what it says: each measure on a case made by hand, and the controls at their ends."""
+"""The benchmark of memory measures what it says: each measure on a case made by hand, the controls at their ends."""
 
 from __future__ import annotations
 
