@@ -83,9 +83,8 @@ def tables(folder: Path, cells: Callable[[Sequence[Sequence[str]]], None], *, mi
         score = measured(words, language, labels)
         found[language] = found.get(language, Rules()) + score
         if missed and (score.found.right < score.found.of or score.right < score.precision.of):
-            print(
-                f"{language}: {score.found.right} of {score.found.of} found, {score.over} over, {score.unlabelled} other: {words}"
-            )
+            counts = f"{score.found.right} of {score.found.of} found, {score.over} over, {score.unlabelled} other"
+            print(f"{language}: {counts}: {words}")
     if not found:
         print(f"no sentences in {folder}: nothing measured")
         return
