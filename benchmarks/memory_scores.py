@@ -1,115 +1,186 @@
-"""The scores of `memory`: what a method keeps of each case at a budget, and of each session over five chained folds."""
+"""The scores of `memory`: what a method leaves of a labelled session at a budget, amid others, and after five folds."""
 
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
-from foldline.errors import CannotFit
-from foldline.messages import Message, ToolCall, ToolResult, replace
-from memory_cases import MOST, SPLITS, Case, cut_at, newest, session
-from memory_methods import METHODS, Kept, compactor, fold, recalled, size
-from memory_metrics import changed, made_faults, seen, share, stale, trail, trail_kept, user_lines, words_kept
-from memory_planted import CORRECTIONS, RULES, planted, told
+from foldline import CannotFit
+from memory_histories import Chat, History, as_chat, cut_at, interleaved, texts
+from memory_material import Labelled, Need
+from memory_measures import (
+    LARGEST_TASK,
+    Count,
+    Rules,
+    Speakers,
+    State,
+    counted,
+    faults,
+    rules,
+    shown,
+    speakers,
+    stale,
+    state,
+    task_intact,
+    told,
+)
+from memory_methods import METHODS, OURS, Left, compactor, left
+from memory_words import stands
 
+SMALLEST = (0.02, 0.05, 0.1, 0.2, 0.3)
+BUDGETS = (0.05, 0.1, 0.2, 0.3)
+OTHERS = 6
 ROUNDS = 5
-NEAR = 12
-"""A tool call so many messages before the end, or fewer, belongs to the newest step."""
-
-Scores = dict[str, list[float]]
 
 
-def hindsight(cases: Sequence[Case], name: str, budget: float) -> Scores:
-    """What a method left of each case at a budget: shown, shown or recallable, over budget, refused, faults."""
-    scores: Scores = defaultdict(list)
-    for case in cases:
-        most = int(case.tokens * budget)
-        kept = METHODS[name](case.before, most, case.needed)
-        scores["shown"].append(0.0 if kept.refused else share(case.needed, seen(kept.messages)))
-        scores["recallable"].append(share(case.needed, seen([*kept.messages, *kept.recalled])))
-        scores["refused"].append(kept.refused)
-        scores["over"].append(size(kept.messages) > most and not kept.refused)
-        scores["faults"].append(len(made_faults(case.before, kept.messages)))
-    return scores
+class Case:
+    """A history, what is needed of it, and its labels where there are some."""
+
+    def __init__(
+        self, name: str, kind: str, items: Sequence[Chat], needs: Sequence[Need], said: Labelled | None = None
+    ):
+        self.name, self.kind, self.needs, self.said = name, kind, needs, said
+        self.history = History(items)
+        self._left: dict[tuple[str, float], Left] = {}
+
+    @cached_property
+    def near(self) -> list[Need]:
+        """What is needed of the newer part."""
+        return [need for need in self.needs if not need.far]
+
+    @cached_property
+    def far(self) -> list[Need]:
+        """What is needed of what was said first."""
+        return [need for need in self.needs if need.far]
+
+    def left(self, name: str, share: float) -> Left:
+        """What a method leaves of it at a share of its tokens."""
+        if (name, share) not in self._left:
+            self._left[name, share] = left(self.history, name, share)
+        return self._left[name, share]
 
 
-def histories(folder: Path, split: str) -> list[list[Message]]:
-    """The sessions of a split, each with its turn of the split's rules and values planted in it."""
-    found = filter(None, (session(folder, name) for name in SPLITS[split]))
-    return [planted(newest(messages, MOST), split, turn) for turn, messages in enumerate(found)]
+class Score(NamedTuple):
+    """What is known of one session."""
+
+    near: Count
+    far: Count
+    shown: Count
+    task: Count
+    rules: Rules
+    speakers: Speakers
+    stale: Count
+    state: State
+    used: float
+    refused: bool
+    faults: int
 
 
-def chained(history: Sequence[Message], name: str, budget: float) -> Iterator[tuple[list[Message], Kept, int]]:
-    """A history that comes in five parts and is folded after each: all so far, what is left of it, and the budget.
-
-    The budget is a share of the whole history in each round, as a window is.
-    """
-    most = int(size(history) * budget)
-    folding = compactor()
-    left: list[Message] = []
-    done = 0
-    for step in range(1, ROUNDS + 1):
-        cut = cut_at(history, step / ROUNDS)
-        so_far = list(history[:cut])
-        if METHODS[name] is fold:
-            try:
-                kept = Kept(folding.fold_to(so_far, most), recalled(folding))
-            except CannotFit:
-                kept = Kept(so_far, refused=True)
-        else:
-            kept = METHODS[name]([*left, *history[done:cut]], most, ())
-        left, done = kept.messages, cut
-        yield so_far, kept, most
-
-
-def chained_scores(found: Sequence[list[Message]], split: str, name: str, budget: float) -> list[Scores]:
-    """For each round, what the method kept of each history."""
-    rounds: list[Scores] = [defaultdict(list) for _ in range(ROUNDS)]
-    for history in found:
-        for scores, (so_far, kept, most) in zip(rounds, chained(history, name, budget)):
-            scores["refused"].append(kept.refused)
-            if kept.refused or newest_step(so_far) > most // 2:
-                scores["left out"].append(1.0)
-                continue
-            for measure, value in _kept_of(so_far, kept.messages, split).items():
-                scores[measure].append(value)
-            scores["over"].append(size(kept.messages) > most)
-            scores["faults"].append(len(made_faults(so_far, kept.messages)))
-    return rounds
-
-
-def _kept_of(so_far: Sequence[Message], left: Sequence[Message], split: str) -> dict[str, float]:
-    files = trail(so_far)
-    said = {message.text for message in so_far}
-    rules = list(told(RULES[split], so_far))
-    text = seen(left)
-    return {
-        "user words": words_kept(user_lines(so_far), left),
-        "rules": sum(rule in text for rule in rules) / len(rules) if rules else 1.0,
-        "stale values": len(stale([fact for fact in CORRECTIONS[split] if fact.corrected in said], so_far, left)),
-        "file trail": trail_kept(files, left),
-        "changed files": trail_kept(changed(files), left),
-    }
-
-
-def newest_step(history: Sequence[Message]) -> int:
-    """What the newest call and its results take that no method may cut: words and thinking; or the newest message."""
-    calls = [i for i, message in enumerate(history) if any(True for _ in message.calls)]
-    last = calls[-1] if calls and len(history) - calls[-1] < NEAR else len(history) - 1
-    return size(
-        replace(m, parts=tuple(p for p in m.parts if type(p) not in (ToolCall, ToolResult))) for m in history[last:]
+def scored(case: Case, name: str, share: float) -> Score:
+    """Every measure of what a method leaves of a labelled session."""
+    assert case.said is not None
+    labels, folded = case.said.labels, case.left(name, share)
+    room = 4 * share * case.history.tokens * LARGEST_TASK
+    fits = bool(labels.task) and sum(map(len, labels.task)) * _density(case.said.language) < room
+    return Score(
+        told(case.near, folded.said),
+        told(case.far, folded.said),
+        shown(case.needs, folded.said),
+        counted([task_intact(labels, folded)]) if fits else Count(),
+        rules(labels, folded),
+        speakers(labels, case.history.chat, folded),
+        stale(labels, folded),
+        state(labels, folded),
+        folded.used,
+        folded.refused,
+        len([fault for fault in faults(folded.messages) if fault not in faults(case.history.chat)]),
     )
 
 
-def median(values: Iterable[float]) -> float:
-    """The median; 0 of nothing."""
-    values = list(values)
-    return statistics.median(values) if values else 0.0
+def _density(language: str) -> float:
+    """Tokens of four characters."""
+    return 3.0 if language in ("zh", "ja", "ko") else 1.0
 
 
-def mean(values: Iterable[float]) -> float:
-    """The mean; 0 of nothing."""
-    values = list(values)
-    return statistics.fmean(values) if values else 0.0
+def alone(sessions: Sequence[Labelled]) -> list[Case]:
+    """Each session by itself."""
+    return [Case(s.name, s.kind, s.messages, s.labels.needed, s) for s in sessions]
+
+
+def amid(sessions: Sequence[Labelled]) -> list[Case]:
+    """Each session interleaved with six others, which go on after it; what those say as well is not asked for."""
+    found = []
+    for i, said in enumerate(sessions):
+        others = [sessions[(i + n) % len(sessions)] for n in range(1, min(OTHERS, len(sessions) - 1) + 1)]
+        noise = [text for other in others for text in texts(other.messages)]
+        needs = [need for need in said.labels.needed if not any(stands(text, need.value) for text in noise)]
+        items = interleaved([said.messages, *(other.messages for other in others)])
+        found.append(Case(said.name, said.kind, as_chat(items), needs))
+    return found
+
+
+# -- five folds --------------------------------------------------------------------------------------------------
+
+
+class Chained(NamedTuple):
+    """What is told after one fold, after five of one compactor, and after five that begin with what the last left."""
+
+    once: Count
+    kept: Count
+    handed_on: Count
+
+
+def chained(case: Case, name: str, share: float) -> Chained:
+    """What a method tells of a session that comes in five parts and is folded after each, always to the same budget."""
+    most = int(case.history.tokens * share)
+    whole, needs = case.history.chat, case.needs
+    parts = [whole[: cut_at(whole, n / ROUNDS)] for n in range(1, ROUNDS)] + [whole]
+    once = told(needs, case.left(name, share).said)
+    handed_on = told(needs, texts(_handed_on(parts, METHODS[name], most)))
+    return Chained(once, told(needs, texts(_kept(parts, most))) if name == OURS else handed_on, handed_on)
+
+
+def _kept(parts: Sequence[Sequence[Chat]], most: int) -> list[Chat]:
+    folding = compactor()
+    after: Sequence[Chat] = []
+    for part in parts:
+        try:
+            after = as_chat(folding.fold_to(list(part), most))
+        except CannotFit:
+            after = []
+    return list(after)
+
+
+def _handed_on(parts: Sequence[Sequence[Chat]], method: Callable[[History, int], list[Chat]], most: int) -> list[Chat]:
+    after: list[Chat] = []
+    done = 0
+    for part in parts:
+        history = History([*after, *part[done:]])
+        try:
+            after = method(history, most) if history.tokens > most else history.chat
+        except CannotFit:
+            after = history.chat
+        done = len(part)
+    return after
+
+
+# -- sums --------------------------------------------------------------------------------------------------------
+
+
+def median(values: Iterable[float | None]) -> float | None:
+    """The median of what is there."""
+    there = [value for value in values if value is not None]
+    return statistics.median(there) if there else None
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of what is there."""
+    there = [value for value in values if value is not None]
+    return statistics.fmean(there) if there else None
+
+
+def total(counts: Iterable[Count]) -> Count:
+    """All counts together."""
+    return sum(counts, Count())
