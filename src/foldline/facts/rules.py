@@ -1,7 +1,316 @@
-"""Rules."""
+"""What a user's sentence is to the work: a rule that stands, an order for one turn, one taken back, or none of these.
+
+A linear model decides. Each language has a table of words, every word with the marks of what it does (`n` denies, `x`
+limits, `t` names a task …), and weights of marks, of marks side by side, of marks in one sentence, and of some words
+themselves. `scripts/train_rules.py` makes the tables and prints what they are worth; nothing here knows a word.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import combinations, pairwise, repeat
+from typing import Literal, NamedTuple
 
-def rules_in(message: str) -> list[tuple[str, str]]:
-    return []
+import msgspec
+
+from foldline.facts.splitting import BULLET, Sentence, sentences
+
+Lifetime = Literal["none", "standing", "once", "back"]
+
+LIFETIMES: tuple[Lifetime, ...] = ("standing", "once", "back")
+"""In the order of the weights."""
+
+UNSPACED = frozenset(("zh", "ja", "ko"))
+"""Whose words are looked up at every letter: no spaces part them, or endings carry what counts."""
+
+SCALE = 64
+"""What a weight of one logit is in the tables."""
+
+SKIPPED = "_"
+"""The mark of words that the table does not have."""
+
+_STEP, _HALF = 1 << 20, 1 << 19
+_LONGEST = 24
+"""Marks that are judged together: a longer sentence is judged in parts, which overlap by a third."""
+
+_SHORTEST_WORD, _WIDEST = 3, 12
+_PHRASE = 5
+_LITERAL = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
+    r"|https?://\S+|<[^<>\n]{1,80}>|\[[^\]\n]{1,80}\]|[\w.+-]{1,60}@[\w-]{1,60}\.\w+"
+    r"|[a-z0-9_.~-]{0,80}/[a-z0-9_./*~-]*|[a-z0-9_-]{0,60}\.[a-z][a-z0-9_.]*|[a-z0-9]{1,40}_[a-z0-9_]*|--?[a-z][a-z-]+",
+    re.DOTALL,
+)
+"""What is quoted, and names of files, pages and code: what they say is not what the user says."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[¤?!:;,…¿]|\.{3}")
+_WIDE = str.maketrans("？！：；，、’＂", '?!:;,,\'"')
+_SAMPLE = 4_000
+"""Letters of a message from which its language is told."""
+
+_TITLE = 60
+"""Letters of the longest line over a list that says what its items are."""
+
+
+class Words(NamedTuple):
+    """One language's table, ready to be summed: the three weights of a feature are one number."""
+
+    marks: dict[str, str]
+    starts: frozenset[str]
+    """First words of phrases."""
+    stems: dict[str, str]
+    weights: dict[str, int]
+    links: _Links
+    leaps: _Links
+    unspaced: bool
+
+
+class _Links(dict[tuple[str, str], int]):
+    """What two neighbours are worth, each of which may have several marks."""
+
+    def __init__(self, weights: dict[str, int], between: str) -> None:
+        super().__init__()
+        self._weights, self._between = weights, between
+
+    def __missing__(self, pair: tuple[str, str]) -> int:
+        names = (a + self._between + b for a in pair[0] for b in pair[1])
+        worth = self[pair] = sum(map(self._weights.get, names, repeat(0)))
+        return worth
+
+
+def rules_in(message: str) -> list[tuple[str, Lifetime]]:
+    """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
+
+    The items of a list are what the line above it calls them ("A few rules:"), and that line is no rule itself.
+    """
+    language = language_of(message)
+    found: list[tuple[str, Lifetime]] = []
+    title: Lifetime = "none"
+    for sentence in sentences(message):
+        kind = lifetime(sentence.text, language=_script(sentence.text) or language)
+        if not sentence.item:
+            title = kind if sentence.heads and len(sentence.text) <= _TITLE else "none"
+            if sentence.heads:
+                continue
+        elif kind == "none" and not sentence.text.rstrip().endswith(("?", "？")):
+            kind = title
+        if kind != "none":
+            found.append((sentence.text, kind))
+    return found
+
+
+def lifetime(sentence: str, *, language: str = "") -> Lifetime:
+    """How long what a user's sentence orders is to hold; `none` where it orders nothing beyond the task itself."""
+    words = _words(language or language_of(sentence))
+    if words is None:
+        return "none"
+    text = normal(sentence)
+    marks = marks_of(text, words)
+    if len(marks) <= _LONGEST:
+        parts = [marks]
+    else:
+        parts = [marks[at : at + _LONGEST] for at in range(0, min(len(marks), 400), _LONGEST * 2 // 3)]
+    best, found = 0, 0
+    for part in parts:
+        worth = _worth(part, text if len(parts) == 1 else "", words)
+        for place, score in enumerate(_three(worth), 1):
+            if score > best:
+                best, found = score, place
+    return LIFETIMES[found - 1] if found else "none"
+
+
+def _worth(marks: list[str], text: str, words: Words) -> int:
+    """The sum of the weights of all features of a sentence."""
+    get = words.weights.get
+    framed = ["^", *marks, "$"]
+    seen = sorted(set("".join(marks)) - {SKIPPED})
+    worth = words.weights["bias"] + sum(map(get, seen, repeat(0)))
+    worth += sum(map(words.links.__getitem__, pairwise(framed)))
+    worth += sum(map(words.leaps.__getitem__, zip(framed, framed[2:])))
+    worth += sum(map(get, map("&".join, combinations(seen, 2)), repeat(0)))
+    worth += sum(map(get, opening(framed), repeat(0)))
+    worth += sum(map(get, form(text, len(marks)), repeat(0)))
+    return worth + sum(map(get, spelled(text, words.unspaced), repeat(0)))
+
+
+def _three(worth: int) -> Iterator[int]:
+    for _ in LIFETIMES:
+        score = (worth + _HALF) % _STEP - _HALF
+        worth = (worth - score) // _STEP
+        yield score
+
+
+# --- features: the script that trains takes them from here ---
+
+
+def names(text: str, words: Words) -> set[str]:
+    """The features of a normal text, by name."""
+    marks = marks_of(text, words)[:_LONGEST]
+    framed = ["^", *marks, "$"]
+    seen = sorted(set("".join(marks)) - {SKIPPED})
+    found = {*seen, *map("&".join, combinations(seen, 2)), *opening(framed), *form(text, len(marks))}
+    found.update(a + b for pair in pairwise(framed) for a in pair[0] for b in pair[1])
+    found.update(f"{a}.{b}" for pair in zip(framed, framed[2:]) for a in pair[0] for b in pair[1])
+    return found | set(spelled(text, words.unspaced))
+
+
+def normal(sentence: str) -> str:
+    """A sentence without its bullet, in small letters, with signs for literals and numbers."""
+    bullet = BULLET.match(sentence)
+    text = sentence[bullet.end() if bullet else 0 :].lower().translate(_WIDE)
+    return _NUMBER.sub("0", _LITERAL.sub(" ¤ ", text))
+
+
+def marks_of(text: str, words: Words) -> list[str]:
+    """What the words of a normal text do, one after the other; the longest phrase counts."""
+    return _unspaced_marks(text, words.marks) if words.unspaced else _spaced_marks(text, words)
+
+
+def _spaced_marks(text: str, words: Words) -> list[str]:
+    tokens = _TOKEN.findall(text)
+    known, marks, at = words.marks, [], 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token in words.starts:
+            for size in range(min(_PHRASE, len(tokens) - at), 1, -1):
+                mark = known.get(" ".join(tokens[at : at + size]))
+                if mark:
+                    break
+            else:
+                size, mark = 1, known.get(token)
+        else:
+            size, mark = 1, known.get(token)
+        marks.append(mark or _stem(token, words.stems))
+        at += size
+    return marks
+
+
+def _stem(token: str, stems: dict[str, str]) -> str:
+    for size in range(len(token), _SHORTEST_WORD - 1, -1):
+        mark = stems.get(token[:size])
+        if mark:
+            return mark
+    if token.isalpha() or "'" in token:
+        return SKIPPED
+    return token[0] if token[0] in "¤?!:;,…¿0" else SKIPPED
+
+
+def _unspaced_marks(text: str, known: dict[str, str]) -> list[str]:
+    text = " ".join(text.split())
+    marks: list[str] = []
+    at, end = 0, len(text)
+    while at < end:
+        for size in range(min(_WIDEST, end - at), 0, -1):
+            mark = known.get(text[at : at + size])
+            if mark:
+                marks.append(mark)
+                at += size
+                break
+        else:
+            letter = text[at]
+            if letter in "¤?!:;,…0":
+                marks.append(letter)
+            elif letter not in " .。" and (not marks or marks[-1] != SKIPPED):
+                marks.append(SKIPPED)
+            at += 1
+    return marks
+
+
+def opening(framed: list[str]) -> Iterator[str]:
+    """The first two marks together."""
+    if len(framed) > 3:
+        yield from (f"^{a}{b}" for a in framed[1] for b in framed[2])
+
+
+def form(text: str, size: int) -> list[str]:
+    """How a sentence looks: how it ends and how long it is."""
+    last = text.rstrip()[-1:]
+    found = ["F" + (last if last in "?:!.。" else "-"), f"L{min(size if size < 4 else 3 + size // 4, 9)}"]
+    if "¤" in text:
+        found.append("F¤")
+    return found
+
+
+def spelled(text: str, unspaced: bool) -> Iterable[str]:
+    """Words and pairs of words as they are written; where no space parts them, two and three letters."""
+    if unspaced:
+        line = f"^{text.strip(' .。!')}$"
+        return ["#" + line[at : at + size] for size in (2, 3) for at in range(len(line) - size + 1)]
+    tokens = ["^", *_TOKEN.findall(text), "$"]
+    return ["#" + token for token in tokens] + [f"#{a} {b}" for a, b in pairwise(tokens)]
+
+
+# --- languages ---
+
+_SCRIPTS = (("ko", "\uac00-\ud7af"), ("ja", "\u3040-\u30ff"), ("zh", "\u4e00-\u9fff"), ("ru", "\u0400-\u04ff"))
+_SCRIPT = tuple((name, re.compile(f"[{letters}]")) for name, letters in _SCRIPTS)
+_OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0530-\u1dff\u2c00-\u2dff\ua000-\uabff]")
+
+
+def language_of(text: str) -> str:
+    """The language whose table serves a text best, by script and by its commonest words; empty where none does."""
+    text = text[:_SAMPLE]
+    script = _script(text)
+    if script or _OTHER_SCRIPT.search(text):
+        return script
+    tokens = _TOKEN.findall(normal(text))
+    worth: Counter[str] = Counter()
+    for token in tokens:
+        worth.update(_votes().get(token, {}))
+    for letter in set("".join(tokens)):
+        if not letter.isascii():
+            worth.update(_votes().get(letter, {}))
+    best = max(worth, key=lambda name: (worth[name], name), default="")
+    if best and worth[best] > 0:
+        return best
+    return "en" if text.isascii() else ""
+
+
+def _script(text: str) -> str:
+    """The language that a script tells; half as many letters of it as of Latin ones are enough, for they say more."""
+    latin = sum(map(str.isascii, text))
+    for name, letters in _SCRIPT:
+        count = len(letters.findall(text))
+        if count and count * 3 >= latin - count or count >= 12:
+            return name
+    return ""
+
+
+@cache
+def _votes() -> dict[str, dict[str, int]]:
+    """Which languages a word speaks for."""
+    path = files("foldline.facts") / "words" / "languages.json"
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, int]])
+
+
+# --- tables ---
+
+
+class Table(msgspec.Struct):
+    """A language's file: marks of words and stems, and what a feature weighs for each lifetime."""
+
+    marks: dict[str, str] = {}
+    stems: dict[str, str] = {}
+    weights: dict[str, tuple[int, int, int]] = {}
+
+
+def ready(table: Table, language: str) -> Words:
+    """A table as it is used."""
+    weights = {name: a + b * _STEP + c * _STEP * _STEP for name, (a, b, c) in table.weights.items()}
+    starts = frozenset(phrase.partition(" ")[0] for phrase in table.marks if " " in phrase)
+    links, leaps = _Links(weights, ""), _Links(weights, ".")
+    return Words(table.marks, starts, table.stems, weights, links, leaps, language in UNSPACED)
+
+
+@cache
+def _words(language: str) -> Words | None:
+    """The table of a language, read once; none where there is none."""
+    path = files("foldline.facts") / "words" / f"{language}.json"
+    if not language.isalpha() or not path.is_file():
+        return None
+    return ready(msgspec.json.decode(path.read_bytes(), type=Table), language)

@@ -1,0 +1,211 @@
+"""Makes the tables of foldline.facts.rules and prints what they are worth on sentences that they were not made from.
+
+    python scripts/train_rules.py          writes src/foldline/facts/words/<language>.json
+
+Needs numpy, scipy and scikit-learn. `rules/<language>.tsv` has the sentences with their labels, written by hand for
+this purpose; a quarter of them, chosen by a hash of the sentence, is held out. `rules/<language>.words` has the marks of
+words, one mark a line: what a word does is knowledge, what it weighs is learned. A feature's weight is one for all
+languages plus one for its own, so that a language with few sentences leans on the others.
+
+Thresholds are chosen by cross-validation inside the training part, for precision before recall.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from foldline.facts import rules
+from foldline.facts.rules import LIFETIMES, SCALE, Table, Words, names, normal, ready
+
+HERE = Path(__file__).resolve().parent / "rules"
+OUT = HERE.parent.parent / "src/foldline/facts/words"
+LABELS = ("none", *LIFETIMES)
+HELD_OUT = 64
+"""Of 256 sentences."""
+
+OWN, SPELLED = 0.5, 0.4
+"""How strongly a language's own weights, and those of words as they are written, are believed beside the shared ones."""
+
+STRICTNESS = 0.25
+OTHER_SCRIPTS = ("zh", "ja", "ko", "ru")
+LEAST = 2
+"""Weights below this, in the tables' units, are left out."""
+
+
+class Example(NamedTuple):
+    """A labelled sentence."""
+
+    text: str
+    label: int
+    language: str
+
+
+def held_out(sentence: str) -> bool:
+    return hashlib.sha256(sentence.encode()).digest()[0] < HELD_OUT
+
+
+def examples(language: str) -> list[Example]:
+    rows = (line.split("\t", 1) for line in (HERE / f"{language}.tsv").read_text("utf-8").splitlines())
+    return [Example(text, LABELS.index(label), language) for label, text in rows]
+
+
+def lexicon(language: str) -> Table:
+    """The marks of a language's words, without weights."""
+    table = Table(marks={}, stems={}, weights={})
+    for line in (HERE / f"{language}.words").read_text("utf-8").splitlines():
+        mark, _, words = line.partition(": ")
+        for word in map(str.strip, words.lower().split(", ")):
+            stem = word.endswith("*") and language not in rules.UNSPACED
+            place = table.stems if stem else table.marks
+            key = word.rstrip("*") if language in rules.UNSPACED else " ".join(rules._TOKEN.findall(word))
+            if key and mark not in place.get(key, ""):
+                place[key] = place.get(key, "") + mark
+    return table
+
+
+def weighed(example: Example, words: Words) -> dict[str, float]:
+    found = {}
+    for name in names(normal(example.text), words):
+        if name.startswith("#"):
+            found[f"{example.language}/{name}"] = SPELLED
+        else:
+            found[f"/{name}"] = 1.0
+            found[f"{example.language}/{name}"] = OWN
+    return found
+
+
+def fitted(X: Any, y: np.ndarray) -> LogisticRegression:
+    return LogisticRegression(C=STRICTNESS, max_iter=1500, class_weight="balanced").fit(X, y)
+
+
+def margins(scores: np.ndarray) -> np.ndarray:
+    """How far each lifetime is above none."""
+    return scores[:, 1:] - scores[:, :1]
+
+
+def decided(above: np.ndarray, floors: Sequence[float]) -> np.ndarray:
+    beyond = above - np.asarray(floors)
+    return np.where(beyond.max(1) > 0, beyond.argmax(1) + 1, 0)
+
+
+def floors_of(above: np.ndarray, y: np.ndarray, target: float) -> list[float]:
+    """The lowest thresholds at which each lifetime is right in `target` of its cases."""
+    floors = [0.0, 0.0, 0.0]
+    for _ in range(2):
+        for place in range(3):
+            best = 3.0
+            for floor in np.arange(3.0, -1.0, -0.05):
+                trial = [*floors[:place], float(floor), *floors[place + 1 :]]
+                chosen = decided(above, trial) == place + 1
+                if chosen.any() and (y[chosen] == place + 1).mean() >= target:
+                    best = float(floor)
+            floors[place] = best
+    return floors
+
+
+def told(title: str, found: np.ndarray, y: np.ndarray) -> str:
+    parts = []
+    for place, name in enumerate(LIFETIMES, 1):
+        right = ((found == place) & (y == place)).sum()
+        parts.append(f"{name} {right / max(1, (found == place).sum()):.2f} / {right / max(1, (y == place).sum()):.2f}")
+    any_right = ((found > 0) & (y > 0)).sum()
+    parts.append(f"any {any_right / max(1, (found > 0).sum()):.2f} / {any_right / max(1, (y > 0).sum()):.2f}")
+    return f"{title:9} {len(y):5}   " + "   ".join(parts)
+
+
+def table_of(language: str, lexicon: Table, weights: dict[str, np.ndarray], bias: np.ndarray) -> Table:
+    """The shared weights and the language's own, added up, rounded and pruned."""
+    summed: dict[str, np.ndarray] = {}
+    for name, weight in weights.items():
+        owner, _, feature = name.partition("/")
+        if owner in ("", language):
+            share = 1.0 if not owner else SPELLED if feature.startswith("#") else OWN
+            summed[feature] = summed.get(feature, np.zeros(3)) + share * weight
+    summed["bias"] = bias
+    rounded = {name: np.rint(weight * SCALE).astype(int) for name, weight in summed.items()}
+    possible = set("".join([*lexicon.marks.values(), *lexicon.stems.values()])) | set("_^$¤?!:;,…¿0.&")
+    kept = {
+        name: tuple(int(w) for w in weight)
+        for name, weight in sorted(rounded.items())
+        if name == "bias" or (abs(weight).max() >= LEAST and (name[0] in "#FL" or set(name) <= possible))
+    }
+    return Table(marks=dict(sorted(lexicon.marks.items())), stems=dict(sorted(lexicon.stems.items())), weights=kept)
+
+
+def votes(rows: Iterable[Example]) -> dict[str, dict[str, int]]:
+    """How strongly words and letters speak for a language that is written in Latin letters."""
+    seen: dict[str, Counter[str]] = {}
+    for row in rows:
+        if row.language not in OTHER_SCRIPTS:
+            tokens = set(rules._TOKEN.findall(normal(row.text)))
+            for token in tokens | {letter for token in tokens for letter in token if not letter.isascii()}:
+                if token[0].isalpha():
+                    seen.setdefault(token, Counter())[row.language] += 1
+    size = Counter(row.language for row in rows)
+    found: dict[str, dict[str, int]] = {}
+    for token, counts in sorted(seen.items()):
+        share = {name: (counts[name] + 0.2) / size[name] for name in size if name not in OTHER_SCRIPTS}
+        usual = sum(share.values()) / len(share)
+        worth = {name: round(8 * float(np.log(part / usual))) for name, part in share.items() if counts[name]}
+        if sum(counts.values()) > 1 and max(worth.values()) > 4:
+            found[token] = {name: value for name, value in sorted(worth.items()) if value > 0}
+    return found
+
+
+def judged(rows: Iterable[Example]) -> np.ndarray:
+    """What the shipped tables say."""
+    return np.array([LABELS.index(rules.lifetime(row.text, language=row.language)) for row in rows])
+
+
+def main() -> None:
+    languages = sorted(path.stem for path in HERE.glob("*.tsv"))
+    lexicons = {language: lexicon(language) for language in languages}
+    words = {language: ready(Table(t.marks, t.stems, {"bias": (0, 0, 0)}), language) for language, t in lexicons.items()}
+    rows = [row for language in languages for row in examples(language)]
+    train = [row for row in rows if not held_out(row.text)]
+    vectors = DictVectorizer()
+    X = vectors.fit_transform([weighed(row, words[row.language]) for row in train])
+    y = np.array([row.label for row in train])
+    above = np.zeros((len(y), 3))
+    for inside, outside in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        above[outside] = margins(fitted(X[inside], y[inside]).decision_function(X[outside]))
+    floors = floors_of(above, y, float(sys.argv[1]) if len(sys.argv) > 1 else 0.9)
+    print("thresholds", np.round(floors, 2))
+    print(told("train, cv", decided(above, floors), y))
+    model = fitted(X, y)
+    values = (model.coef_[1:] - model.coef_[:1]).T
+    weights = dict(zip(vectors.get_feature_names_out(), values))
+    bias = model.intercept_[1:] - model.intercept_[0] - np.array(floors)
+    OUT.mkdir(exist_ok=True)
+    for language in languages:
+        table = table_of(language, lexicons[language], weights, bias)
+        (OUT / f"{language}.json").write_bytes(msgspec.json.encode(table) + b"\n")
+    (OUT / "languages.json").write_bytes(msgspec.json.encode(votes(train)) + b"\n")
+    rules._words.cache_clear()
+    rules._votes.cache_clear()
+    print("\nheld out, precision / recall")
+    for language in languages:
+        held = [row for row in rows if row.language == language and held_out(row.text)]
+        size = (OUT / f"{language}.json").stat().st_size
+        print(told(language, judged(held), np.array([row.label for row in held])), f"  {size / 1000:.0f} kB")
+    held = [row for row in rows if held_out(row.text)]
+    print(told("all", judged(held), np.array([row.label for row in held])))
+    if "-v" in sys.argv:
+        for row, found in zip(held, judged(held)):
+            if found != row.label:
+                print(row.language, LABELS[row.label], "->", LABELS[found], "|", row.text)
+
+
+if __name__ == "__main__":
+    main()
