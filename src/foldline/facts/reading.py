@@ -220,7 +220,7 @@ class Reading:
             for line in dict.fromkeys(
                 (*lines[:1], *lines_with(text, self._wanted, literals(text[:8_000])), *lines[-1:])
             ):
-                self._tell(line[:LONGEST], at, part, "result", "user")
+                self._tell(line[:LONGEST], at, part, "excerpt", "user")
         elif span.by == "tool":
             self._read_observation(text, at, part)
 
@@ -234,8 +234,10 @@ class Reading:
         for each in said_in(words):
             self._tell(each, at, part, "said", "user")
         for text, lifetime in rules_in(words):
-            if lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):
-                self.rules.append(Rule(text, at, "user", lifetime))  # type: ignore[arg-type]
+            if lifetime == "back":
+                self.rules = [rule for rule in self.rules if rule.at == at or not means(words, rule.text)]
+            elif lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):
+                self.rules.append(Rule(text, at, "user", lifetime))
 
     def _read_statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
@@ -422,6 +424,15 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
 def _some_lines(text: str, wanted: frozenset[str]) -> Iterator[str]:
     """The lines of an output that hold what the user or the agent wrote as well."""
     return lines_with(text, wanted, literals(text))
+
+
+_TELLING = re.compile(r"[\w./-]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
+
+
+def means(words: str, rule: str) -> bool:
+    """Whether what the user takes back is a rule: half of the words that tell something in the rule stand in it again."""
+    telling, said = (set(_TELLING.findall(text.lower())) for text in (rule, words))
+    return bool(telling) and 2 * len(telling & said) >= len(telling)
 
 
 def told_call(call: ToolCall, action: Action) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from foldline.facts.types import Facts, File, Request
+from foldline.facts.types import Facts, File, Request, Rule
 from foldline.tokens.estimate import estimate
 
 TELLING = 40
@@ -57,12 +57,10 @@ def _proposed(facts: Facts, before: int) -> str:
     return "\n".join(p.text for p in said if p.at == last)
 
 
-def rules(facts: Facts) -> list[str]:
+def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     """The rules that stand, oldest first; an order for one turn stands in that turn only."""
-    newest = facts.requests[-1].at if facts.requests else -1
-    return [
-        rule.text for rule in facts.rules if rule.by != "project" and (rule.lifetime == "standing" or rule.at >= newest)
-    ]
+    newest = facts.end if after else facts.requests[-1].at if facts.requests else -1
+    return [r for r in facts.rules if r.by != "project" and (r.lifetime == "standing" or r.at >= newest)]
 
 
 def state(facts: Facts) -> Iterator[str]:
