@@ -47,7 +47,7 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         # Codex
         "# AGENTS.md instructions", "<permissions instructions>", "<image name=[",
         # Cline, Roo Code
-        "# task_progress", "# TODO LIST UPDATE", "[TASK RESUMPTION]", "[ERROR] ",
+        "# task_progress", "# TODO LIST UPDATE", "# Current Working Directory (", "# Current Workspace Directory (", "[TASK RESUMPTION]", "[ERROR] ",
         # opencode
         "Continue if you have next steps, or stop",
         "The previous request exceeded the provider's size limit due to large media attachments",
@@ -178,7 +178,7 @@ ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 LINES = re.compile(
     r"^(?:\[Request interrupted by user[^\]\n]*\]|\[Queued messages while agent was busy\]|System: \[[^\n]*|---\nQueued #\d+"
     r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\])[ \t]*$"
-    r"|\A\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
+    r"|^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
     re.MULTILINE,
 )
 """Lines of Claude Code and OpenClaw between the user's own."""
