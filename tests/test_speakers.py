@@ -484,6 +484,19 @@ def test_people_who_talk_about_code_are_heard() -> None:
     assert spoken(history)[-1] == (Span("user", "never use sorted"),)
 
 
+@pytest.mark.parametrize(
+    "prompt", ["Put code into code blocks.", "Give exactly one answer.", "You may observe a shell."]
+)
+def test_a_prompt_about_code_makes_no_tool_of_its_user(prompt: str) -> None:
+    history = [
+        Message("system", (Text(prompt),)),
+        user("how?"),
+        reply("```python\nsorted(x)\n```"),
+        user("never use it"),
+    ]
+    assert spoken(history)[-1] == (Span("user", "never use it"),)
+
+
 def test_who_calls_tools_gets_no_observation_from_the_user() -> None:
     history = [
         user("go"),

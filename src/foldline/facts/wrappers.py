@@ -74,6 +74,8 @@ SIGNED_BLOCK = "<task-notification>"
 SIGNED: tuple[tuple[Speaker, str, str], ...] = (
     ("peer", "Message Type: ", "\nSender: "),  # Codex: a sub-agent's report
     ("harness", "Tool [", "] was not executed"),  # Cline: one tool for each message
+    ("tool", "Ran `", "`\n```\n"),  # pi: a command that the user ran
+    ("tool", "Ran `", "`\n(no output)"),
     ("harness", "# Code Review", "Code review completed"),  # pi: an extension's review
     ("tool", "<task-notification>", '<summary>Background command "'),  # Claude Code: a command in the background ended
 )
@@ -92,10 +94,11 @@ OBSERVATIONS = (
 """How what came of an action begins, in small letters, where the agent acts by text."""
 
 PROTOCOL = (
-    "exactly one", "single command", "*single*", "_single_", "one command", "one action", "one tool", "code block",
-    "wait for a response from the shell", "observation", "response format", "tool result", "will be executed",
+    "exactly one", "single command", "*single*", "_single_", "one command", "one action", "wait for a response from the shell",
 )  # fmt: skip
-"""What a prompt says, in small letters, that tells the model to act by text."""
+"""What a prompt says, in small letters, that tells the model to act by text, where it speaks of these as well."""
+
+PROTOCOL_OF = ("command", "shell", "bash", "action:")
 
 _TOOL_TAGS = (
     "execute_command|read_file|write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|search_files|"
