@@ -34,6 +34,7 @@ _PROMPT = re.compile(
 )
 """A shell's prompt with a command: what follows is what it printed."""
 
+_HUNK = ("@@ -", "diff --git ", "+++ ", "--- ")
 _SCREEN = "    "
 """How the lines end that were copied from a terminal's screen."""
 
@@ -98,14 +99,15 @@ def _pasted(lines: list[str]) -> list[bool]:
     prompts = _PROMPTS.search(text) is not None
     closers = _closers(lines) if "```" in text or "~~~" in text else {}
     numbered = sum(1 for line in lines if "+" in line[:8] and _NUMBERED.match(line)) >= _FEWEST
-    closes, searched, inside, terminal, blank = -1, -1, False, False, False
+    closes, searched = -1, -1
+    inside = hunk = terminal = blank = False
     for at, line in enumerate(lines):
         if not (terminal or inside or at <= closes or _suspect(line)):
             continue
         if at <= closes:
             marks[at] = True
         elif not line.strip():
-            inside, blank = False, True
+            inside, hunk, blank = False, False, True
             continue
         elif (end := _fenced(lines, at, closers) or _answered(lines, at)) is not None:
             closes, inside, terminal = end, False, False
@@ -119,6 +121,7 @@ def _pasted(lines: list[str]) -> list[bool]:
             marks[at] = True
         elif _OUTPUT.match(line) or (numbered and _NUMBERED.match(line)):
             marks[at] = inside = True
+            hunk = hunk or line.startswith(_HUNK)
             if at > searched:
                 searched, closed = _closing(lines, at)
                 closes = max(closes, at, closed)
@@ -126,13 +129,18 @@ def _pasted(lines: list[str]) -> list[bool]:
             marks[at] = True
         else:
             terminal = False
-            marks[at] = inside = inside and line[0] in " \t" and not _BULLET.match(line)
+            marks[at] = inside = inside and _goes_on(line, hunk)
         blank = False
     return marks
 
 
 def _suspect(line: str) -> bool:
     return _SUSPECT.search(line) is not None or _SCREEN in line or "import" in line or "npm" in line
+
+
+def _goes_on(line: str, hunk: bool) -> bool:
+    """Whether a line goes on with the output above it: in a diff what was added and taken away, else what is indented."""
+    return (hunk and line[0] in "+- ") or (line[0] in " \t" and not _BULLET.match(line))
 
 
 def _resumes(lines: list[str], at: int, blank: bool) -> bool:
