@@ -44,6 +44,12 @@ _NUMBERED = re.compile(r"\s*\+ {1,6}\d{1,6}(?: |$)")
 _FEWEST = 3
 """Numbered lines from which they are a diff; fewer may be a list."""
 
+_RUN = 4
+"""Lines of one shape from which they were pasted."""
+
+_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?!\d)")
+_GAP = re.compile(r"\S(?:\t| {2,})\S")
+
 _LONGEST = 60
 """Lines over which a bracket is looked for that closes."""
 
@@ -87,6 +93,32 @@ def without_output(text: str) -> str:
     return "\n".join(line for line, pasted in zip(lines, _pasted(lines)) if not pasted)
 
 
+def _alike(lines: list[str]) -> Iterator[int]:
+    """The lines that stand in a run of one shape, as in a chat, a table or a list of settings: nobody types so."""
+    run: list[int] = []
+    shape = ""
+    for at, line in enumerate([*lines, "\n\n"]):
+        if at < len(lines) and not line.strip():
+            continue
+        now = _shape(line)
+        if now != shape or not now:
+            yield from run if len(run) >= _RUN else ()
+            run, shape = [], now
+        run.append(at)
+
+
+def _shape(line: str) -> str:
+    """What a line has that lines of a chat or a table share; empty where it has nothing of it."""
+    if _BULLET.match(line):
+        return ""
+    head = line[:40]
+    if head.lstrip().startswith("[") and "]" in head:
+        return "tag"
+    if ":" in head and _CLOCK.search(head):
+        return "clock"
+    return "columns" if "  " in line.strip() and len(_GAP.findall(line.strip())) >= 2 else ""
+
+
 def _pasted(lines: list[str]) -> list[bool]:
     """Whether each line was pasted.
 
@@ -96,12 +128,16 @@ def _pasted(lines: list[str]) -> list[bool]:
     """
     marks = [False] * len(lines)
     text = "".join(lines)
+    alike = set(_alike(lines)) if len(lines) >= _RUN else set[int]()
     prompts = _PROMPTS.search(text) is not None
     closers = _closers(lines) if "```" in text or "~~~" in text else {}
     numbered = sum(1 for line in lines if "+" in line[:8] and _NUMBERED.match(line)) >= _FEWEST
     closes, searched = -1, -1
     inside = hunk = terminal = blank = False
     for at, line in enumerate(lines):
+        if at in alike:
+            marks[at], inside = True, False
+            continue
         if not (terminal or inside or at <= closes or _suspect(line)):
             continue
         if at <= closes:

@@ -49,7 +49,7 @@ _LITERAL = re.compile(
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[¤?!:;,…¿]|\.{3}")
-_WIDE = str.maketrans("？！：；，、’＂", '?!:;,,\'"')
+_WIDE = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _SAMPLE = 4_000
 """Letters of a message from which its language is told."""
 

@@ -65,6 +65,8 @@ def whose(text: str) -> Speaker:
             return by
     if known.RESULT.match(text):
         return "tool"
+    if known.ADDRESSED.match(text):
+        return "peer"
     if known.SLASH.match(text):
         return "command"
     if (tag := known.OPEN_TAG.match(text)) and known.BLOCKS[tag[1]] != "user":

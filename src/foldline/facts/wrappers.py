@@ -86,6 +86,12 @@ RESULT = re.compile(
 )
 """How the tools of Cline, Roo Code, OpenHands and mini-swe-agent answer in the user's role."""
 
+ADDRESSED = re.compile(
+    r"\[(?:sub-?)?agent\b[^\]\n]{0,60}\]|\[[\w .-]{1,30} (?:→|->) [\w .-]{1,30}[^\]\n]{0,30}\]|\[from (?:the )?[\w-]{1,30} agent\b",
+    re.I,
+)
+"""How hosts of several agents put sender and receiver before what one of them reports."""
+
 OBSERVATIONS = (
     "observation:", "<observation", "<output>", "<returncode>", "tool result", "tool output", "<tool_response>",
     "<tool_result", "<function_result", "execution result", "execution output", "exitcode:", "exit code", "exit status",

@@ -49,7 +49,9 @@ def compose(brief: Brief, facts: Facts) -> str:
     wanted = task(facts, brief.after)
     page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
     told = set(terms("\n".join(page.lines())))
-    binding = candidates([Piece(rule.text, rule.at, i, "user", "rule") for i, rule in enumerate(rules(facts, brief.after))])
+    binding = candidates(
+        [Piece(rule.text, rule.at, i, "user", "rule") for i, rule in enumerate(rules(facts, brief.after))]
+    )
     standing = choose(binding, int(budget * RULES), told, facts.end)
     page.add("Rules that stand", [f"- {safe(each.piece.text)}" for each in sorted(standing, key=lambda e: e.place)])
     page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
