@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.facts.cues import failed_with
 from foldline.facts.foreign import facts_of_prose
 from foldline.facts.literals import literals, without_span
 from foldline.facts.merging import bounded, closes, drop_inside, from_data, known_as, merge, with_todo
@@ -28,6 +29,10 @@ _CALL = 240
 """Characters that are told of an argument, and of a call."""
 
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
+_BOX = re.compile(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
+FEWEST_BOXES = 2
+"""Boxes from which an answer is a plan."""
+
 _NUMBERED = re.compile(r"#(\d+)\b")
 _COMMIT = re.compile(
     r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
@@ -283,6 +288,9 @@ class Reading:
             self._read_request(reason[1].strip() if reason else "(refused the call)", at, 50)
             return
         end = outcome(result, clean(edges(result)), bool(action.command))
+        if not end.failed and not action.command and (fault := failed_with(text)):
+            end = Outcome(True, "", fault)
+        self._read_boxes(text, at)
         self._settle(call, action, end, made, part, text)
 
     def _settle(self, call: ToolCall, action: Action, end: Outcome, at: int, part: int, answer: str = "") -> None:
@@ -297,7 +305,7 @@ class Reading:
         command = without_bodies(clean(action.command))
         looks = bool(command) and _LOOKS.match(command) is not None
         source = one_line(command, _CALL) or told_call(call, action)
-        key = family(command) if command else source
+        key = family(command) if command else " ".join(source.split()[:2])
         ended = "" if not answer and not end.exit else "failed" if end.failed else "ok"
         ended = f"exit {end.exit}" if end.failed and end.exit else ended
         if command:
@@ -357,6 +365,13 @@ class Reading:
         for each in dict.fromkeys(rest):
             if each not in tail:
                 self._tell(each[:LONGEST], at, part, brought, "tool")
+
+    def _read_boxes(self, answer: str, at: int) -> None:
+        """A plan as a tool shows it, with boxes that are ticked or not."""
+        boxes = _BOX.findall(answer[:8_000]) if "[ ]" in answer else []
+        if len(boxes) >= FEWEST_BOXES:
+            for mark, text in boxes:
+                self._put_todo(Todo(text.strip(), "pending" if mark == " " else "done", at=at))
 
     def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
         """Books one action on a file."""

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from foldline.facts.splitting import BULLET, Sentence, sentences
+from foldline.facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
 
@@ -276,7 +276,7 @@ def _script(text: str) -> str:
     latin = sum(map(str.isascii, text))
     for name, letters in _SCRIPT:
         count = len(letters.findall(text))
-        if count and count * 3 >= latin - count or count >= 12:
+        if (count and count * 3 >= latin - count) or count >= 12:
             return name
     return ""
 

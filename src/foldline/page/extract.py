@@ -29,6 +29,9 @@ TASK, RULES, STATE, FILES, NAMES = 0.6, 0.4, 0.15, 0.14, 0.06
 WORDS = 0.2
 """The share of the timeline that the user's words have before anything else."""
 
+SHORT_TASK = 300
+"""Characters of a task up to which the rules in it are plain to see."""
+
 SMALL = 600
 """Tokens below which a part of one line has no heading."""
 
@@ -48,7 +51,7 @@ def compose(brief: Brief, facts: Facts) -> str:
         page.add("", [shorten(f"Focus: {focus}", max(budget // 8, 20))])
     wanted = task(facts, brief.after)
     page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
-    told = set(terms("\n".join(page.lines())))
+    told = set(terms("\n".join(wanted))) if sum(map(len, wanted)) <= SHORT_TASK else set[str]()
     binding = candidates(
         [Piece(rule.text, rule.at, i, "user", "rule") for i, rule in enumerate(rules(facts, brief.after))]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.facts.cues import leaves_open
 from foldline.facts.types import Facts, File, Request, Rule
 from foldline.tokens.estimate import estimate
 
@@ -68,6 +69,7 @@ def state(facts: Facts) -> Iterator[str]:
     for todo in facts.todos:
         if todo.status in ("pending", "in_progress"):
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
+    yield from _left_open(facts)
     recent = facts.requests[-2].at if len(facts.requests) > 1 else 0
     for fault in facts.faults:
         if not fault.resolved and fault.seen >= recent:
@@ -75,6 +77,29 @@ def state(facts: Facts) -> Iterator[str]:
     checks = [c for c in facts.commands if c.note and _CHECK.search(c.note)]
     for check in checks[-2:]:
         yield f"last run: `{_cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+
+
+REPORTS = 3
+"""The newest reports whose open points may be open still."""
+
+
+def _left_open(facts: Facts) -> Iterator[str]:
+    """What the newest reports say is open, unless something later says the same: it was done then."""
+    reports = [p for p in facts.pieces if p.kind == "report"]
+    newest = sorted({p.at for p in reports})[-REPORTS:]
+    for piece in reports:
+        if piece.at in newest and leaves_open(piece.text):
+            later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
+            if not _taken_up(piece.text, later):
+                yield piece.text
+
+
+def _taken_up(text: str, later: Iterable[str]) -> bool:
+    telling = set(_TELLING.findall(text.lower()))
+    return any(2 * len(telling.intersection(_TELLING.findall(each.lower()))) >= len(telling) for each in later)
+
+
+_TELLING = re.compile(r"[^\W_][\w./-]{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
 
 
 def files(facts: Facts, room: int) -> list[str]:
