@@ -16,6 +16,7 @@ from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary
 from foldline.facts.text_calls import call_in
 from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, said_in, sentences
+from foldline.facts.told import facts_of_page, is_page
 from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
 from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Request, Rule, Todo
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
@@ -143,10 +144,14 @@ def _behind(message: Message, part: object) -> Facts | None:
     """The facts behind a summary, ours or another compactor's; None for a part that is no summary."""
     if type(part) is Summary:
         facts = from_data(part.facts) if part.facts else Facts()
-        return facts if facts != Facts() else facts_of_prose(part.text)
+        return facts if facts != Facts() else _told(part.text)
     if type(part) is Text and message.role == "user" and is_summary(part.text):
-        return facts_of_prose(part.text)
+        return _told(part.text)
     return None
+
+
+def _told(text: str) -> Facts:
+    return facts_of_page(text) if is_page(text) else facts_of_prose(text)
 
 
 def user_words(messages: Sequence[Message]) -> Iterator[str]:
