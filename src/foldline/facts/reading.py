@@ -11,7 +11,7 @@ from foldline.facts.literals import literals, without_span
 from foldline.facts.merging import bounded, closes, drop_inside, from_data, known_as, merge, with_todo
 from foldline.facts.outcomes import Outcome, edges, outcome
 from foldline.facts.rules import rules_in
-from foldline.facts.shell import without_bodies
+from foldline.facts.shell import only_looks, without_bodies
 from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary
 from foldline.facts.text_calls import call_in
@@ -31,6 +31,7 @@ _CALL = 240
 
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _BOX = re.compile(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
+_PLANS = frozenset({"plan", "todo", "todos", "task", "tasks", "checklist", "note"})
 FEWEST_BOXES = 2
 """Boxes from which an answer is a plan."""
 
@@ -39,12 +40,6 @@ _COMMIT = re.compile(
     r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
-
-_LOOKS = re.compile(
-    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
-    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[)\b"
-)
-"""Commands that only look; that one of them finds nothing is no error."""
 
 _CHANGING = frozenset(
     [
@@ -116,6 +111,14 @@ _BODIES = frozenset(
     ]
 )
 """Arguments that are not told: what they hold stands in a file."""
+
+_DENIED = re.compile(
+    r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)",
+    re.IGNORECASE,
+)
+"""How a client says that its own rules stopped a call: no error of the work."""
+
+_REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 _REFUSED = re.compile(
     r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
@@ -222,7 +225,7 @@ class Reading:
             self._read_request(text, at, part)
         elif span.by == "agent":
             self._read_statement(text, at, part, report)
-        elif span.by == "peer":
+        elif span.by == "peer" and text[0] not in "{[":
             for each in list(sentences(text[:8_000]))[:12]:
                 self._tell(each, at, part, "said", "peer")
         elif span.by == "paste":
@@ -283,7 +286,7 @@ class Reading:
 
     def _read_result(self, result: ToolResult, at: int) -> None:
         call, action, made, part = self._calls.get(result.call_id) or (None, None, at, 100)
-        text = clean(edges(result, self._edge))
+        text = without_reminders(clean(edges(result, self._edge)))
         if call is None or action is None:
             for line in _some_lines(text, self._wanted):
                 self._tell(line, at, 100, "result", "tool")
@@ -293,9 +296,12 @@ class Reading:
             self._read_request(reason[1].strip() if reason else "(refused the call)", at, 50)
             return
         end = outcome(result, clean(edges(result)), bool(action.command))
+        if end.failed and _DENIED.search(text[:400]):
+            end = replace(end, fault="")
         if not end.failed and not action.command and (fault := failed_with(text)):
             end = Outcome(True, "", fault)
-        self._read_boxes(text, at)
+        if words_of(call.name) & _PLANS:
+            self._read_boxes(text, at)
         self._settle(call, action, end, made, part, text)
 
     def _settle(self, call: ToolCall, action: Action, end: Outcome, at: int, part: int, answer: str = "") -> None:
@@ -308,7 +314,7 @@ class Reading:
                 self._read_plan(action, at, answer)
             return
         command = without_bodies(clean(action.command))
-        looks = bool(command) and _LOOKS.match(command) is not None
+        looks = bool(command) and only_looks(command)
         source = one_line(command, _CALL) or told_call(call, action)
         key = family(command) if command else " ".join(source.split()[:2])
         ended = "" if not answer and not end.exit else "failed" if end.failed else "ok"
@@ -453,6 +459,11 @@ def means(words: str, rule: str) -> bool:
     """Whether what the user takes back is a rule: half of the words that tell something in the rule stand in it again."""
     telling, said = (set(_TELLING.findall(text.lower())) for text in (rule, words))
     return bool(telling) and 2 * len(telling & said) >= len(telling)
+
+
+def without_reminders(text: str) -> str:
+    """A tool's answer without what the program put behind it."""
+    return _REMINDER.sub("", text) if "<system" in text else text
 
 
 def told_call(call: ToolCall, action: Action) -> str:
