@@ -11,7 +11,7 @@ import pytest
 
 from foldline.compactor import Compactor, FoldDue, Folded, Rewound, SummaryFellBack
 from foldline.errors import CannotFit, ConfigError, ProviderError, WireError
-from foldline.messages import Message, Summary
+from foldline.messages import Message, Summary, replace
 from foldline.models import Model
 from foldline.policy import Layer, policy
 from foldline.strategies import prune_tool_outputs, summarize_older, truncate
@@ -326,6 +326,33 @@ def test_what_is_no_overflow_is_raised_again() -> None:
     with pytest.raises(ProviderError, match="overloaded"):
         compactor.recover({"type": "error", "error": {"type": "overloaded_error", "message": "overloaded"}}, history)
     assert compactor.folds == []
+
+
+# -- by hand --------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_folded_by_hand_just_now_is_nothing_to_do() -> None:
+    history = turns(200)
+    compactor = Compactor()
+    sent = compactor.fold(history)
+    assert compactor.fold(history) == sent
+    assert not compactor.plan([*history, user("And?")])
+    assert compactor.fold(more := [*history, *turns(3, first=200)]) == [*sent, *more[400:]]
+    assert len(compactor.folds) == 1
+    assert compactor.plan([*history, *turns(40, first=200)])
+    compactor.undo()
+    assert compactor.plan(history)
+
+
+def test_over_the_limit_a_fold_by_hand_may_follow_another() -> None:
+    history = turns(200)
+    compactor = Compactor(
+        window=3_000, reserve=0, policy=policy("idle", [Layer("summarize", 1, 1, (summarize_older(),))])
+    )
+    compactor.fold(history)
+    compactor.budget = replace(compactor.budget, window=compactor.count.tokens - 100)
+    compactor.fold(history)
+    assert len(compactor.folds) == 2
 
 
 # -- waiting for a summarizer -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 
 from foldline.compactor import Compactor
 from foldline.engine import folding, run
+from foldline.inspection import Opened
 from foldline.messages import Message, Text, replace, text_of
 from foldline.page.extract import extract
 from foldline.policy import DEFAULT, Layer, budget
@@ -224,6 +225,18 @@ def test_a_session_file_holds_such_a_fold_and_takes_it_back(write: Any, pins: tu
     reloaded.undo()
     undone = open_session(path)
     assert [said(message) for message in undone.view().messages] == [said(message) for message in before.messages]
+
+
+@pytest.mark.parametrize("write", [codex, pi, claude])
+def test_a_session_just_folded_is_nothing_to_do(write: Any, tmp_path: Path) -> None:
+    path = write(tmp_path / "session.jsonl", 60)
+    opened = Opened(open_session(path))
+    after, fold = opened.plan(DEFAULT)
+    assert fold
+    opened.session.fold(opened.view, after, fold, opened.meter)
+    assert not Opened(open_session(path)).plan(DEFAULT)[1]
+    open_session(path).undo()
+    assert Opened(open_session(path)).plan(DEFAULT)[1]
 
 
 def said(message: Message) -> Any:

@@ -200,13 +200,16 @@ class Compactor:
         return self._hand_out()
 
     def plan(self, messages: Sequence[Item], *, focus: str = "") -> Fold:
-        """The fold that a user's own command would make now, with an extractive summary; nothing is changed."""
+        """The fold that a user's own command would make now, with an extractive summary; nothing is changed.
+
+        It is empty where a fold was made just now, and little has come since.
+        """
         self._take(messages)
         _, fold = run(self._by_hand(focus), extract)
         return fold
 
     def fold(self, messages: Sequence[Item], *, focus: str = "") -> list[Item]:
-        """Folds now, whatever the fill, keeping what `focus` asks for."""
+        """Folds now, whatever the fill, keeping what `focus` asks for; what was folded just now stays as it is."""
         self._take(messages)
         writer = self._writer
         self._finish(run(self._by_hand(focus), writer), extracted=writer is extract)
@@ -314,7 +317,7 @@ class Compactor:
     def _by_hand(self, focus: str) -> Folding:
         self._history.refresh()
         view = self._history.view()
-        steps = steps_by_hand(self.policy, view, self.budget, self.meter.overhead)
+        steps = steps_by_hand(self.policy, view, self.budget, self.meter.overhead, self._history.since(view))
         return self._folding(steps, "manual", focus=focus)
 
     def _folding(

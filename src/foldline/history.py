@@ -84,6 +84,10 @@ class History:
         *_, view = self._views()
         return view
 
+    def since(self, view: View) -> int:
+        """Where in what the model sees that begins which came behind the newest fold; 0 where there is none."""
+        return len(view.entries) - (len(self.messages) - self.folds[-1][0]) if self.folds else 0
+
     def _views(self) -> Iterator[View]:
         """What the model saw from the first edit to the last, and what it sees now."""
         entries = list(self._entries())

@@ -120,7 +120,8 @@ class Opened:
         from foldline.engine import folding, run
         from foldline.page.extract import extract
 
-        steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead)
+        since = self.session.context.since
+        steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead, since)
         return run(
             folding(
                 self.view,

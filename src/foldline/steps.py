@@ -14,6 +14,11 @@ from foldline.view import View
 MANUAL_SHARE = 0.4
 """What a fold by hand brings a view down to, where its layer asks for no less."""
 
+FRESH = 2_000
+FRESH_SHARE = 0.2
+"""What must have come since the last fold for another one by hand: tokens (at most a tenth of the limit), and the share
+of what the view holds beside pins. A fold of what the last one kept would only forget."""
+
 CAP_SHARE = 0.8
 """What media are brought down to once there are too many: the next ones find room, and the cache lives on."""
 
@@ -72,11 +77,26 @@ def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahea
     return [step._replace(mark=-1) for step in steps if tokens > step.mark - ahead * budget.window][:1]
 
 
-def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int) -> list[Step]:
-    """What a user's own command runs: the first layer that summarizes, whatever the fill; then the caps."""
+def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int, since: int = 0) -> list[Step]:
+    """What a user's own command runs: the first layer that summarizes, whatever the fill; then the caps.
+
+    Of what the last fold left before the entry `since`, no other one is made until enough came behind it, unless the
+    view is over its limit.
+    """
+    limit = budget.limit - overhead
+    if view.tokens <= limit and _just_folded(view, since, min(FRESH, limit // 10)):
+        return caps(budget)
     layer = next((layer for layer in policy.layers if _summarizes(layer)), policy.layers[-1])
     target = min(round(layer.to * budget.window) - overhead, round(view.tokens * MANUAL_SHARE))
     return [Step(layer, -1, max(0, target)), *caps(budget)]
+
+
+def _just_folded(view: View, since: int, least: int) -> bool:
+    """Whether a summary stands before the entry `since`, and too little behind it to be worth another one."""
+    if not any(entry.message.summary for entry in view.entries[:since]):
+        return False
+    held, fresh = (sum(e.tokens for e in view.entries[at:] if not e.pinned) for at in (0, since))
+    return fresh < max(least, FRESH_SHARE * held)
 
 
 def _summarizes(layer: Layer) -> bool:

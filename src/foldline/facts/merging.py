@@ -25,16 +25,8 @@ _KINDS: dict[str, type[Value]] = {
 }  # fmt: skip
 _SEEN = frozenset({"files", "commands", "faults"})
 _KEPT = {
-    "said": 6,
-    "report": 4,
-    "summary": 5,
-    "change": 3,
-    "failure": 3,
-    "call": 2,
-    "thought": 1,
-    "result": 1,
-    "excerpt": 0,
-}
+    "rule": 7, "said": 6, "summary": 5, "report": 4, "change": 3, "failure": 3, "call": 2, "thought": 1, "result": 1, "excerpt": 0,
+}  # fmt: skip
 """What of the pieces stays longest, by kind."""
 
 

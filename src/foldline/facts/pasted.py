@@ -34,6 +34,7 @@ _PROMPT = re.compile(
 )
 """A shell's prompt with a command: what follows is what it printed."""
 
+_HUNK = ("@@ -", "diff --git ", "+++ ", "--- ")
 _SCREEN = "    "
 """How the lines end that were copied from a terminal's screen."""
 
@@ -42,6 +43,12 @@ _NUMBERED = re.compile(r"\s*\+ {1,6}\d{1,6}(?: |$)")
 
 _FEWEST = 3
 """Numbered lines from which they are a diff; fewer may be a list."""
+
+_RUN = 4
+"""Lines of one shape from which they were pasted."""
+
+_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?!\d)")
+_GAP = re.compile(r"\S(?:\t| {2,})\S")
 
 _LONGEST = 60
 """Lines over which a bracket is looked for that closes."""
@@ -86,6 +93,32 @@ def without_output(text: str) -> str:
     return "\n".join(line for line, pasted in zip(lines, _pasted(lines)) if not pasted)
 
 
+def _alike(lines: list[str]) -> Iterator[int]:
+    """The lines that stand in a run of one shape, as in a chat, a table or a list of settings: nobody types so."""
+    run: list[int] = []
+    shape = ""
+    for at, line in enumerate([*lines, "\n\n"]):
+        if at < len(lines) and not line.strip():
+            continue
+        now = _shape(line)
+        if now != shape or not now:
+            yield from run if len(run) >= _RUN else ()
+            run, shape = [], now
+        run.append(at)
+
+
+def _shape(line: str) -> str:
+    """What a line has that lines of a chat or a table share; empty where it has nothing of it."""
+    if _BULLET.match(line):
+        return ""
+    head = line[:40]
+    if head.lstrip().startswith("[") and "]" in head:
+        return "tag"
+    if ":" in head and _CLOCK.search(head):
+        return "clock"
+    return "columns" if "  " in line.strip() and len(_GAP.findall(line.strip())) >= 2 else ""
+
+
 def _pasted(lines: list[str]) -> list[bool]:
     """Whether each line was pasted.
 
@@ -95,17 +128,22 @@ def _pasted(lines: list[str]) -> list[bool]:
     """
     marks = [False] * len(lines)
     text = "".join(lines)
+    alike = set(_alike(lines)) if len(lines) >= _RUN else set[int]()
     prompts = _PROMPTS.search(text) is not None
     closers = _closers(lines) if "```" in text or "~~~" in text else {}
     numbered = sum(1 for line in lines if "+" in line[:8] and _NUMBERED.match(line)) >= _FEWEST
-    closes, searched, inside, terminal, blank = -1, -1, False, False, False
+    closes, searched = -1, -1
+    inside = hunk = terminal = blank = False
     for at, line in enumerate(lines):
+        if at in alike:
+            marks[at], inside = True, False
+            continue
         if not (terminal or inside or at <= closes or _suspect(line)):
             continue
         if at <= closes:
             marks[at] = True
         elif not line.strip():
-            inside, blank = False, True
+            inside, hunk, blank = False, False, True
             continue
         elif (end := _fenced(lines, at, closers) or _answered(lines, at)) is not None:
             closes, inside, terminal = end, False, False
@@ -119,6 +157,7 @@ def _pasted(lines: list[str]) -> list[bool]:
             marks[at] = True
         elif _OUTPUT.match(line) or (numbered and _NUMBERED.match(line)):
             marks[at] = inside = True
+            hunk = hunk or line.startswith(_HUNK)
             if at > searched:
                 searched, closed = _closing(lines, at)
                 closes = max(closes, at, closed)
@@ -126,13 +165,18 @@ def _pasted(lines: list[str]) -> list[bool]:
             marks[at] = True
         else:
             terminal = False
-            marks[at] = inside = inside and line[0] in " \t" and not _BULLET.match(line)
+            marks[at] = inside = inside and _goes_on(line, hunk)
         blank = False
     return marks
 
 
 def _suspect(line: str) -> bool:
     return _SUSPECT.search(line) is not None or _SCREEN in line or "import" in line or "npm" in line
+
+
+def _goes_on(line: str, hunk: bool) -> bool:
+    """Whether a line goes on with the output above it: in a diff what was added and taken away, else what is indented."""
+    return (hunk and line[0] in "+- ") or (line[0] in " \t" and not _BULLET.match(line))
 
 
 def _resumes(lines: list[str], at: int, blank: bool) -> bool:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.facts.cues import failed_with
 from foldline.facts.foreign import facts_of_prose
 from foldline.facts.literals import literals, without_span
 from foldline.facts.merging import bounded, closes, drop_inside, from_data, known_as, merge, with_todo
 from foldline.facts.outcomes import Outcome, edges, outcome
 from foldline.facts.rules import rules_in
-from foldline.facts.shell import without_bodies
+from foldline.facts.shell import only_looks, without_bodies
 from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary
 from foldline.facts.text_calls import call_in
 from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, said_in, sentences
+from foldline.facts.told import facts_of_page, is_page
 from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
 from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Request, Rule, Todo
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
@@ -28,17 +30,16 @@ _CALL = 240
 """Characters that are told of an argument, and of a call."""
 
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
+_BOX = re.compile(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
+_PLANS = frozenset({"plan", "todo", "todos", "task", "tasks", "checklist", "note"})
+FEWEST_BOXES = 2
+"""Boxes from which an answer is a plan."""
+
 _NUMBERED = re.compile(r"#(\d+)\b")
 _COMMIT = re.compile(
     r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
-
-_LOOKS = re.compile(
-    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
-    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[)\b"
-)
-"""Commands that only look; that one of them finds nothing is no error."""
 
 _CHANGING = frozenset(
     [
@@ -111,6 +112,14 @@ _BODIES = frozenset(
 )
 """Arguments that are not told: what they hold stands in a file."""
 
+_DENIED = re.compile(
+    r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)",
+    re.IGNORECASE,
+)
+"""How a client says that its own rules stopped a call: no error of the work."""
+
+_REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
+
 _REFUSED = re.compile(
     r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
     re.IGNORECASE,
@@ -138,10 +147,14 @@ def _behind(message: Message, part: object) -> Facts | None:
     """The facts behind a summary, ours or another compactor's; None for a part that is no summary."""
     if type(part) is Summary:
         facts = from_data(part.facts) if part.facts else Facts()
-        return facts if facts != Facts() else facts_of_prose(part.text)
+        return facts if facts != Facts() else _told(part.text)
     if type(part) is Text and message.role == "user" and is_summary(part.text):
-        return facts_of_prose(part.text)
+        return _told(part.text)
     return None
+
+
+def _told(text: str) -> Facts:
+    return facts_of_page(text) if is_page(text) else facts_of_prose(text)
 
 
 def user_words(messages: Sequence[Message]) -> Iterator[str]:
@@ -212,7 +225,7 @@ class Reading:
             self._read_request(text, at, part)
         elif span.by == "agent":
             self._read_statement(text, at, part, report)
-        elif span.by == "peer":
+        elif span.by == "peer" and text[0] not in "{[":
             for each in list(sentences(text[:8_000]))[:12]:
                 self._tell(each, at, part, "said", "peer")
         elif span.by == "paste":
@@ -220,7 +233,7 @@ class Reading:
             for line in dict.fromkeys(
                 (*lines[:1], *lines_with(text, self._wanted, literals(text[:8_000])), *lines[-1:])
             ):
-                self._tell(line[:LONGEST], at, part, "result", "user")
+                self._tell(line[:LONGEST], at, part, "excerpt", "user")
         elif span.by == "tool":
             self._read_observation(text, at, part)
 
@@ -234,8 +247,10 @@ class Reading:
         for each in said_in(words):
             self._tell(each, at, part, "said", "user")
         for text, lifetime in rules_in(words):
-            if lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):
-                self.rules.append(Rule(text, at, "user", lifetime))  # type: ignore[arg-type]
+            if lifetime == "back":
+                self.rules = [rule for rule in self.rules if rule.at == at or not means(words, rule.text)]
+            elif lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):
+                self.rules.append(Rule(text, at, "user", lifetime))
 
     def _read_statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
@@ -271,7 +286,7 @@ class Reading:
 
     def _read_result(self, result: ToolResult, at: int) -> None:
         call, action, made, part = self._calls.get(result.call_id) or (None, None, at, 100)
-        text = clean(edges(result, self._edge))
+        text = without_reminders(clean(edges(result, self._edge)))
         if call is None or action is None:
             for line in _some_lines(text, self._wanted):
                 self._tell(line, at, 100, "result", "tool")
@@ -281,6 +296,12 @@ class Reading:
             self._read_request(reason[1].strip() if reason else "(refused the call)", at, 50)
             return
         end = outcome(result, clean(edges(result)), bool(action.command))
+        if end.failed and _DENIED.search(text[:400]):
+            end = replace(end, fault="")
+        if not end.failed and not action.command and (fault := failed_with(text)):
+            end = Outcome(True, "", fault)
+        if words_of(call.name) & _PLANS:
+            self._read_boxes(text, at)
         self._settle(call, action, end, made, part, text)
 
     def _settle(self, call: ToolCall, action: Action, end: Outcome, at: int, part: int, answer: str = "") -> None:
@@ -293,9 +314,9 @@ class Reading:
                 self._read_plan(action, at, answer)
             return
         command = without_bodies(clean(action.command))
-        looks = bool(command) and _LOOKS.match(command) is not None
+        looks = bool(command) and only_looks(command)
         source = one_line(command, _CALL) or told_call(call, action)
-        key = family(command) if command else source
+        key = family(command) if command else " ".join(source.split()[:2])
         ended = "" if not answer and not end.exit else "failed" if end.failed else "ok"
         ended = f"exit {end.exit}" if end.failed and end.exit else ended
         if command:
@@ -355,6 +376,13 @@ class Reading:
         for each in dict.fromkeys(rest):
             if each not in tail:
                 self._tell(each[:LONGEST], at, part, brought, "tool")
+
+    def _read_boxes(self, answer: str, at: int) -> None:
+        """A plan as a tool shows it, with boxes that are ticked or not."""
+        boxes = _BOX.findall(answer[:8_000]) if "[ ]" in answer else []
+        if len(boxes) >= FEWEST_BOXES:
+            for mark, text in boxes:
+                self._put_todo(Todo(text.strip(), "pending" if mark == " " else "done", at=at))
 
     def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
         """Books one action on a file."""
@@ -422,6 +450,20 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
 def _some_lines(text: str, wanted: frozenset[str]) -> Iterator[str]:
     """The lines of an output that hold what the user or the agent wrote as well."""
     return lines_with(text, wanted, literals(text))
+
+
+_TELLING = re.compile(r"[\w./-]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
+
+
+def means(words: str, rule: str) -> bool:
+    """Whether what the user takes back is a rule: half of the words that tell something in the rule stand in it again."""
+    telling, said = (set(_TELLING.findall(text.lower())) for text in (rule, words))
+    return bool(telling) and 2 * len(telling & said) >= len(telling)
+
+
+def without_reminders(text: str) -> str:
+    """A tool's answer without what the program put behind it."""
+    return _REMINDER.sub("", text) if "<system" in text else text
 
 
 def told_call(call: ToolCall, action: Action) -> str:

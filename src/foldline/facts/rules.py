@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from foldline.facts.splitting import BULLET, Sentence, sentences
+from foldline.facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
 
@@ -49,7 +49,7 @@ _LITERAL = re.compile(
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[¤?!:;,…¿]|\.{3}")
-_WIDE = str.maketrans("？！：；，、’＂", '?!:;,,\'"')
+_WIDE = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _SAMPLE = 4_000
 """Letters of a message from which its language is told."""
 
@@ -276,7 +276,7 @@ def _script(text: str) -> str:
     latin = sum(map(str.isascii, text))
     for name, letters in _SCRIPT:
         count = len(letters.findall(text))
-        if count and count * 3 >= latin - count or count >= 12:
+        if (count and count * 3 >= latin - count) or count >= 12:
             return name
     return ""
 

@@ -62,6 +62,17 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
     return "".join([*kept, rest]), bodies
 
 
+_LOOKS = re.compile(
+    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
+    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[)\b"
+)
+
+
+def only_looks(command: str) -> bool:
+    """Whether a command only looks, so that it is no error where it finds nothing."""
+    return _LOOKS.match(command) is not None
+
+
 def without_bodies(command: str) -> str:
     """The command without the bodies of its heredocs, which stand in files."""
     return _without_heredocs(command[:_LIMIT])[0] if "<<" in command else command

@@ -65,6 +65,8 @@ def whose(text: str) -> Speaker:
             return by
     if known.RESULT.match(text):
         return "tool"
+    if known.ADDRESSED.match(text):
+        return "peer"
     if known.SLASH.match(text):
         return "command"
     if (tag := known.OPEN_TAG.match(text)) and known.BLOCKS[tag[1]] != "user":
@@ -198,8 +200,8 @@ def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
 def _observed(messages: Sequence[Message]) -> set[int]:
     """The messages in the user's role that say what came of an action, in a conversation without calls.
 
-    A tag or an `Action:` is one; a fenced block is one only where the prompt asks for one or the answer looks like
-    an observation, since people talk about code as well.
+    A tag or an `Action:` is one; a fenced block is one only where it ends a reply whose prompt asks for one command, or
+    the answer looks like an observation, since people talk about code as well.
     """
     found: set[int] = set()
     if any(type(part) is ToolCall or type(part) is ToolResult for m in messages for part in m.parts):
@@ -218,7 +220,7 @@ def _observed(messages: Sequence[Message]) -> set[int]:
 
 def _asks_for_blocks(prompt: str) -> bool:
     prompt = prompt.casefold()
-    return any(words in prompt for words in known.PROTOCOL)
+    return any(words in prompt for words in known.PROTOCOL) and any(words in prompt for words in known.PROTOCOL_OF)
 
 
 def _follows(reply: str, text: str, protocol: bool) -> bool:
@@ -226,7 +228,9 @@ def _follows(reply: str, text: str, protocol: bool) -> bool:
     acts = ("<" in reply or "Action" in reply) and known.ACTS.search(reply) is not None
     if not (fenced or acts) or known.FINAL in reply[reply.rfind("Action:") + 1 :]:
         return False
-    return acts or protocol or text.lstrip()[:40].casefold().startswith(known.OBSERVATIONS)
+    if acts or (protocol and reply.rstrip().endswith("```")):
+        return True
+    return text.lstrip()[:40].casefold().startswith(known.OBSERVATIONS)
 
 
 def _observation(text: str) -> Iterator[Span]:

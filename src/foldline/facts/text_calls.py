@@ -14,7 +14,10 @@ _ELEMENT = re.compile(r"<(\w+)>\s*((?:<(\w+)>.*?</\3>\s*)+)</\1>", re.DOTALL)
 _CHILD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 _FUNCTION = re.compile(r"<function=(\w+)>(.*?)</function>", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=(\w+)>(.*?)</parameter>", re.DOTALL)
-_ACTION = re.compile(r"^(?:Action|ACTION): *(.+?)(?:\n(?:Action Input|ACTION INPUT): *(.+))?$", re.MULTILINE)
+_ACTION = re.compile(
+    r"^(?:Action|ACTION): *([\w.-]+)(?:\[(.*)\]|\((.*)\)|(?:.*\n(?:Action Input|ACTION INPUT): *(.+)))?$", re.MULTILINE
+)
+_SHELLS = frozenset({"shell", "bash", "sh", "run", "terminal", "execute"})
 
 
 class Acting(NamedTuple):
@@ -34,7 +37,8 @@ def call_in(text: str) -> Acting | None:
     if found := _last(_ELEMENT, text):
         return _acting(text, found, found[1], {name: value.strip() for name, value in _CHILD.findall(found[2])})
     if found := _last(_ACTION, text):
-        return _acting(text, found, found[1].strip(), {"input": found[2] or ""})
+        given = next(filter(None, found.groups()[1:]), "")
+        return _acting(text, found, found[1], {"command" if found[1].lower() in _SHELLS else "input": given})
     return None
 
 

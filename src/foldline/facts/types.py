@@ -82,8 +82,8 @@ class Todo(Value, frozen=True, omit_defaults=True):
     at: int = 0
 
 
-Kind = Literal["said", "report", "thought", "call", "change", "failure", "result", "excerpt", "summary"]
-"""What a piece is: words of the user or of another agent; of the agent's report at the end of a turn; what it said amid its
+Kind = Literal["rule", "said", "report", "thought", "call", "change", "failure", "result", "excerpt", "summary"]
+"""What a piece is: a rule of the user's; words of the user or of another agent; of the agent's report at the end of a turn; what it said amid its
 work; a call that looked, that changed something, or that failed; some of what a call brought, or a line of a file or of what
 a command put out; a line of an earlier summary."""
 

@@ -47,7 +47,7 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         # Codex
         "# AGENTS.md instructions", "<permissions instructions>", "<image name=[",
         # Cline, Roo Code
-        "# task_progress", "# TODO LIST UPDATE", "[TASK RESUMPTION]", "[ERROR] ",
+        "# task_progress", "# TODO LIST UPDATE", "# Current Working Directory (", "# Current Workspace Directory (", "[TASK RESUMPTION]", "[ERROR] ",
         # opencode
         "Continue if you have next steps, or stop",
         "The previous request exceeded the provider's size limit due to large media attachments",
@@ -74,6 +74,8 @@ SIGNED_BLOCK = "<task-notification>"
 SIGNED: tuple[tuple[Speaker, str, str], ...] = (
     ("peer", "Message Type: ", "\nSender: "),  # Codex: a sub-agent's report
     ("harness", "Tool [", "] was not executed"),  # Cline: one tool for each message
+    ("tool", "Ran `", "`\n```\n"),  # pi: a command that the user ran
+    ("tool", "Ran `", "`\n(no output)"),
     ("harness", "# Code Review", "Code review completed"),  # pi: an extension's review
     ("tool", "<task-notification>", '<summary>Background command "'),  # Claude Code: a command in the background ended
 )
@@ -84,6 +86,12 @@ RESULT = re.compile(
 )
 """How the tools of Cline, Roo Code, OpenHands and mini-swe-agent answer in the user's role."""
 
+ADDRESSED = re.compile(
+    r"\[(?:sub-?)?agent\b[^\]\n]{0,60}\]|\[[\w .-]{1,30} (?:→|->) [\w .-]{1,30}[^\]\n]{0,30}\]|\[from (?:the )?[\w-]{1,30} agent\b",
+    re.I,
+)
+"""How hosts of several agents put sender and receiver before what one of them reports."""
+
 OBSERVATIONS = (
     "observation:", "<observation", "<output>", "<returncode>", "tool result", "tool output", "<tool_response>",
     "<tool_result", "<function_result", "execution result", "execution output", "exitcode:", "exit code", "exit status",
@@ -92,10 +100,11 @@ OBSERVATIONS = (
 """How what came of an action begins, in small letters, where the agent acts by text."""
 
 PROTOCOL = (
-    "exactly one", "single command", "*single*", "_single_", "one command", "one action", "one tool", "code block",
-    "wait for a response from the shell", "observation", "response format", "tool result", "will be executed",
+    "exactly one", "single command", "*single*", "_single_", "one command", "one action", "wait for a response from the shell",
 )  # fmt: skip
-"""What a prompt says, in small letters, that tells the model to act by text."""
+"""What a prompt says, in small letters, that tells the model to act by text, where it speaks of these as well."""
+
+PROTOCOL_OF = ("command", "shell", "bash", "action:")
 
 _TOOL_TAGS = (
     "execute_command|read_file|write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|search_files|"
@@ -178,7 +187,7 @@ ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 LINES = re.compile(
     r"^(?:\[Request interrupted by user[^\]\n]*\]|\[Queued messages while agent was busy\]|System: \[[^\n]*|---\nQueued #\d+"
     r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\])[ \t]*$"
-    r"|\A\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
+    r"|^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
     re.MULTILINE,
 )
 """Lines of Claude Code and OpenClaw between the user's own."""

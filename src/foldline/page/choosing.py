@@ -38,8 +38,9 @@ class Worth(Value, frozen=True):
 
 
 WORTH: dict[tuple[str, str], Worth] = {
+    ("user", "rule"): Worth(4.0, 1.0),
+    ("user", "excerpt"): Worth(0.2, 0.5, 0.6),
     ("user", "said"): Worth(2.0, 1.7),
-    ("user", "result"): Worth(0.2, 0.5, 0.6),
     ("agent", "report"): Worth(1.0, 1.1),
     ("agent", "thought"): Worth(0.1, 0.7),
     ("tool", "change"): Worth(1.6, 1.2),

@@ -23,11 +23,14 @@ from foldline.page.quoting import quoted, safe, shorten
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
-TASK, RULES, STATE, FILES, NAMES = 0.6, 0.25, 0.15, 0.14, 0.06
+TASK, RULES, STATE, FILES, NAMES = 0.6, 0.4, 0.15, 0.14, 0.06
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
 WORDS = 0.2
 """The share of the timeline that the user's words have before anything else."""
+
+SHORT_TASK = 300
+"""Characters of a task up to which the rules in it are plain to see."""
 
 SMALL = 600
 """Tokens below which a part of one line has no heading."""
@@ -48,10 +51,15 @@ def compose(brief: Brief, facts: Facts) -> str:
         page.add("", [shorten(f"Focus: {focus}", max(budget // 8, 20))])
     wanted = task(facts, brief.after)
     page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
-    page.fill("Rules that stand", [f"- {safe(text)}" for text in rules(facts)], int(budget * RULES))
+    told = set(terms("\n".join(wanted))) if sum(map(len, wanted)) <= SHORT_TASK else set[str]()
+    binding = candidates(
+        [Piece(rule.text, rule.at, i, "user", "rule") for i, rule in enumerate(rules(facts, brief.after))]
+    )
+    standing = choose(binding, int(budget * RULES), told, facts.end)
+    page.add("Rules that stand", [f"- {safe(each.piece.text)}" for each in sorted(standing, key=lambda e: e.place)])
     page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
     page.add("Files", [f"- {safe(text)}" for text in files(facts, int(budget * FILES))])
-    told = set(terms("\n".join(page.lines())))
+    told.update(terms("\n".join(page.lines())))
     told.update(term for file in facts.files for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), 1.0) if focus else None)
     room = page.room - int(budget * NAMES)
@@ -160,6 +168,8 @@ def _line(group: Sequence[Candidate], heads: dict[tuple[int, int], str], turn: i
             texts.insert(0, shorten(head, 12).rstrip("…") + "…")
         return f"{number}- {safe('; '.join(texts))}"
     text = safe(_joined(group))
+    if piece.kind == "excerpt":
+        return f"{number}(pasted) {text}"
     if piece.by == "user":
         return f"{number}> {text}"
     if piece.by == "peer":

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from foldline.facts.types import Facts, File, Request
+from foldline.facts.cues import leaves_open
+from foldline.facts.shell import only_looks
+from foldline.facts.types import Facts, File, Request, Rule
+from foldline.messages import replace
 from foldline.tokens.estimate import estimate
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
 
-_WIDE = 2.5
+CHAIN = 3
+"""The most messages that are told together as what is wanted now."""
+
+_WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
 
 _PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
@@ -31,7 +38,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> list[str]:
         if request.text.endswith(("?", "？")) and not telling(request.text):
             continue
         chain.insert(0, request)
-        if telling(request.text):
+        if telling(request.text) or len(chain) == CHAIN:
             break
     if not chain:
         return []
@@ -57,12 +64,10 @@ def _proposed(facts: Facts, before: int) -> str:
     return "\n".join(p.text for p in said if p.at == last)
 
 
-def rules(facts: Facts) -> list[str]:
+def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     """The rules that stand, oldest first; an order for one turn stands in that turn only."""
-    newest = facts.requests[-1].at if facts.requests else -1
-    return [
-        rule.text for rule in facts.rules if rule.by != "project" and (rule.lifetime == "standing" or rule.at >= newest)
-    ]
+    newest = facts.end if after else facts.requests[-1].at if facts.requests else -1
+    return [r for r in facts.rules if r.by != "project" and (r.lifetime == "standing" or r.at >= newest)]
 
 
 def state(facts: Facts) -> Iterator[str]:
@@ -70,25 +75,64 @@ def state(facts: Facts) -> Iterator[str]:
     for todo in facts.todos:
         if todo.status in ("pending", "in_progress"):
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
+    yield from _left_open(facts)
     recent = facts.requests[-2].at if len(facts.requests) > 1 else 0
     for fault in facts.faults:
         if not fault.resolved and fault.seen >= recent:
             yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
-    checks = [c for c in facts.commands if c.note and _CHECK.search(c.note)]
+    checks = [c for c in facts.commands if c.note and _CHECK.search(c.note) and not only_looks(c.text)]
     for check in checks[-2:]:
         yield f"last run: `{_cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
 
 
+SHARED = 3
+"""Files of one folder from which its path is told apart."""
+
+REPORTS = 3
+"""The newest reports whose open points may be open still."""
+
+
+def _left_open(facts: Facts) -> Iterator[str]:
+    """What the newest reports say is open, unless something later says the same: it was done then."""
+    reports = [p for p in facts.pieces if p.kind == "report"]
+    newest = sorted({p.at for p in reports})[-REPORTS:]
+    for piece in reports:
+        if piece.at in newest and leaves_open(piece.text):
+            later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
+            if not _taken_up(piece.text, later):
+                yield piece.text
+
+
+def _taken_up(text: str, later: Iterable[str]) -> bool:
+    telling = set(_TELLING.findall(text.lower()))
+    return any(2 * len(telling.intersection(_TELLING.findall(each.lower()))) >= len(telling) for each in later)
+
+
+_TELLING = re.compile(r"[^\W_][\w./-]{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
+
+
 def files(facts: Facts, room: int) -> list[str]:
     """The files by what was done to them: those that were changed, then those only read where there is room."""
-    changed = [f for f in facts.files if f.changed and not _PASSING.search(f.path)]
-    read = [f for f in facts.files if not f.changed]
-    lines: list[str] = []
+    root = _root([f.path for f in facts.files])
+    known = [replace(f, path=f.path.removeprefix(root)) for f in facts.files]
+    changed = [f for f in known if f.changed and not _PASSING.search(f.path)]
+    read = [f for f in known if not f.changed]
+    lines = [f"in {root}"] if root else []
     for verb in ("created", "modified", "renamed", "deleted"):
         some = [f for f in changed if f.state == verb]
         lines += _listed(verb if verb != "modified" else "changed", some, room - _size(lines))
     lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - _size(lines), room // 3))
     return lines
+
+
+def _root(paths: Sequence[str]) -> str:
+    """The folder that most absolute paths share, where naming it once is shorter."""
+    absolute = [path for path in paths if path.startswith("/") and path.count("/") > 3]
+    folders = Counter(
+        "/".join(path.split("/")[:depth]) + "/" for path in absolute for depth in range(4, path.count("/") + 1)
+    )
+    best = max(folders.items(), key=lambda item: (item[1] - 1) * len(item[0]), default=("", 0))
+    return best[0] if best[1] >= SHARED and 2 * best[1] >= len(absolute) else ""
 
 
 def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:

@@ -84,6 +84,9 @@ class WritableTranscript(Transcript):
         self._notes = Notes.in_file(self._file, self._owner.entry_id)
         super().__init__(self._notes.told(reading))
         self.context.learned = dict(self._notes.learned)
+        made = self._notes.made_by(self.newest_fold.id) if self.newest_fold else ()
+        behind = (i for i, (id, _) in enumerate(self.context.entries, 1) if id in made)
+        self.context.since = max(self.context.since, *behind, 0)
 
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message of the file, folded ones first; one that folds copied comes once, under its newest id."""

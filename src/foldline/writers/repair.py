@@ -64,7 +64,7 @@ def _repaired(text: str, shown: str, facts: Facts, brief: Brief, tokens: int) ->
 def _lines(facts: Facts, brief: Brief, tokens: int) -> Iterator[tuple[str, str]]:
     """What a summary must show, most important first, each line with the part of a page that it belongs to."""
     yield from (("Task now", line) for line in quoted(task(facts, brief.after), int(tokens * TASK)))
-    yield from (("Rules that stand", f"- {safe(text)}") for text in rules(facts))
+    yield from (("Rules that stand", f"- {safe(rule.text)}") for rule in rules(facts, brief.after))
     yield from (("State", f"- {safe(text)}") for text in state(facts))
     yield from (("Files", f"- {safe(text)}") for text in _changed(files(facts, int(tokens * FILES))))
 

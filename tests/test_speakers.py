@@ -1,0 +1,738 @@
+"""Who speaks: rows of every format, shaped as their agents write them, and every fault that was found."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.facts.pasted import without_output
+from foldline.facts.speakers import Span, spans_of, spoken, stopped
+from foldline.facts.speech import own_words, project_rules
+from foldline.messages import Message, Text, ToolCall, ToolResult
+from foldline.transcripts import open_session, read_all, recognize
+
+CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+
+
+def user(*texts: str) -> Message:
+    return Message("user", tuple(Text(text) for text in texts))
+
+
+def reply(text: str, *calls: ToolCall) -> Message:
+    return Message("assistant", (Text(text), *calls))
+
+
+def result(text: str, *, id: str = "c", error: bool = False) -> Message:
+    return Message("tool", (ToolResult(id, (Text(text),), error),))
+
+
+def call(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall("c", name, json.dumps(arguments))
+
+
+def told(path: Path) -> list[tuple[str, str]]:
+    """The spans of a session in a file, those of assistants left out."""
+    session = open_session(path)
+    messages = [message for _, message in session.context.entries]
+    return [tuple(s) for m, spans in zip(messages, spoken(messages)) if m.role != "assistant" for s in spans]  # type: ignore[misc]
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def document(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), "utf-8")
+    return path
+
+
+# -- the marks of the files --------------------------------------------------------------------------------------
+
+
+def claude(path: Path, *rows: dict[str, Any]) -> Path:
+    made, parent = [], None
+    for number, row in enumerate(rows, 1):
+        envelope = {
+            "uuid": f"u{number}",
+            "parentUuid": parent,
+            "isSidechain": False,
+            "sessionId": "s",
+            "version": "2.1.330",
+        }
+        made.append({"type": "user", **envelope, **row})
+        parent = f"u{number}"
+    return lines(path / "s.jsonl", made)
+
+
+def said(content: Any, **marks: Any) -> dict[str, Any]:
+    return {"message": {"role": "user", "content": content}, **marks}
+
+
+HUMAN = {"origin": {"kind": "human"}, "promptSource": "typed"}
+BODY = "Base directory for this skill: /home/dev/.claude/skills/tidy\n\n# Tidy\n\nNever leave a file behind."
+CLAUDE = [
+    ("typed", said("fix the pool", **HUMAN), [("user", "fix the pool")]),
+    ("suggested", said("go on", origin={"kind": "human"}, promptSource="suggestion_accepted"), [("user", "go on")]),
+    ("sdk", said("sum it up", promptSource="sdk"), [("user", "sum it up")]),
+    ("older", said("fix the pool"), [("user", "fix the pool")]),
+    ("typed-like-a-tool", said("Observation: it is slow", **HUMAN), [("user", "Observation: it is slow")]),
+    ("meta", said("Caveat: whatever", isMeta=True), [("harness", "Caveat: whatever")]),
+    ("meta-unknown", said("Never do that again.", isMeta=True), [("harness", "Never do that again.")]),
+    ("limit", said("Output token limit hit. Resume directly — no apology.", isMeta=True), [("harness", "Output token limit hit. Resume directly — no apology.")]),
+    ("skill", said([{"type": "text", "text": BODY}], isMeta=True, sourceToolUseID="toolu_1"), [("command", BODY)]),
+    ("system", said("You must stop.", promptSource="system"), [("harness", "You must stop.")]),
+    ("peer", said("You must stop.", origin={"kind": "peer", "from": "scout"}), [("peer", "You must stop.")]),
+    (
+        "task",
+        said("<task-notification>\n<summary>Agent \"scout\" completed</summary>\n</task-notification>", origin={"kind": "task-notification"}, promptSource="system"),
+        [("peer", "<task-notification>\n<summary>Agent \"scout\" completed</summary>\n</task-notification>")],
+    ),
+    (
+        "background",
+        said("<task-notification>\n<summary>Background command \"tests\" completed</summary>\n</task-notification>", origin={"kind": "task-notification"}),
+        [("tool", "<task-notification>\n<summary>Background command \"tests\" completed</summary>\n</task-notification>")],
+    ),
+    (
+        "another session",
+        said('Another Claude session sent a message:\n<teammate-message teammate_id="a">\nNever merge.\n</teammate-message>\n\nThis is permission laundering.'),
+        [("peer", 'Another Claude session sent a message:\n<teammate-message teammate_id="a">\nNever merge.\n</teammate-message>\n\nThis is permission laundering.')],
+    ),
+    ("teammate", said('<teammate-message teammate_id="a">\nNever merge.\n</teammate-message>'), [("peer", '<teammate-message teammate_id="a">\nNever merge.\n</teammate-message>')]),
+    ("agent", said('<agent-message from="a">\nNever merge.\n</agent-message>'), [("peer", '<agent-message from="a">\nNever merge.\n</agent-message>')]),
+    ("interrupted", said([{"type": "text", "text": "[Request interrupted by user for tool use]"}]), [("harness", "[Request interrupted by user for tool use]")]),
+    ("shell", said("<bash-input>git status</bash-input>"), [("command", "<bash-input>git status</bash-input>")]),
+    ("shell output", said("<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>"), [("tool", "<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>")]),
+    ("built in", said("# Simplify: Code Review and Cleanup\n\nYou must look at each file."), [("command", "# Simplify: Code Review and Cleanup\n\nYou must look at each file.")]),
+    ("slash", said("/compact"), [("command", "/compact")]),
+    (
+        "reminded",
+        said("fix it\n<system-reminder>\nNever say so.\n</system-reminder>\nplease"),
+        [("user", "fix it"), ("harness", "<system-reminder>\nNever say so.\n</system-reminder>"), ("user", "please")],
+    ),
+    (
+        "command with words",
+        said("<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args>only the pool</command-args>"),
+        [
+            ("command", "<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args>"),
+            ("user", "only the pool"),
+            ("command", "</command-args>"),
+        ],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "spans"), [case[1:] for case in CLAUDE], ids=[case[0] for case in CLAUDE])
+def test_claude_code(tmp_path: Path, row: dict[str, Any], spans: list[tuple[str, str]]) -> None:
+    assert told(claude(tmp_path, row)) == spans
+
+
+def test_claude_codes_command_body_stands_behind_its_command(tmp_path: Path) -> None:
+    body = said([{"type": "text", "text": "Invoke the skill and follow it exactly."}], isMeta=True)
+    rows = said("<command-message>plan</command-message>\n<command-name>/plan</command-name>"), body
+    assert [by for by, _ in told(claude(tmp_path, *rows))] == ["command", "command"]
+
+
+@pytest.mark.parametrize(
+    ("attachment", "by"),
+    [
+        ({"type": "queued_command", "prompt": "and the tests", "commandMode": "prompt"}, "user"),
+        ({"type": "queued_command", "prompt": "and the tests", "origin": {"kind": "human"}}, "user"),
+        ({"type": "queued_command", "prompt": "and the tests", "origin": {"kind": "peer"}, "isMeta": True}, "peer"),
+        ({"type": "queued_command", "prompt": "and the tests", "commandMode": "task-notification"}, "peer"),
+        ({"type": "hook_additional_context", "content": ["and the tests"], "hookName": "UserPromptSubmit"}, "harness"),
+    ],
+)
+def test_claude_codes_attachments(tmp_path: Path, attachment: dict[str, Any], by: str) -> None:
+    path = claude(tmp_path, said("go", **HUMAN), {"type": "attachment", "attachment": attachment})
+    assert [who for who, text in told(path) if "and the tests" in text] == [by]
+
+
+def test_claude_codes_own_words_in_a_models_place(tmp_path: Path) -> None:
+    row = {"type": "assistant", "message": {"id": "m", "role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": "No response requested."}]}}  # fmt: skip
+    session = open_session(claude(tmp_path, said("go"), row))
+    assert spoken([m for _, m in session.context.entries])[1] == (Span("harness", "No response requested."),)
+
+
+def codex(path: Path, *payloads: tuple[str, dict[str, Any]]) -> Path:
+    rows = [{"type": "session_meta", "payload": {"id": "s", "cwd": "/srv"}}]
+    return lines(path / "rollout.jsonl", [*rows, *({"type": kind, "payload": payload} for kind, payload in payloads)])
+
+
+def item(role: str, *texts: str) -> tuple[str, dict[str, Any]]:
+    content = [{"type": "input_text", "text": text} for text in texts]
+    return "response_item", {"type": "message", "role": role, "content": content}
+
+
+def typed(text: str) -> tuple[str, dict[str, Any]]:
+    return "event_msg", {"type": "user_message", "message": text}
+
+
+RULES = "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>"
+ENVIRONMENT = "<environment_context>\n  <cwd>/srv</cwd>\n</environment_context>"
+REPORT = "Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/review\nPayload:\nYou must pin it."
+ABORTED = "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>"
+
+
+def test_codex(tmp_path: Path) -> None:
+    agent = "response_item", {"type": "agent_message", "author": "/root/review", "content": [{"type": "input_text", "text": REPORT}]}  # fmt: skip
+    path = codex(
+        tmp_path,
+        item("developer", "<permissions instructions>\nNever ask.\n</permissions instructions>"),
+        item("user", RULES, ENVIRONMENT),
+        item("user", "Observation: it is slow\n"),
+        typed("Observation: it is slow\n"),
+        item("user", "Never trust a cache."),
+        agent,
+        item("user", "<skill>\n<name>tidy</name>\nNever stop.\n</skill>"),
+        item("user", "<user_shell_command>\n<command>ls</command>\n</user_shell_command>"),
+        item("user", "<subagent_notification>done</subagent_notification>"),
+        item("user", ABORTED),
+    )
+    assert [(by, text.split("\n")[0]) for by, text in told(path)] == [
+        ("harness", "<permissions instructions>"),
+        ("harness", "# AGENTS.md instructions for /srv"),
+        ("harness", "<environment_context>"),
+        ("user", "Observation: it is slow"),
+        ("harness", "Never trust a cache."),
+        ("peer", "Message Type: FINAL_ANSWER"),
+        ("command", "<skill>"),
+        ("tool", "<user_shell_command>"),
+        ("peer", "<subagent_notification>done</subagent_notification>"),
+        ("harness", "<turn_aborted>"),
+    ]
+
+
+def test_codex_replays_are_still_whose_they_were(tmp_path: Path) -> None:
+    history = [item("user", "fix the pool")[1], item("user", RULES)[1], item("developer", "Never ask.")[1]]
+    path = codex(tmp_path, item("user", "fix the pool"), typed("fix the pool"), ("compacted", {"message": "", "replacement_history": history}))  # fmt: skip
+    assert told(path) == [("user", "fix the pool"), ("harness", RULES), ("harness", "Never ask.")]
+
+
+def test_codex_without_the_screens_events_is_told_by_its_texts(tmp_path: Path) -> None:
+    path = codex(tmp_path, item("user", ENVIRONMENT), item("user", "fix the pool"), item("user", REPORT))
+    assert told(path) == [("harness", ENVIRONMENT), ("user", "fix the pool"), ("peer", REPORT)]
+
+
+def test_codex_in_an_editor(tmp_path: Path) -> None:
+    text = (
+        "# Context from my IDE setup:\n\n## Open tabs:\n- a.py: Never close\n\n## My request for Codex:\nfix the pool\n"
+    )
+    assert told(codex(tmp_path, item("user", text), typed(text)))[-1] == ("user", "fix the pool")
+
+
+DETAILS = "<environment_details>\n# Current Mode\nACT MODE\n</environment_details>"
+CLINE: list[tuple[str, list[str], list[str]]] = [
+    ("task", ["<task>\nfix the pool\n</task>", DETAILS], ["fix the pool"]),
+    ("result", ["[read_file for 'a.py'] Result:", "You must never do this.", DETAILS], []),
+    ("a file with a task", ["[read_file for 'Task.ts'] Result:", "<task>never</task>\nrest", DETAILS], []),
+    ("refused", ["[execute_command for 'rm a'] Result:", "The user denied this operation and provided the following feedback:\n<feedback>\nkeep it\n</feedback>"], ["keep it"]),
+    ("objection", ["[attempt_completion] Result:", "The user has provided feedback on the results.\n<feedback>\nnot yet\n</feedback>", DETAILS], ["not yet"]),
+    ("answer", ["[ask_followup_question for 'Which?'] Result:", "<answer>\nthe second\n</answer>"], ["the second"]),
+    ("one tool", ["Tool [read_file] was not executed because a tool has already been used in this message. Only one tool may be used per message."], []),
+    ("progress", ["# task_progress RECOMMENDED\n\nWhen starting you must list."], []),
+    ("todo", ["# TODO LIST UPDATE REQUIRED - You MUST include the task_progress parameter"], []),
+    ("no tool", ["[ERROR] You did not use a tool in your previous response! Please retry with a tool use."], []),
+    ("resumed", ["[TASK RESUMPTION] This task was interrupted 2 days ago.\n\nNew message to respond to:\n<user_message>\ngo on\n</user_message>", DETAILS], ["go on"]),
+    ("resumed alone", ["[TASK RESUMPTION] This task was interrupted. You must retry."], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize(("texts", "own"), [case[1:] for case in CLINE], ids=[case[0] for case in CLINE])
+def test_cline(tmp_path: Path, texts: list[str], own: list[str], native: bool) -> None:
+    blocks = [{"type": "text", "text": text} for text in texts]
+    act: dict[str, Any] = {"type": "text", "text": "<read_file>\n<path>a.py</path>\n</read_file>"}
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": "<task>\nstart\n</task>"}], "ts": 1700000000000},
+        {"role": "assistant", "content": [act], "modelInfo": {"modelId": "m"}},
+        {"role": "user", "content": blocks},
+    ]
+    if native:
+        history[1]["content"] = [{"type": "tool_use", "id": "t", "name": "read_file", "input": {}}]
+        blocks.insert(0, {"type": "tool_result", "tool_use_id": "t", "content": "ok"})
+    spans = told(document(tmp_path / "api_conversation_history.json", history))
+    assert [text for by, text in spans if by == "user"] == ["start", *own]
+    assert {by for by, _ in spans} <= {"user", "tool", "harness"}
+
+
+def test_clines_file_has_marks_where_a_request_has_none(tmp_path: Path) -> None:
+    """A file marks what no wire does: a text without a tag in a history whose texts have some."""
+    history = [
+        {"role": "user", "content": [{"type": "text", "text": "<task>\nstart\n</task>"}, {"type": "text", "text": "Never ask."}], "ts": 1700000000000},
+        {"role": "assistant", "content": "ok", "modelInfo": {"modelId": "m"}},
+        {"role": "user", "content": [{"type": "text", "text": "You must go on."}]},
+    ]  # fmt: skip
+    path = document(tmp_path / "api_conversation_history.json", history)
+    assert [by for by, text in told(path) if "task>" not in text] == ["user", "harness", "harness"]
+
+
+SWE = (
+    "We're currently solving the following issue within our repository. Here's the issue text:\nISSUE:\n{}\n\n"
+    "INSTRUCTIONS:\nNow, you must only edit one file.\n(Open file: n/a)\n(Current directory: /testbed)\nbash-$"
+)
+ISSUE = "Rounding is wrong\n```python\nround(0.5)\n```\nIt must be 1."
+
+
+@pytest.mark.parametrize("kind", ["history", "trajectory"])
+def test_swe_agent(tmp_path: Path, kind: str) -> None:
+    history = [
+        {"role": "system", "content": "SETTING: only a *SINGLE* command.", "agent": "main", "message_type": "system_prompt"},
+        {"role": "user", "content": "Here is a demonstration of how to", "is_demo": True, "agent": "main", "message_type": "demonstration"},
+        {"role": "user", "content": SWE.format(ISSUE), "agent": "main", "message_type": "observation"},
+        {"role": "assistant", "content": "DISCUSSION\nLook.\n```\nls\n```", "agent": "main"},
+        {"role": "user", "content": "36: raise RuntimeError('must not')\nbash-$", "agent": "main"},
+        {"role": "assistant", "content": "Thinking aloud.", "agent": "main"},
+        {"role": "user", "content": "Your output was not formatted correctly.", "agent": "main"},
+    ]  # fmt: skip
+    steps = [{"action": "ls\n", "observation": "36: raise RuntimeError('must not')", "response": "DISCUSSION\nLook."}]
+    spans = told(
+        document(tmp_path / "a.traj", {"trajectory": steps} | ({"history": history} if kind == "history" else {}))
+    )
+    assert [text for by, text in spans if by == "user"] == ([ISSUE] if kind == "history" else [])
+    assert next(by for by, text in spans if "RuntimeError" in text) == "tool"
+    assert not [text for by, text in spans if by == "paste"]
+
+
+MINI = (
+    "<pr_description>\nConsider the following PR description:\n{}\n</pr_description>\n\n"
+    "<instructions>\n# Task Instructions\nDO NOT MODIFY: tests\n</instructions>"
+)
+
+
+def test_mini_swe_agent(tmp_path: Path) -> None:
+    messages = [
+        {"role": "system", "content": "You are a helpful assistant."},
+        {"role": "user", "content": MINI.format(ISSUE)},
+        {"role": "assistant", "content": "THOUGHT\n```bash\nls\n```"},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>\nyou must\n</output>"},
+        {"role": "assistant", "content": "no block"},
+        {"role": "user", "content": "Please always provide EXACTLY ONE action in triple backticks."},
+    ]
+    path = document(tmp_path / "a.traj.json", {"info": {"mini_version": "2.2.7"}, "messages": messages, "trajectory_format": "mini-swe-agent-1.1"})  # fmt: skip
+    assert [(by, text) for by, text in told(path) if by == "user"] == [("user", ISSUE)]
+    assert [by for by, _ in told(path)] == ["harness", "harness", "user", "harness", "tool", "tool"]
+
+
+def test_openhands(tmp_path: Path) -> None:
+    def message(source: str, text: str, **more: Any) -> dict[str, Any]:
+        content = [{"type": "text", "text": text}]
+        return {"kind": "MessageEvent", "id": text[:4], "source": source, "llm_message": {"role": "user", "content": content}, **more}  # fmt: skip
+
+    extra = [{"type": "text", "text": "<EXTRA_INFO>\nNever push.\n</EXTRA_INFO>"}]
+    events = [
+        message("user", "fix the pool", extended_content=extra),
+        message("environment", "You must use a tool."),
+        {"kind": "ActionEvent", "id": "a", "source": "agent", "tool_name": "finish", "thought": [], "tool_call": {"id": "c", "name": "finish", "arguments": '{"message": "The pool is fixed."}'}},
+    ]  # fmt: skip
+    path = lines(tmp_path / "events.jsonl", events)
+    assert told(path) == [
+        ("user", "fix the pool"),
+        ("harness", "<EXTRA_INFO>\nNever push.\n</EXTRA_INFO>"),
+        ("harness", "You must use a tool."),
+    ]
+    messages = [m for _, m in open_session(path).context.entries]
+    assert spoken(messages)[-1] == (Span("agent", "The pool is fixed."),)
+
+
+def test_openhands_first_version(tmp_path: Path) -> None:
+    events = [
+        {"id": 1, "source": "user", "action": "message", "message": "m", "args": {"content": "fix the pool"}, "llm_metrics": {}},
+        {"id": 2, "source": "environment", "action": "message", "message": "m", "args": {"content": "Never."}},
+        {"id": 3, "source": "agent", "observation": "error", "content": "It must be a list.", "cause": 2},
+    ]  # fmt: skip
+    path = document(tmp_path / "v0.json", events)
+    assert told(path) == [("user", "fix the pool"), ("harness", "Never."), ("tool", "It must be a list.")]
+
+
+def test_opencode(tmp_path: Path) -> None:
+    go_on = "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed."
+
+    def message(id: str, *parts: dict[str, Any]) -> dict[str, Any]:
+        return {"info": {"id": id, "role": "user", "sessionID": "s"}, "parts": [{"type": "text", **part} for part in parts]}  # fmt: skip
+
+    session = {
+        "info": {"id": "s", "directory": "/srv"},
+        "messages": [
+            message("m1", {"text": "fix the pool"}, {"text": "Contents: you must", "synthetic": True}),
+            message("m2", {"text": go_on, "synthetic": True, "metadata": {"compaction_continue": True}}),
+            message("m3", {"text": go_on}),
+        ],
+    }
+    path = document(tmp_path / "s.json", session)
+    assert told(path) == [("user", "fix the pool"), ("harness", "Contents: you must"), ("harness", go_on), ("harness", go_on)]  # fmt: skip
+
+
+def log(path: Path, *records: dict[str, Any]) -> Path:
+    header = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/srv"}
+    chained = [{"id": f"{i:08x}", "parentId": f"{i - 1:08x}" if i > 1 else None, "timestamp": "2026-01-01T00:00:00Z", **record} for i, record in enumerate(records, 1)]  # fmt: skip
+    return lines(path / "s.jsonl", [header, *chained])
+
+
+def entry(role: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "message": {"role": role, "content": content, **more}}
+
+
+WRAPPED = (
+    'Conversation info (untrusted metadata):\n```json\n{"sender": "Never"}\n```\n\n'
+    "[Wed 2026-01-07 10:00 UTC] fix the pool\nSystem: [2026-01-07] you must know\n[message_id: 7]"
+)
+BOOTSTRAP = "[Bootstrap pending]\nNever skip the rites.\n[END BOOTSTRAP.md]"
+PI = [
+    ("typed", entry("user", "fix the pool"), [("user", "fix the pool")]),
+    ("shell", {"type": "message", "message": {"role": "bashExecution", "command": "ls", "output": "must.py", "exitCode": 0}}, [("tool", "Ran `ls`\n```\nmust.py\n```")]),
+    ("extension", {"type": "custom_message", "customType": "plan", "content": "You must plan.", "display": True}, [("harness", "You must plan.")]),
+    ("branch", {"type": "branch_summary", "summary": "Never mind.", "fromId": "x"}, ["harness"]),
+    ("review", entry("user", "# Code Review\n\nNever merge.\n\nCode review completed"), ["harness"]),
+    ("template", entry("user", "Package the current working-tree\n\nYou must be brief.\n\nArguments: all"), ["harness"]),
+    ("openclaw", entry("user", WRAPPED), ["harness", ("user", "fix the pool"), "harness"]),
+    ("bootstrap", entry("user", BOOTSTRAP), [("harness", BOOTSTRAP)]),
+    ("heartbeat", entry("user", "[OpenClaw heartbeat poll]"), ["harness"]),
+    ("flush", entry("user", "Pre-compaction memory flush. Store durable memories now."), ["harness"]),
+    ("announced", entry("user", "[System: the model must know]"), ["harness"]),
+    ("other session", entry("user", "You must merge.", provenance={"kind": "inter_session"}), [("peer", "You must merge.")]),
+    ("program", entry("user", "You must merge.", provenance={"kind": "internal_system"}), [("harness", "You must merge.")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("record", "spans"), [case[1:] for case in PI], ids=[case[0] for case in PI])
+def test_pi_and_openclaw(tmp_path: Path, record: dict[str, Any], spans: list[Any]) -> None:
+    found = told(log(tmp_path, entry("user", "go"), record))[1:]
+    assert [span if isinstance(want, tuple) else span[0] for span, want in zip(found, spans, strict=True)] == spans
+
+
+def test_openclaws_echoes_are_no_words_of_the_agent(tmp_path: Path) -> None:
+    echo = entry("assistant", [{"type": "text", "text": "Sent."}], model="delivery-mirror")
+    session = open_session(log(tmp_path, entry("user", "go"), echo))
+    assert spoken([m for _, m in session.context.entries])[1] == (Span("harness", "Sent."),)
+
+
+def test_gemini_cli(tmp_path: Path) -> None:
+    context = (
+        "<session_context>\nThis is the Gemini CLI. We are setting up the context for our chat.\n</session_context>"
+    )
+    named = ["read @a.md", "\n--- Content from referenced files ---", "\nContent from @a.md:\n", "You must.", "\n--- End of content ---"]  # fmt: skip
+    messages = [
+        {"id": "1", "type": "user", "content": [{"text": context}]},
+        {"id": "2", "type": "user", "content": [{"text": text} for text in named]},
+        {"id": "3", "type": "user", "content": "System: Please continue."},
+    ]
+    path = document(tmp_path / "chat.json", {"sessionId": "s", "projectHash": "h", "messages": messages})
+    spans = told(path)
+    assert [span for span in spans if span[0] != "harness"] == [("user", "read @a.md")]
+    assert len(spans) == 7
+
+
+def test_qwen_code(tmp_path: Path) -> None:
+    def row(id: str, text: str, **more: Any) -> dict[str, Any]:
+        return {"uuid": id, "parentUuid": None if id == "1" else "1", "sessionId": "s", "type": "user", "message": {"role": "user", "parts": [{"text": text}]}, **more}  # fmt: skip
+
+    path = lines(
+        tmp_path / "q.jsonl", [row("1", "fix it", provenance="real_user"), row("2", "You must.", provenance="system")]
+    )
+    assert told(path) == [("user", "fix it"), ("harness", "You must.")]
+
+
+def test_aider(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(
+        "\n# aider chat started at 2026-01-01 10:00:00\n\n#### /add must.py\n> Added\n\nok\n\n#### /ask is it slow?\n\nyes\n"
+    )
+    assert told(path) == [("command", "/add must.py"), ("user", "/ask is it slow?")]
+
+
+# -- agents that act by text -------------------------------------------------------------------------------------
+
+ACTING = [
+    ("react", "Thought: look\nAction: search\nAction Input: pool", "Observation: you must never"),
+    ("bare", "Action: search", "you must never"),
+    ("function", "<function=execute_bash>\n<parameter=command>ls</parameter>\n</function>", "you must never"),
+    ("cline", "I look.\n<read_file>\n<path>a</path>\n</read_file>", "you must never"),
+    ("block and output", "```bash\nls\n```", "<output>\nyou must never\n</output>"),
+    ("block and result", "```python\nlook()\n```", "Tool result: you must never"),
+    ("block and code", "```bash\nls\n```", "<returncode>1</returncode>\n<output>you must never</output>"),
+]
+
+
+@pytest.mark.parametrize(("act", "seen"), [case[1:] for case in ACTING], ids=[case[0] for case in ACTING])
+def test_what_comes_of_an_action_by_text_is_a_tools(act: str, seen: str) -> None:
+    spans = spoken([user("fix the pool"), reply(act), user(seen), reply("Done.")])
+    assert spans == [
+        (Span("user", "fix the pool"),),
+        (Span("agent", act),),
+        (Span("tool", seen),),
+        (Span("agent", "Done."),),
+    ]
+
+
+def test_a_block_acts_where_the_prompt_asks_for_one() -> None:
+    prompt = Message("system", (Text("Reply with exactly one command in a code block."),))
+    history = [prompt, user("fix it"), reply("```\nls\n```"), user("a.py must.py")]
+    assert spoken(history)[-1] == (Span("tool", "a.py must.py"),)
+    assert spoken(history[1:])[-1] == (Span("user", "a.py must.py"),)
+
+
+def test_people_who_talk_about_code_are_heard() -> None:
+    history = [user("how do I sort?"), reply("So:\n```python\nsorted(x)\n```"), user("never use sorted")]
+    assert spoken(history)[-1] == (Span("user", "never use sorted"),)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Put code into code blocks.", "Give exactly one answer.", "You may observe a shell."]
+)
+def test_a_prompt_about_code_makes_no_tool_of_its_user(prompt: str) -> None:
+    history = [
+        Message("system", (Text(prompt),)),
+        user("how?"),
+        reply("```python\nsorted(x)\n```"),
+        user("never use it"),
+    ]
+    assert spoken(history)[-1] == (Span("user", "never use it"),)
+
+
+def test_who_calls_tools_gets_no_observation_from_the_user() -> None:
+    history = [
+        user("go"),
+        reply("Action: look", call("look")),
+        result("x"),
+        reply("Action: ok"),
+        user("Observation: slow"),
+    ]
+    assert spoken(history)[-1] == (Span("user", "Observation: slow"),)
+
+
+def test_behind_a_final_answer_the_user_speaks() -> None:
+    history = [user("go"), reply("Action: look"), user("Observation: 1"), reply("Thought: I know\nFinal Answer: 1"), user("never 1")]  # fmt: skip
+    assert [spans[0].by for spans in spoken(history)] == ["user", "agent", "tool", "agent", "user"]
+
+
+def test_an_objection_in_an_observation_is_the_users() -> None:
+    seen = "The user denied this operation and provided the following feedback:\n<feedback>\nkeep it\n</feedback>"
+    spans = spoken([user("go"), reply("<execute_command>\n<command>rm a</command>\n</execute_command>"), user(seen)])[
+        -1
+    ]
+    assert [span for span in spans if span.by == "user"] == [("user", "keep it")]
+
+
+# -- tools that speak --------------------------------------------------------------------------------------------
+
+SPEAKING = [
+    ("attempt_completion", {"result": "All is done."}),
+    ("ask_followup_question", {"question": "All is done."}),
+    ("plan_mode_respond", {"response": "All is done."}),
+    ("finish", {"message": "All is done.", "task_completed": "true"}),
+    ("final_answer", {"answer": "All is done."}),
+    ("respond", {"content": "All is done."}),
+    ("ExitPlanMode", {"plan": "All is done."}),
+    ("AskUserQuestion", {"questions": [{"question": "All is done.", "options": [{"label": "a"}]}]}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), SPEAKING, ids=[case[0] for case in SPEAKING])
+def test_what_a_tool_says_is_the_agents(name: str, arguments: dict[str, Any]) -> None:
+    assert spoken([Message("assistant", (call(name, **arguments),))]) == [(Span("agent", "All is done."),)]
+
+
+@pytest.mark.parametrize("arguments", ["{", "[]", '{"result": 3}', "null"])
+def test_broken_arguments_say_nothing(arguments: str) -> None:
+    assert spoken([Message("assistant", (ToolCall("c", "attempt_completion", arguments),))]) == [()]
+
+
+ANSWERS = [
+    ("AskUserQuestion", 'User has answered your questions: "Which one?"="the second". You can now continue with the user\'s answers in mind.', ["the second"]),
+    ("question", 'User has answered your questions: "A?"="x", "B?"="y, but \\"z\\"". You can now continue.', ["x", 'y, but \\"z\\"']),
+    ("request_user_input", '{"answers": {"q1": {"answers": ["the second"]}}}', ["the second"]),
+    ("ask_followup_question", "<answer>\nthe second\n</answer>", ["the second"]),
+    ("attempt_completion", "The user has provided feedback.\n<feedback>\nnot yet\n</feedback>", ["not yet"]),
+    ("Bash", '"a"="you must"', []),
+    ("Bash", "the user said:\nyou must", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "own"), ANSWERS)
+def test_an_answer_to_a_tool_that_asks_is_the_users(name: str, text: str, own: list[str]) -> None:
+    assert [tuple(s) for s in spoken([reply("?", call(name)), result(text)])[1]] == [("user", words) for words in own]
+
+
+REFUSED = [
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\nkeep it",
+    "The user doesn't want to take this action right now. STOP what you are doing and wait: the user said:\nkeep it\n\nNote: The user's next message may contain a correction.",
+    "The user rejected permission to use this specific tool call with the following feedback: keep it",
+    "The user denied this operation and provided the following feedback:\n<feedback>\nkeep it\n</feedback>",
+    '{"status":"denied","message":"The user denied this operation","feedback":"keep it"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_why_a_call_was_refused_is_the_users(text: str) -> None:
+    assert spoken([reply("?", call("Bash")), result(text, error=True)])[1] == (Span("user", "keep it"),)
+
+
+# -- what was pasted ---------------------------------------------------------------------------------------------
+
+PASTES = [
+    ("fence", "use this:\n```json\n{\"never\": 1}\n```\nplease", [("user", "use this:"), ("paste", "```json\n{\"never\": 1}\n```"), ("user", "please")]),
+    ("open fence", "use this:\n```\nnever", [("user", "use this:\n```\nnever")]),
+    ("terminal", "it broke\n\n➜  app git:(main) ✗ npx run\nstarting\nyou must not\n\nwhy?", [("user", "it broke"), ("paste", "➜  app git:(main) ✗ npx run\nstarting\nyou must not"), ("user", "why?")]),
+    ("terminal, more", "me@host:~/app$ ls\na.py\n\nNode.js v23.4.0", [("paste", "me@host:~/app$ ls\na.py\n\nNode.js v23.4.0")]),
+    ("trace", "fix it\nTraceback (most recent call last):\n  File \"a.py\", line 3\n    never()\nValueError: must", [("user", "fix it"), ("paste", "Traceback (most recent call last):\n  File \"a.py\", line 3\n    never()\nValueError: must")]),
+    ("diff", "review\n@@ -1,2 +1,2 @@\n-never\n+must", [("user", "review"), ("paste", "@@ -1,2 +1,2 @@\n-never\n+must")]),
+    ("quoted", "> never do it\n> I mean it\n\nwho said so?", [("paste", "> never do it\n> I mean it"), ("user", "who said so?")]),
+    ("another model", "see below\n\nChatGPT suggests the following:\n\n1. Never cache\n2. Drop the pool\n\nSo drop it", [("user", "see below\n\nChatGPT suggests the following:"), ("paste", "1. Never cache\n2. Drop the pool\n\nSo drop it")]),
+    ("another model first", "Here is what Gemini answered:\n\nNever cache.\nDrop it.\n\nwhat do you think?", [("user", "Here is what Gemini answered:"), ("paste", "Never cache.\nDrop it."), ("user", "what do you think?")]),
+    ("colon alone", "for Claude Code we need:\n- a log\n- no cache", [("user", "for Claude Code we need:\n- a log\n- no cache")]),
+    ("prose", "Never cache: it is slow.\n\n1. drop it\n2. log it", [("user", "Never cache: it is slow.\n\n1. drop it\n2. log it")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "spans"), [case[1:] for case in PASTES], ids=[case[0] for case in PASTES])
+def test_what_was_pasted(text: str, spans: list[tuple[str, str]]) -> None:
+    assert [tuple(span) for span in spans_of(text)] == spans
+
+
+def test_without_output_leaves_what_was_typed() -> None:
+    assert without_output("fix it\nError: must\nnow") == "fix it\nnow"
+
+
+# -- all of it ---------------------------------------------------------------------------------------------------
+
+
+def test_a_host_that_knows_better_is_believed() -> None:
+    history = [user("You must."), user("<system-reminder>x</system-reminder>"), reply("ok")]
+    spans = spoken(history, lambda m: "tool" if m.text == "You must." else None)
+    assert [each[0].by for each in spans] == ["tool", "harness", "agent"]
+
+
+def test_own_words_and_rules_of_the_project() -> None:
+    assert own_words(f"{ENVIRONMENT}\nfix it\nError: pool") == "fix it\nError: pool"
+    assert own_words(RULES) == own_words(REPORT) == own_words("/compact") == ""
+    assert project_rules(RULES) == RULES
+    assert project_rules("fix it") == ""
+
+
+@pytest.mark.parametrize(("text", "stop"), [("[Request interrupted by user]", True), (ABORTED, True), ("stop", False)])
+def test_stops(text: str, stop: bool) -> None:
+    assert stopped(text) is stop
+
+
+PIECES = st.sampled_from(
+    ["fix it", "\n", "```", "> never", "$ ls", "<system-reminder>", "</system-reminder>", "<task>", "</task>", "  x", "{\"a\": 1",
+     "<command-args>", "</command-args>", "ISSUE:\n", "INSTRUCTIONS:\n", "<feedback>", "</feedback>", "Error: x", " ", "[message_id: 3]",
+     "We're currently solving the following issue\n", "Claude said:", "Observation:", "/compact", "Sender (untrusted):\n```\n", "é漢"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_no_word_is_lost_and_none_is_added(text: str) -> None:
+    assert "".join("".join(span.text for span in spans_of(text)).split()) == "".join(text.split())
+    assert all(span.by and span.text == span.text.strip() != "" for span in spans_of(text))
+
+
+def test_it_is_quick_on_histories_and_linear_on_any_text() -> None:
+    output = "    at process (/srv/app/index.js:10:5) and words\n" * 80
+    steps = [m for _ in range(100) for m in (user("fix <b>this</b> " * 10), reply("ok", call("Bash")), result(output))]
+    start = time.perf_counter()
+    spoken(steps)
+    assert time.perf_counter() - start < 0.1
+    hard = ["<system-reminder>", "<task>", '{"a\n', "```\n", "~~~x\n", "x <", "claude said:\n", "feedback ", "<uploaded_files><pr_description>", "\n", "<answer>", "Sender (untrusted):\n```json\n"]  # fmt: skip
+    for piece in hard:
+        start = time.perf_counter()
+        spans_of(piece * (100_000 // len(piece)) + "</pr_description></feedback></task>")
+        assert time.perf_counter() - start < 1.5, piece
+
+
+# -- real sessions -----------------------------------------------------------------------------------------------
+
+READ: dict[str, dict[str, int]] = {
+    "claude-code/entire-02-06554e6.jsonl": {"user": 26, "command": 6, "harness": 3, "tool": 1},
+    "claude-code/entire-04-15d1a74.jsonl": {"user": 3},
+    "claude-code/entire-08-3736929.jsonl": {"user": 9, "command": 1, "harness": 3},
+    "claude-code/entirecontext-03-6d81f86.jsonl": {"user": 1, "harness": 8},
+    "claude-code/entirecontext-04-8c906ef.jsonl": {"user": 5, "command": 7, "harness": 21, "peer": 5, "tool": 2},
+    "claude-code/entirecontext-07-f357623.jsonl": {"user": 5, "command": 15, "harness": 69, "tool": 8},
+    "codex/communique-01-0aba31d.jsonl": {"user": 1, "harness": 8},
+    "codex/communique-02-723b971.jsonl": {"user": 4, "harness": 14},
+    "codex/entirecontext-01-105ce37.jsonl": {"user": 2, "harness": 18, "peer": 4},
+    "codex/hk-01-0537ac1.jsonl": {"user": 33, "harness": 31},
+    "codex/hk-02-4f73117.jsonl": {"user": 4, "harness": 10},
+    "swe-agent/swe-01-052d583.traj": {"user": 1, "harness": 3},
+    "swe-agent/swe-07-e03387a.traj": {"user": 1, "harness": 3},
+    "swe-agent/swe-09-f366746.traj": {"user": 1, "harness": 2, "tool": 20},
+    "mini-swe-agent/mini-01-148f379.traj.json": {"user": 1, "harness": 3},
+    "mini-swe-agent/mini-02-225eb4e.traj.json": {"user": 1, "harness": 3},
+    "gemini/entire-01-114fcee.json": {"user": 1},
+    "gemini/entire-02-5031c97.json": {"user": 1},
+    "pi/complextask-01-211839c.jsonl": {"user": 2, "harness": 2},
+    "pi/complextask-03-95148d8.jsonl": {"user": 6, "harness": 6},
+    "pi/pimono-01-00d8dfb.jsonl": {"user": 86, "paste": 7, "command": 5},
+    "pi/pimono-02-8eb5929.jsonl": {"user": 33, "paste": 3, "tool": 3},
+}
+"""The spans of whole files, folded messages too, as they were read by a person."""
+
+real = pytest.mark.skipif(
+    not CORPUS.exists(), reason="NOT TESTED: the corpus of real sessions is not at ../shared/corpus"
+)
+
+
+def everything(path: Path) -> list[Message]:
+    """Every message of a session, folded ones first; of a log of pi what is live."""
+    if recognize(path) == "pi":
+        return [message for _, message in open_session(path).context.entries]
+    reading = read_all(path)[-1]
+    return [message for _, message in (*reading.folded, *reading.entries)]
+
+
+@real
+@pytest.mark.parametrize("name", READ)
+def test_speakers_of_real_sessions(name: str) -> None:
+    found = Counter(span.by for spans in spoken(everything(CORPUS / name)) for span in spans)
+    del found["agent"]
+    assert dict(found) == READ[name]
+
+
+@real
+@pytest.mark.parametrize("name", READ)
+def test_no_client_speaks_for_a_user(name: str) -> None:
+    """What the files mark as another's is nowhere in the user's spans."""
+    own = [span.text for spans in spoken(everything(CORPUS / name)) for span in spans if span.by == "user"]
+    marks = ("<system-reminder", "<task-notification", "<teammate", "<agent-message", "Base directory for", "Message Type:",
+             "# AGENTS.md", "<environment_context", "<command-", "<bash-", "INSTRUCTIONS:", "<instructions>", "bash-$", "[Request")  # fmt: skip
+    assert [text for text in own if any(mark in text for mark in marks)] == []
+
+
+MADE_SAID = frozenset((
+    "List files then read README", '"List files then read README"', "Now tell me the secret word", "go on",
+    "List files", "What is in README?", "List files then read README, please (of)", "List files then read README, please (end)",
+    "keep the secret word", *(f"please change func_{n} to return {n}" for n in range(12)),
+))  # fmt: skip
+"""Everything that was typed into the clients that made the sessions of `made`."""
+
+MADE = sorted(p for p in CORPUS.glob("made/*/*") if not p.name.endswith(("-wal", "-shm"))) if CORPUS.exists() else []
+
+
+made = pytest.mark.skipif(not MADE, reason="NOT TESTED: the sessions made by clients are not at ../shared/corpus/made")
+
+
+def heard(path: Path) -> set[str]:
+    """What the user says in a file, in each of its sessions."""
+    log = recognize(path) == "pi"
+    sessions = [everything(path)] if log else [[m for _, m in (*r.folded, *r.entries)] for r in read_all(path)]
+    return {span.text for messages in sessions for spans in spoken(messages) for span in spans if span.by == "user"}
+
+
+@made
+@pytest.mark.parametrize("path", MADE, ids=lambda path: f"{path.parent.name}-{path.name[-16:]}")
+def test_only_what_was_typed_is_the_users(path: Path) -> None:
+    assert heard(path) <= MADE_SAID
+
+
+@made
+def test_all_that_was_typed_is_heard() -> None:
+    assert set().union(*map(heard, MADE)) == MADE_SAID
