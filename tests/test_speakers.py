@@ -674,7 +674,8 @@ READ: dict[str, dict[str, int]] = {
     "pi/pimono-01-00d8dfb.jsonl": {"user": 86, "paste": 7, "command": 5},
     "pi/pimono-02-8eb5929.jsonl": {"user": 33, "paste": 3, "tool": 3},
 }
-"""The spans of whole files, folded messages too, as they were read by a person."""
+"""The spans of whole files, folded messages too. Every span that is the user's, a paste, a peer's or a command's was read
+against the file; the counts of the harness and of tools were taken over from what was found."""
 
 real = pytest.mark.skipif(
     not CORPUS.exists(), reason="NOT TESTED: the corpus of real sessions is not at ../shared/corpus"
