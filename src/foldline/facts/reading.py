@@ -16,7 +16,7 @@ from foldline.facts.shell import only_looks, without_bodies
 from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary, project_rules
 from foldline.facts.text_calls import call_in
-from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, said_in, sentences
+from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, rims, said_in, sentences
 from foldline.facts.told import facts_of_page, is_page
 from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
 from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Request, Rule, Todo
@@ -35,6 +35,9 @@ _BOX = re.compile(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTI
 _PLANS = frozenset({"plan", "todo", "todos", "task", "tasks", "checklist", "note"})
 FEWEST_BOXES = 2
 """Boxes from which an answer is a plan."""
+
+BROUGHT, NEWS = 3, 3
+"""What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
 
 _NUMBERED = re.compile(r"#(\d+)\b")
 _COMMIT = re.compile(
@@ -293,8 +296,9 @@ class Reading:
         for found in _CHECKBOX.finditer(text) if "- [" in text or "* [" in text else ():
             self._put_todo(Todo(found[2].strip(), "pending" if found[1] == " " else "done", at=at))
 
-    def _tell(self, text: str, at: int, part: int, kind: Kind, by: str, *, edge: bool = False) -> None:
-        used = sum(word in self._wanted for word in literals(text)) if kind in ("result", "excerpt") else 0
+    def _tell(self, text: str, at: int, part: int, kind: Kind, by: str, *, edge: bool = False, used: int = 0) -> None:
+        if kind in ("result", "excerpt"):
+            used += sum(word in self._wanted for word in literals(text))
         self.pieces.append(Piece(text, at, part, by, kind, used, edge))  # type: ignore[arg-type]
 
     # -- tools ---------------------------------------------------------------------------------------------------
@@ -397,7 +401,7 @@ class Reading:
                 rest = fields(record)
             elif action.command or looks:
                 brought = "excerpt"
-                rest = list(_some_lines(answer, self._wanted))
+                rest = [*_some_lines(answer, self._wanted), *rims(answer)]
             elif len(answer) <= 400:
                 rest = list(sentences(answer))
             else:
@@ -406,9 +410,9 @@ class Reading:
             brought = "excerpt"
             rest = list(_some_lines(answer, self._wanted))[:6]
         self._tell(head + (f" → {tail}" if tail else ""), at, part, kind, "tool")
-        for each in dict.fromkeys(rest):
+        for i, each in enumerate(dict.fromkeys(rest)):
             if each not in tail:
-                self._tell(each[:LONGEST], at, part, brought, "tool")
+                self._tell(each[:LONGEST], at, part, brought, "tool", used=BROUGHT if changed and i < NEWS else 0)
 
     def _read_boxes(self, answer: str, at: int) -> None:
         """A plan as a tool shows it, with boxes that are ticked or not."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from foldline.facts.literals import line_around, literals
+from foldline.facts.literals import line_around
 
 LONGEST = 300
 """Characters of the longest sentence, line or message that is one piece."""
@@ -161,6 +161,12 @@ def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]
                 yield line
 
 
+def rims(text: str) -> Iterator[str]:
+    """The first lines of an output and its last ones, where they are no code."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    yield from (line[:LONGEST] for line in (*lines[:2], *lines[2:][-3:]) if not _CODE_LINE.search(line))
+
+
 _CODE_LINE = re.compile(
     r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
     r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^-->\s|^[+-]\s|^@@"
@@ -182,5 +188,3 @@ def figures(text: str) -> Iterator[str]:
 
 
 _TELLING = re.compile(r"\d[\d.,:%/-]*|(?<=[a-z,;] )[A-Z]\w+")
-
-__all__ = ["fields", "figures", "lines_with", "literals", "parted", "record_of", "sentences"]

@@ -20,9 +20,9 @@ _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]")
 _FRAME = 3
 """Tokens that a piece costs beside its text: a new line, a mark, what joins it to the one before."""
 
-_QUESTION = 0.5
+_QUESTION = 0.35
 _LABELLED = 0.8
-_EDGE = 1.0
+_EDGE = 0.85
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
 _HEAD = 12
@@ -38,10 +38,10 @@ class Worth(Value, frozen=True):
 
 
 WORTH: dict[tuple[str, str], Worth] = {
-    ("user", "rule"): Worth(4.0, 1.0),
+    ("user", "rule"): Worth(4.0, 1.5),
     ("harness", "rule"): Worth(0.4, 0.5),
     ("user", "excerpt"): Worth(0.2, 0.5, 0.6),
-    ("user", "said"): Worth(2.0, 1.7),
+    ("user", "said"): Worth(2.0, 2.0),
     ("agent", "report"): Worth(1.0, 1.1),
     ("agent", "thought"): Worth(0.1, 0.7),
     ("tool", "change"): Worth(1.6, 1.2),
@@ -49,7 +49,7 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("tool", "call"): Worth(0.4, 0.8),
     ("tool", "result"): Worth(0.1, 0.45, 0.5),
     ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
-    ("peer", "said"): Worth(0.3, 0.8),
+    ("peer", "said"): Worth(0.3, 1.1),
     ("summary", "summary"): Worth(1.0, 1.2),
 }
 """By who speaks and what the piece is."""
@@ -122,6 +122,14 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
         heads.add((each.piece.at, each.piece.part))
         told.update(each.terms)
     return chosen
+
+
+def next_best(found: Iterable[Candidate], chosen: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
+    """Of what is not chosen the piece of words that says most for its length, whatever it takes; None where there is none."""
+    known = {each.place for each in chosen}
+    left = [e for e in found if e.place not in known and e.piece.kind not in ("result", "excerpt")]
+    best = max(left, key=lambda each: _score(each, told, newest, True), default=None)
+    return best if best is not None and _score(best, told, newest, True) > 0 else None
 
 
 def _cost(each: Candidate, headed: bool) -> int:

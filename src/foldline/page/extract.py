@@ -16,8 +16,8 @@ from foldline.facts.literals import literals
 from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, Piece
-from foldline.messages import Message, Summary
-from foldline.page.choosing import Candidate, candidates, choose, terms
+from foldline.messages import Message, Summary, replace
+from foldline.page.choosing import Candidate, candidates, choose, next_best, terms
 from foldline.page.lines import files, rules, state, task
 from foldline.page.quoting import anothers, quoted, safe, shorten
 from foldline.tokens.estimate import estimate
@@ -29,11 +29,14 @@ TASK, RULES, STATE, FILES, NAMES = 0.6, 0.4, 0.15, 0.14, 0.06
 FOCUS = 3.0
 """What a word of the user's focus adds to what a piece says."""
 
-WORDS = 0.4
-"""The share of the timeline that the user's words have before anything else."""
+WORDS, ALL_WORDS = 0.5, 0.65
+"""The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
 
-SHORT_TASK = 300
-"""Characters of a task up to which the rules in it are plain to see."""
+NUMBERED = 1_000
+"""Tokens from which turns are numbered."""
+
+LEAST_CUT, FRAME = 9, 5
+"""Tokens that are left for the beginning of one more piece, and those that stand around it."""
 
 SMALL = 600
 """Tokens below which a part of one line has no heading."""
@@ -54,7 +57,7 @@ def compose(brief: Brief, facts: Facts) -> str:
         page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
     wanted = task(facts, brief.after)
     page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
-    told = set(terms("\n".join(wanted))) if sum(map(len, wanted)) <= SHORT_TASK else set[str]()
+    told = set(terms("\n".join(wanted))) if budget < SMALL else set[str]()
     binding = candidates(
         [
             Piece(rule.text, rule.at, i, "harness" if rule.by == "project" else "user", "rule")
@@ -69,7 +72,9 @@ def compose(brief: Brief, facts: Facts) -> str:
     told.update(term for file in facts.files for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), 1.0) if focus else None)
     room = page.room - int(budget * NAMES)
-    chosen = choose([each for each in found if each.piece.by == "user"], int(room * WORDS), told, facts.end)
+    words = [each for each in found if each.piece.by == "user"]
+    whole = sum(each.cost for each in words) <= room * ALL_WORDS
+    chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), told, facts.end)
     room -= sum(each.cost for each in chosen)
     known = {each.place for each in chosen}
     chosen += choose([each for each in found if each.place not in known], room, told, facts.end)
@@ -109,12 +114,12 @@ class Page:
         self.add(part, kept)
 
     def lines(self) -> Iterable[str]:
-        """All lines that stand on the page."""
-        return (line for lines in self.parts.values() for line in lines)
+        """All lines that stand on the page, but for the user's focus."""
+        return (line for part, lines in self.parts.items() for line in lines if part)
 
     def timeline(self, chosen: Sequence[Candidate], facts: Facts) -> None:
         """Tells the chosen pieces in the order in which they happened."""
-        lines = told(sorted(chosen, key=lambda each: each.place), facts, numbered=self.budget >= SMALL)
+        lines = told(sorted(chosen, key=lambda each: each.place), facts, numbered=self.budget >= NUMBERED)
         self.add("What happened", lines)
 
     def grow(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
@@ -131,6 +136,10 @@ class Page:
         while self.room < 0 and chosen:
             chosen.pop()
             self.timeline(chosen, facts)
+        if self.room >= LEAST_CUT and (last := next_best(found, chosen, told, facts.end)):
+            cut = replace(last, piece=replace(last.piece, text=shorten(last.piece.text, self.room - FRAME)))
+            if len(cut.piece.text) > 1:
+                self.timeline([*chosen, cut], facts)
 
     def text(self) -> str:
         """The page as Markdown."""
