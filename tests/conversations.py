@@ -132,7 +132,7 @@ def written(
 ) -> Conversation:
     """A plan written out in a format."""
     opening, turns = plan
-    writer = _WRITERS[format](format, stated=len(opening) % 2 == 1)
+    writer = _WRITERS[format](format, stated=len(opening) % 2 == 1, again=len(turns) % 3 == 2)
     for rule in opening:
         writer.rule(rule)
     for say, acts, reply, rule in turns:
@@ -172,11 +172,13 @@ def said_in(format: str, words: str) -> Item:
 
 
 class _Writer:
-    """Chat completions; `stated` says whether calls have ids where a format can do without."""
+    """Chat completions; `stated` says whether calls have ids where a format can do without, `again` whether each reply
+    counts them anew."""
 
-    def __init__(self, format: str, stated: bool) -> None:
+    def __init__(self, format: str, stated: bool, again: bool) -> None:
         self.format = format
         self.stated = stated
+        self.again = again
         self.items: list[Item] = []
         self.stops: list[int] = []
         self.said: dict[int, str] = {}
@@ -218,6 +220,7 @@ class _Writer:
         self.items.append(item)
 
     def act(self, act: Act) -> None:
+        self.calls = 0 if self.again else self.calls
         self._act(act, [(self._id(), call) for call in act.calls])
         self.stops.append(len(self.items))
 

@@ -136,7 +136,8 @@ def test_a_line_with_a_value_that_may_have_been_replaced_is_followed_by_the_word
 
 
 def test_the_receipt_names_where_a_fact_stands() -> None:
-    messages = [*WORK, *(user(f"Filler {i}. " + "Words of no consequence. " * 40) for i in range(12))]
+    read = Message("assistant", (Text("I have seen it."),))
+    messages = [*WORK, read, *(user(f"Filler {i}. " + "Words of no consequence. " * 40) for i in range(12))]
     _, fold = chained([messages], lambda brief, given: "## Goal\nRead CSV.")
     ids = {entry.id: entry.message for entry in view_of(messages, weigh).entries}
     named = {name: ids[id] for name, id in fold.receipt.found_in.items()}

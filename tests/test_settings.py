@@ -136,7 +136,7 @@ def test_at_the_limit_only_the_hard_layer_is_left_and_the_state_says_what_to_do(
     for n in (3, 4):
         before = compactor.count.tokens
         history = grown(compactor, n, history)
-        assert compactor.folds[-1].receipt.tokens_before > 0.94 * 8_000 > before
+        assert compactor.folds[-1].receipt.tokens_before > 8_000 / 1.1 > before
     assert [made.layer for made in compactor.folds] == ["summarize", "summarize", "full", "full"]
 
 

@@ -86,6 +86,6 @@ def test_a_hard_budget_cuts_and_prunes_nothing_unread(most: int) -> None:
         assert not any(text.startswith(STUB) for text in left)
         assert is_head_and_tail(left[0], "p0")
         # what is small stays whole where there is room, and the large ones share the rest
-        assert most < 5_000 or left[1] == history[-2]["content"]
+        assert most < 20_000 or left[1] == history[-2]["content"]
         assert 0.7 < len(left[0]) / len(left[2]) < 2.1
         check_valid(history, sent)

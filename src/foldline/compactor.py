@@ -24,8 +24,9 @@ from foldline.page.extract import extract
 from foldline.policy import DEFAULT, Policy, budget, budget_for, preset
 from foldline.risk import Risk, risk_after
 from foldline.steps import Step, caps, steps_by_hand, steps_for, steps_within
-from foldline.tokens.meter import Count, Meter
+from foldline.tokens.meter import ESTIMATE_ERROR, Count, Meter
 from foldline.view import View
+from foldline.within import fold_within
 from foldline.writers.draft import Summarizer
 from foldline.writers.shared import Conversation, SharedPrefix
 
@@ -191,12 +192,11 @@ class Compactor:
         if found.tokens and self._sent and self._sent == len(self._history.seen):
             self.meter.learn(found.tokens, self._history.weight)
         self._take(messages)
-        most = round(min(self.budget.limit, self.count.tokens) * RECOVERY_SHARE) - self.meter.overhead
-        steps = steps_within(most)
+        most = round(min(self.budget.limit, self.count.tokens) * RECOVERY_SHARE)
+        media: list[Step] = []
         if found.unit == "bytes" and (fewer := self._fill.fewer_bytes(self.budget, RECOVERY_SHARE)):
-            most = fewer.limit - self.meter.overhead
-            steps, self.budget = [*steps_within(most), *caps(fewer)], fewer
-        self._install(*run(self._folding(steps, "overflow", limit=most), extract))
+            most, media, self.budget = fewer.limit, caps(fewer), fewer
+        self._install(*self._held(most, "overflow", media, error=0.0))
         return self._hand_out()
 
     def plan(self, messages: Sequence[Item], *, focus: str = "") -> Fold:
@@ -216,10 +216,14 @@ class Compactor:
         return self._hand_out()
 
     def fold_to(self, messages: Sequence[Item], max_tokens: int) -> list[Item]:
-        """The history in at most `max_tokens`, the overhead included; raises `CannotFit` with what is in the way."""
+        """The history in at most `max_tokens`, the overhead included; raises `CannotFit` with what is in the way.
+
+        They are counted by the model's tokenizer where the extra `count` and its vocabulary are installed; else they are
+        estimated, and the estimate's own error is taken off.
+        """
         self._take(messages)
-        most = max_tokens - self.meter.overhead
-        self._install(*run(self._folding(steps_within(most), "manual", limit=most), extract))
+        surely = self.count.tokens * (1 + self.count.error)
+        self._install(*self._held(max_tokens, "manual", error=0.0 if surely <= max_tokens else ESTIMATE_ERROR))
         return self._hand_out()
 
     def recall(self, id: str) -> Message | None:
@@ -280,7 +284,7 @@ class Compactor:
         """The fold that the fill asks for, or None."""
         if not self._full():
             return None
-        steps = steps_for(self.policy, self.budget, self.meter.overhead, self._made)
+        steps = steps_for(self.policy, self.budget.less(self.count.error), self.meter.overhead, self._made)
         fold = self._folding(steps, "threshold", limit=self.budget.limit - self.meter.overhead)
         return announced(fold, self._announce)
 
@@ -319,6 +323,16 @@ class Compactor:
         view = self._history.view()
         steps = steps_by_hand(self.policy, view, self.budget, self.meter.overhead, self._history.since(view))
         return self._folding(steps, "manual", focus=focus)
+
+    def _held(
+        self, max_tokens: int, trigger: Trigger, media: Sequence[Step] = (), *, error: float
+    ) -> tuple[View, Fold]:
+        """A fold into at most so many tokens of the provider's, the overhead included."""
+
+        def fold(most: int) -> tuple[View, Fold]:
+            return run(self._folding([*steps_within(most), *media], trigger, limit=most), extract)
+
+        return fold_within(max_tokens, self.meter, error, fold)
 
     def _folding(
         self, steps: Sequence[Step], trigger: Trigger, *, limit: int | None = None, focus: str = ""

@@ -8,7 +8,7 @@ from foldline.history import History
 from foldline.messages import replace
 from foldline.policy import Budget, Policy
 from foldline.steps import CAP_SHARE, Step, caps, layers, steps_ahead
-from foldline.tokens.meter import Meter
+from foldline.tokens.meter import ESTIMATE_ERROR, Meter
 from foldline.tokens.payload import bytes_of
 
 BYTES_PER_TOKEN = 5
@@ -42,13 +42,20 @@ class Fill:
         )
 
     def full(self, policy: Policy, budget: Budget) -> bool:
-        """Whether the fill asks for a fold."""
-        limit = budget.limit - self._meter.overhead
-        lowest = min(limit, *(step.mark for step in layers(policy, budget, self._meter.overhead)))
+        """Whether the fill asks for a fold: what the provider would refuse does, and all of a mark once it has regrown."""
+        lowest = self._lowest(policy, budget.less(ESTIMATE_ERROR))
         if self._history.at_most * max(1.0, self._meter.ratio) <= lowest:
             return self._capped(budget)
-        tokens = self._tokens()
-        return tokens > limit or (tokens > lowest and _regrown(tokens, self._folded_at, budget)) or self._capped(budget)
+        tokens, error = self._tokens(), self._meter.total(self._history.weight).error
+        if tokens > budget.limit - self._meter.overhead:
+            return True
+        marked = tokens > self._lowest(policy, budget.less(error)) and _regrown(tokens, self._folded_at, budget)
+        return marked or self._capped(budget)
+
+    def _lowest(self, policy: Policy, budget: Budget) -> int:
+        """The lowest mark of a policy, in tokens without the overhead."""
+        marks = (step.mark for step in layers(policy, budget, self._meter.overhead))
+        return min(budget.limit - self._meter.overhead, *marks)
 
     def coming(self, policy: Policy, budget: Budget, ahead: float) -> list[Step]:
         """The layer whose summary should be written now, since its mark is less than `ahead` of the window away."""

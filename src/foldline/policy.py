@@ -36,6 +36,10 @@ class Budget(Value, frozen=True, omit_defaults=True):
         """The most that a request may take."""
         return min(self.max_input or self.window, self.window - self.reserve)
 
+    def less(self, error: float) -> Budget:
+        """The budget by a count that may be too small by that relative error, where the reserve does not cover it."""
+        return replace(self, max_input=int((self.max_input or self.window) / (1 + error)))
+
 
 def budget(window: int, reserve: int | None = None, max_input: int = 0) -> Budget:
     """A budget for a window; a reserve that is not given is pi's 16,384 tokens, at most a fifth of the window."""

@@ -8,7 +8,6 @@ Proposing an unsafe edit raises `UnsafeEdit`; `View.replay` skips what does not 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from hashlib import blake2b
@@ -25,12 +24,11 @@ from foldline.messages import (
     Summary,
     Text,
     Thinking,
-    ToolCall,
     ToolResult,
     Value,
     replace,
 )
-from foldline.pairs import answers
+from foldline.pairs import answers, pairs_split
 
 
 class Entry(Value, frozen=True, omit_defaults=True):
@@ -324,55 +322,11 @@ def check(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Messag
         raise UnsafeEdit(f"{edit.by}: touches a pin", edit=edit)
     if any(is_empty(message) for message in into):
         raise UnsafeEdit(f"{edit.by}: leaves an empty message", edit=edit)
-    if halves(into) != halves(entry.message for entry in gone):
-        _check_pairs(entries, start, stop, into, edit)
+    if split := pairs_split([entry.message for entry in entries], start, stop, into):
+        raise UnsafeEdit(f"{edit.by}: splits the pair {split[0]}", edit=edit)
     opens = _first_speaker(entries[:start]) is None and _first_speaker(gone) == "user"
     if not into and opens and _first_speaker(entries[stop:]) not in ("user", None):
         raise UnsafeEdit(f"{edit.by}: the first message would not be a user's", edit=edit)
-
-
-def halves(messages: Iterable[Message]) -> list[tuple[type, str]]:
-    """The tool calls and results in the messages, in order, by the ids of their calls."""
-    found: list[tuple[type, str]] = []
-    for message in messages:
-        for part in message.parts:
-            if type(part) is ToolCall:
-                found.append((ToolCall, part.id))
-            elif type(part) is ToolResult:
-                found.append((ToolResult, part.call_id))
-    return found
-
-
-def _check_pairs(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Message], edit: Edit) -> None:
-    """A half that goes must take its other half with it; halves that stood alone before may go alone."""
-    gone = [entry.message for entry in entries[start:stop]]
-    calls_inside: dict[tuple[int, int], bool] = {}
-    answered_inside: dict[tuple[int, int], set[bool]] = {}
-    ids: dict[tuple[int, int], str] = {}
-    for result, at, call, called_at in answers(entry.message for entry in entries):
-        if call is not None:
-            pair = called_at, id(call)
-            ids[pair], calls_inside[pair] = result.call_id, start <= called_at < stop
-            answered_inside.setdefault(pair, set()).add(start <= at < stop)
-    due: Counter[tuple[type, str]] = Counter()
-    for pair, inside in answered_inside.items():
-        if calls_inside[pair] and False in inside:
-            due[ToolCall, ids[pair]] += 1
-        elif not calls_inside[pair] and inside == {True}:
-            due[ToolResult, ids[pair]] += 1
-    lone, lone_before = _lone_halves(into), _lone_halves(gone)
-    split = [*(due - lone), *(lone - lone_before), *(Counter(halves(into)) - Counter(halves(gone)))]
-    if split:
-        raise UnsafeEdit(f"{edit.by}: splits the pair {split[0][1]}", edit=edit)
-
-
-def _lone_halves(messages: Sequence[Message]) -> Counter[tuple[type, str]]:
-    """How many calls of each id are not answered in the messages, and how many results answer no call there."""
-    lone = Counter(halves(messages))
-    answered = {(a.called_at, id(a.call)): a.result.call_id for a in answers(messages) if a.call is not None}
-    lone.subtract((ToolCall, id) for id in answered.values())
-    lone.subtract((ToolResult, a.result.call_id) for a in answers(messages) if a.call is not None)
-    return +lone
 
 
 def is_empty(message: Message) -> bool:

@@ -25,7 +25,7 @@ UNREAD_SHARE = 0.75
 ALL = 1 << 40
 """More tokens than there are: nothing is cut."""
 
-CUT_FRAME = 24
+CUT_FRAME = 36
 """Tokens of the words that stand where an output was cut."""
 
 LONG_ARGUMENT = 600
@@ -99,15 +99,18 @@ def shorten_tool_outputs(
     tools that it names how much of their outputs stays instead. What the model has not read yet gives last, and no more
     than is asked: the largest are cut to one size.
     """
-    capped = caps or {}
+
+    def most(output: Output, otherwise: int) -> int:
+        cap = (caps or {}).get(output.call.name, otherwise)
+        return output.tokens if cap != otherwise and output.tokens <= cap + 2 * CUT_FRAME else cap
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
         old = sorted((o for o in outputs if o.place < view.unread), key=lambda o: -o.tokens)
-        sizes = [(o, capped.get(o.call.name, keep)) for o in old]
+        sizes = [(o, most(o, keep)) for o in old]
         freed = sum(max(0, o.tokens - size) for o, size in sizes)
         new = sorted((o for o in outputs if o.place >= view.unread), key=lambda o: -o.tokens)
-        asked = [min(o.tokens, capped.get(o.call.name, o.tokens)) for o in new]
+        asked = [most(o, o.tokens) for o in new]
         freed += sum(o.tokens for o in new) - sum(asked)
         level = max(keep, _level(asked, sum(asked) - max(0, excess - freed)))
         sizes += [(o, min(size, level)) for o, size in zip(new, asked)]
@@ -122,7 +125,7 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
     for o, size in sizes:
         share = size / max(1, o.tokens)
         short = replace(o.result, parts=tuple(middle_cut(p, share, o.entry.id) for p in o.result.parts))
-        if o.tokens > size + 2 * CUT_FRAME and short.parts != o.result.parts:
+        if o.tokens > size and short.parts != o.result.parts:
             message = entries.get(o.entry.id, o.entry.message)
             entries[o.entry.id] = _with_result(message, o.result, short)
             yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")

@@ -9,6 +9,7 @@ import msgspec
 
 from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.tokens.estimate import estimate_all
+from foldline.tokens.exact import exact
 from foldline.tokens.media import media_tokens
 
 MESSAGE_FRAME = 4
@@ -32,6 +33,9 @@ def summary_frame(tokens: int) -> int:
     return MESSAGE_FRAME + (SHORT_FRAME if tokens < SURELY_SHORT else SUMMARY_FRAME)
 
 
+ENCODINGS = {"o200k": "o200k_base"}
+"""The vocabularies that may be installed, by the family of tokenizers that they are the whole of."""
+
 HIDDEN_SIGNATURE = 5
 HIDDEN_DATA = 6
 """Characters of a signature, or of redacted data, for each token of thinking that the file does not show: Claude Code
@@ -53,6 +57,17 @@ def weigh_all(messages: Iterable[Message], family: str = "o200k") -> list[int]:
         ends.append(len(texts))
     figures = iter(estimate_all(texts, family))
     return [total + sum(islice(figures, end - start)) for total, start, end in zip(sums, [0, *ends], ends)]
+
+
+def weigh_exactly(messages: Iterable[Message], family: str = "o200k") -> int | None:
+    """What the messages add to a request, their texts counted by the tokenizer itself; None where its vocabulary is not here."""
+    encoding = ENCODINGS.get(family, "")
+    if exact("", encoding) is None:
+        return None
+    texts: list[str] = []
+    total = sum(MESSAGE_FRAME + _take(message.parts, family, texts) for message in messages)
+    counts = [exact(text, encoding) for text in texts]
+    return None if None in counts else total + sum(count or 0 for count in counts)
 
 
 def weigh_part(part: Part, family: str = "o200k") -> int:

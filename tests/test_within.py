@@ -1,0 +1,96 @@
+"""A hard budget is held in the provider's tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from foldline.compactor import Compactor
+from foldline.errors import CannotFit
+from foldline.fold import Fold
+from foldline.messages import Message, Text
+from foldline.policy import Budget
+from foldline.tokens.exact import exact
+from foldline.tokens.meter import ESTIMATE_ERROR, Meter
+from foldline.tokens.weigh import weigh, weigh_all, weigh_exactly
+from foldline.view import View, view_of
+from foldline.wire import decode_all
+from foldline.within import fold_within
+
+Item = dict[str, Any]
+
+at_hand = exact("") is not None
+"""Whether the vocabulary is on this machine."""
+
+
+def dense(turns: int) -> list[Item]:
+    """Tables and hashes, of which every estimate is wrong."""
+    history: list[Item] = []
+    for k in range(turns):
+        rows = "\n".join(f"{n * 7919 % 9973:04x}{n * 104729 % 99991:05d};{k}.{n}" for n in range(60))
+        call = {"name": "query", "arguments": json.dumps({"table": f"t{k}"})}
+        history.append({"role": "user", "content": f"Read table t{k} for me."})
+        calls = [{"id": f"c{k}", "type": "function", "function": call}]
+        history.append({"role": "assistant", "content": None, "tool_calls": calls})
+        history.append({"role": "tool", "tool_call_id": f"c{k}", "content": rows})
+        history.append({"role": "assistant", "content": f"Table t{k} has 60 rows, the first is {rows[:12]}."})
+    return history
+
+
+@pytest.mark.parametrize("most", [600, 2_000, 8_000])
+def test_a_hard_budget_is_kept_by_the_tokenizer_or_less_the_counts_own_error(most: int) -> None:
+    compactor = Compactor("gpt-4o")
+    messages = decode_all(compactor.fold_to(dense(30), most), "openai-chat")
+    if at_hand:
+        assert (weigh_exactly(messages) or 0) <= most
+    else:
+        assert sum(weigh_all(messages)) * (1 + ESTIMATE_ERROR) <= most
+
+
+def test_what_fits_for_certain_is_left_as_it_is() -> None:
+    history = dense(3)
+    compactor = Compactor()
+    compactor.fit(history)
+    tokens = compactor.count.tokens
+    assert compactor.fold_to(history, round(tokens * 1.2)) == history
+    compactor.observe({"usage": {"prompt_tokens": tokens, "completion_tokens": 1}})
+    assert compactor.fold_to(history, round(tokens * 1.01)) == history
+
+
+def test_a_fold_that_the_tokenizer_finds_too_large_is_made_anew_and_smaller() -> None:
+    asked: list[int] = []
+
+    def fold(most: int) -> tuple[View, Fold]:
+        asked.append(most)
+        return view_of([Message("user", (Text("word " * (most - 4)),))], lambda m: m.text.count("word") + 4), Fold()
+
+    def theirs(messages: Sequence[Message], family: str) -> int:
+        return sum(round(1.25 * (m.text.count("word") + 4)) for m in messages)
+
+    view, _ = fold_within(1_100, Meter(overhead=100), 0.1, fold, theirs)
+    assert theirs(view.messages, "") <= 1_000
+    assert asked == [1_000, 799]
+    view, _ = fold_within(1_100, Meter(overhead=100), 0.1, fold, lambda messages, family: None)
+    assert view.tokens == 909
+
+
+def test_what_the_tokenizer_finds_too_large_whatever_is_done_is_refused() -> None:
+    view = view_of([Message("user", (Text("a paste"),))], weigh)
+    with pytest.raises(CannotFit) as refusal:
+        fold_within(8, Meter(), 0.1, lambda most: (view, Fold()), lambda messages, family: 9)
+    assert refusal.value.tokens > refusal.value.limit == 8
+
+
+def test_the_limit_of_a_step_is_taken_less_the_error_where_no_reserve_covers_it() -> None:
+    assert Budget(200_000, 40_000).less(0.1).limit == 160_000
+    assert Budget(200_000).less(0.1).limit == 181_818
+    assert Budget(200_000, 16_000, max_input=99_000).less(0.1).limit == 90_000
+
+
+def test_what_is_counted_exactly_has_the_frames_of_the_estimate() -> None:
+    messages = [Message("user", (Text("hello world"),))]
+    assert weigh_exactly(messages, "claude3") is None
+    assert weigh_exactly(messages) == (6 if at_hand else None)
