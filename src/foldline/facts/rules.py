@@ -230,10 +230,8 @@ def opening(framed: list[str]) -> Iterator[str]:
 def form(text: str, size: int) -> list[str]:
     """How a sentence looks: how it ends and how long it is."""
     last = text.rstrip()[-1:]
-    found = ["F" + (last if last in "?:!.。" else "-"), f"L{min(size if size < 4 else 3 + size // 4, 9)}"]
-    if "¤" in text:
-        found.append("F¤")
-    return found
+    length = f"L{min(size if size < 4 else 3 + size // 4, 9)}"
+    return [length, f"F{last}"] if last in "?:!" else [length]
 
 
 def spelled(text: str, unspaced: bool) -> Iterable[str]:
