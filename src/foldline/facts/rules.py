@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from itertools import combinations, pairwise, repeat
+from operator import add
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -47,6 +49,7 @@ _LITERAL = re.compile(
 )
 """What is quoted, and names of files, pages and code: what they say is not what the user says."""
 
+_MAY_QUOTE = re.compile(r"[`\"“„«「『/<\[@_]|\.[a-z]|--?[a-z]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[¤?!:;,…¿]|\.{3}")
 _WIDE = str.maketrans("？！：；，、’＂", '?!:;,,\'"')
@@ -65,22 +68,28 @@ class Words(NamedTuple):
     """First words of phrases."""
     stems: dict[str, str]
     weights: dict[str, int]
+    pairs: dict[tuple[str, str], int]
+    """Of two marks anywhere in a sentence, in the order of the alphabet."""
     links: _Links
     leaps: _Links
+    firsts: _Links
     unspaced: bool
 
 
 class _Links(dict[tuple[str, str], int]):
-    """What two neighbours are worth, each of which may have several marks."""
+    """What two words are worth, each of which may have several marks; `between` says how they stand to each other."""
 
     def __init__(self, weights: dict[str, int], between: str) -> None:
         super().__init__()
         self._weights, self._between = weights, between
 
     def __missing__(self, pair: tuple[str, str]) -> int:
-        names = (a + self._between + b for a in pair[0] for b in pair[1])
-        worth = self[pair] = sum(map(self._weights.get, names, repeat(0)))
+        worth = self[pair] = sum(map(self._weights.get, _linked(pair, self._between), repeat(0)))
         return worth
+
+
+def _linked(pair: tuple[str, str], between: str) -> Iterator[str]:
+    return (a + between + b for a in pair[0] for b in pair[1])
 
 
 def rules_in(message: str) -> list[tuple[str, Lifetime]]:
@@ -126,14 +135,13 @@ def lifetime(sentence: str, *, language: str = "") -> Lifetime:
 
 def _worth(marks: list[str], text: str, words: Words) -> int:
     """The sum of the weights of all features of a sentence."""
-    get = words.weights.get
-    framed = ["^", *marks, "$"]
+    get, framed = words.weights.get, ["^", *marks, "$"]
     seen = sorted(set("".join(marks)) - {SKIPPED})
     worth = words.weights["bias"] + sum(map(get, seen, repeat(0)))
-    worth += sum(map(words.links.__getitem__, pairwise(framed)))
-    worth += sum(map(words.leaps.__getitem__, zip(framed, framed[2:])))
-    worth += sum(map(get, map("&".join, combinations(seen, 2)), repeat(0)))
-    worth += sum(map(get, opening(framed), repeat(0)))
+    worth += sum(map(words.pairs.get, combinations(seen, 2), repeat(0)))
+    worth += sum(map(words.links.__getitem__, set(pairwise(framed))))
+    worth += sum(map(words.leaps.__getitem__, set(zip(framed, framed[2:]))))
+    worth += sum(map(words.firsts.__getitem__, set(zip(repeat(framed[1]), marks[1:]))))
     worth += sum(map(get, form(text, len(marks)), repeat(0)))
     return worth + sum(map(get, spelled(text, words.unspaced), repeat(0)))
 
@@ -148,22 +156,28 @@ def _three(worth: int) -> Iterator[int]:
 # --- features: the script that trains takes them from here ---
 
 
-def names(text: str, words: Words) -> set[str]:
-    """The features of a normal text, by name."""
+def names(text: str, words: Words) -> Iterator[str]:
+    """The features of a normal text by name, as often as they count."""
     marks = marks_of(text, words)[:_LONGEST]
     framed = ["^", *marks, "$"]
     seen = sorted(set("".join(marks)) - {SKIPPED})
-    found = {*seen, *map("&".join, combinations(seen, 2)), *opening(framed), *form(text, len(marks))}
-    found.update(a + b for pair in pairwise(framed) for a in pair[0] for b in pair[1])
-    found.update(f"{a}.{b}" for pair in zip(framed, framed[2:]) for a in pair[0] for b in pair[1])
-    return found | set(spelled(text, words.unspaced))
+    yield from (*seen, *map("&".join, combinations(seen, 2)), *form(text, len(marks)), *spelled(text, words.unspaced))
+    for between, pairs in (
+        ("", pairwise(framed)),
+        (".", zip(framed, framed[2:])),
+        ("~", zip(repeat(framed[1]), marks[1:])),
+    ):
+        for pair in set(pairs):
+            yield from _linked(pair, between)
 
 
 def normal(sentence: str) -> str:
     """A sentence without its bullet, in small letters, with signs for literals and numbers."""
     bullet = BULLET.match(sentence)
     text = sentence[bullet.end() if bullet else 0 :].lower().translate(_WIDE)
-    return _NUMBER.sub("0", _LITERAL.sub(" ¤ ", text))
+    if _MAY_QUOTE.search(text):
+        text = _LITERAL.sub(" ¤ ", text)
+    return _NUMBER.sub("0", text)
 
 
 def marks_of(text: str, words: Words) -> list[str]:
@@ -221,12 +235,6 @@ def _unspaced_marks(text: str, known: dict[str, str]) -> list[str]:
     return marks
 
 
-def opening(framed: list[str]) -> Iterator[str]:
-    """The first two marks together."""
-    if len(framed) > 3:
-        yield from (f"^{a}{b}" for a in framed[1] for b in framed[2])
-
-
 def form(text: str, size: int) -> list[str]:
     """How a sentence looks: how it ends and how long it is."""
     last = text.rstrip()[-1:]
@@ -234,13 +242,14 @@ def form(text: str, size: int) -> list[str]:
     return [length, f"F{last}"] if last in "?:!" else [length]
 
 
-def spelled(text: str, unspaced: bool) -> Iterable[str]:
+def spelled(text: str, unspaced: bool) -> set[str]:
     """Words and pairs of words as they are written; where no space parts them, two and three letters."""
     if unspaced:
         line = f"^{text.strip(' .。!')}$"
-        return ["#" + line[at : at + size] for size in (2, 3) for at in range(len(line) - size + 1)]
+        two = [f"#{a}{b}" for a, b in pairwise(line)]
+        return {*two, *map(add, two, line[2:])}
     tokens = ["^", *_TOKEN.findall(text), "$"]
-    return ["#" + token for token in tokens] + [f"#{a} {b}" for a, b in pairwise(tokens)]
+    return {*map("#".__add__, tokens), *[f"#{a} {b}" for a, b in pairwise(tokens)]}
 
 
 # --- languages ---
@@ -282,8 +291,7 @@ def _script(text: str) -> str:
 @cache
 def _votes() -> dict[str, dict[str, int]]:
     """Which languages a word speaks for."""
-    path = files("foldline.facts") / "words" / "languages.json"
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, int]])
+    return msgspec.json.decode(_path("languages").read_bytes(), type=dict[str, dict[str, int]])
 
 
 # --- tables ---
@@ -297,18 +305,25 @@ class Table(msgspec.Struct):
     weights: dict[str, tuple[int, int, int]] = {}
 
 
-def ready(table: Table, language: str) -> Words:
-    """A table as it is used."""
-    weights = {name: a + b * _STEP + c * _STEP * _STEP for name, (a, b, c) in table.weights.items()}
+def ready(table: Table, shared: Table, language: str) -> Words:
+    """A language's table with what all languages share, as it is used."""
+    weights: dict[str, int] = {}
+    for name, (a, b, c) in (*shared.weights.items(), *table.weights.items()):
+        weights[name] = weights.get(name, 0) + a + b * _STEP + c * _STEP * _STEP
+    pairs = {(name[0], name[2]): worth for name, worth in weights.items() if len(name) == 3 and name[1] == "&"}
     starts = frozenset(phrase.partition(" ")[0] for phrase in table.marks if " " in phrase)
-    links, leaps = _Links(weights, ""), _Links(weights, ".")
-    return Words(table.marks, starts, table.stems, weights, links, leaps, language in UNSPACED)
+    links, leaps, firsts = (_Links(weights, between) for between in ("", ".", "~"))
+    return Words(table.marks, starts, table.stems, weights, pairs, links, leaps, firsts, language in UNSPACED)
 
 
 @cache
 def _words(language: str) -> Words | None:
     """The table of a language, read once; none where there is none."""
-    path = files("foldline.facts") / "words" / f"{language}.json"
-    if not language.isalpha() or not path.is_file():
+    if language in ("shared", "languages") or not language.isalpha() or not _path(language).is_file():
         return None
-    return ready(msgspec.json.decode(path.read_bytes(), type=Table), language)
+    table, shared = (msgspec.json.decode(_path(name).read_bytes(), type=Table) for name in (language, "shared"))
+    return ready(table, shared, language)
+
+
+def _path(name: str) -> Traversable:
+    return files("foldline.facts") / "words" / f"{name}.json"
