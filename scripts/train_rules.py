@@ -38,7 +38,13 @@ OWN, SPELLED = 0.5, 0.7
 """How strongly a language's own weights, and those of words as they are written, are believed beside the shared ones."""
 
 STRICTNESS = 0.5
-OTHER_SCRIPTS = ("zh", "ja", "ko", "ru")
+OTHER_SCRIPTS = ("zh", "ja", "ko")
+OTHER_SIZE, OTHER_COUNT = 400, 12
+"""As if so many sentences of each language without a table were there, with so many of each of its commonest words."""
+
+RIGHT = 0.9
+"""How often a lifetime that is given must be right, in cross-validation."""
+
 LEAST, LEAST_OWN = 3, 4
 """Weights below this, in the tables' units, are left out: of what all languages share, and of each language's own."""
 
@@ -85,8 +91,8 @@ def weighed(example: Example, words: Words) -> dict[str, float]:
     return found
 
 
-def fitted(X: Any, y: np.ndarray) -> LogisticRegression:
-    return LogisticRegression(C=STRICTNESS, max_iter=1500).fit(X, y)
+def fitted(features: Any, y: np.ndarray) -> LogisticRegression:
+    return LogisticRegression(C=STRICTNESS, max_iter=1500).fit(features, y)
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -137,23 +143,35 @@ def weights_of(owner: str, weights: dict[str, np.ndarray], least: int) -> dict[s
 
 
 def votes(rows: Iterable[Example]) -> dict[str, dict[str, int]]:
-    """How strongly words and letters speak for a language that is written in Latin letters."""
+    """How strongly words and letters speak for a language that is written in Latin letters.
+
+    Languages without a table have their commonest words here, so that they are not taken for one that has.
+    """
     seen: dict[str, Counter[str]] = {}
+    size: Counter[str] = Counter()
     for row in rows:
         if row.language not in OTHER_SCRIPTS:
-            tokens = set(rules._TOKEN.findall(normal(row.text)))
-            for token in tokens | {letter for token in tokens for letter in token if not letter.isascii()}:
-                if token[0].isalpha():
-                    seen.setdefault(token, Counter())[row.language] += 1
-    size = Counter(row.language for row in rows)
+            size[row.language] += 1
+            count(set(rules._TOKEN.findall(normal(row.text))), row.language, 1, seen)
+    for line in (HERE / "others.txt").read_text("utf-8").splitlines():
+        name, _, words = line.partition(": ")
+        size[name] = OTHER_SIZE
+        count(set(words.split()), name, OTHER_COUNT, seen)
     found: dict[str, dict[str, int]] = {}
     for token, counts in sorted(seen.items()):
-        share = {name: (counts[name] + 0.2) / size[name] for name in size if name not in OTHER_SCRIPTS}
+        share = {name: (counts[name] + 0.2) / size[name] for name in size}
         usual = sum(share.values()) / len(share)
         worth = {name: round(8 * float(np.log(part / usual))) for name, part in share.items() if counts[name]}
         if sum(counts.values()) > 1 and max(worth.values()) > 4:
             found[token] = {name: value for name, value in sorted(worth.items()) if value > 0}
     return found
+
+
+def count(tokens: set[str], language: str, times: int, seen: dict[str, Counter[str]]) -> None:
+    letters = {letter for letter in "".join(tokens) if not letter.isascii()}
+    for part in tokens | letters:
+        if part[0].isalpha():
+            seen.setdefault(part, Counter())[language] += times
 
 
 def judged(rows: Iterable[Example]) -> np.ndarray:
@@ -172,15 +190,15 @@ def main() -> None:
     rows = [row for language in languages for row in examples(language)]
     train = [row for row in rows if not held_out(row.text)]
     vectors = DictVectorizer()
-    X = vectors.fit_transform([weighed(row, words[row.language]) for row in train])
+    features = vectors.fit_transform([weighed(row, words[row.language]) for row in train])
     y = np.array([row.label for row in train])
     above = np.zeros((len(y), 3))
-    for inside, outside in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
-        above[outside] = margins(fitted(X[inside], y[inside]).decision_function(X[outside]))
-    floors = floors_of(above, y, float(sys.argv[1]) if len(sys.argv) > 1 else 0.9)
+    for inside, outside in StratifiedKFold(5, shuffle=True, random_state=0).split(features, y):
+        above[outside] = margins(fitted(features[inside], y[inside]).decision_function(features[outside]))
+    floors = floors_of(above, y, RIGHT)
     print("thresholds", np.round(floors, 2))
     print(told("train, cv", decided(above, floors), y))
-    model = fitted(X, y)
+    model = fitted(features, y)
     values = (model.coef_[1:] - model.coef_[:1]).T
     weights = dict(zip(vectors.get_feature_names_out(), values))
     bias = model.intercept_[1:] - model.intercept_[0] - np.array(floors)

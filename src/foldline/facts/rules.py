@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from foldline.facts.splitting import BULLET, Sentence, sentences
+from foldline.facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
 
@@ -39,8 +39,10 @@ _STEP, _HALF = 1 << 20, 1 << 19
 _LONGEST = 24
 """Marks that are judged together: a longer sentence is judged in parts, which overlap by a third."""
 
-_SHORTEST_WORD, _WIDEST = 3, 12
-_PHRASE = 5
+_SHORTEST_STEM = 3
+_SIGNS = "¤?!:;,…¿0"
+"""What is no word and has itself as its mark."""
+
 _LITERAL = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
     r"|https?://\S+|<[^<>\n]{1,80}>|\[[^\]\n]{1,80}\]|[\w.+-]{1,60}@[\w-]{1,60}\.\w+"
@@ -52,7 +54,7 @@ _LITERAL = re.compile(
 _MAY_QUOTE = re.compile(r"[`\"“„«「『/<\[@_]|\.[a-z]|--?[a-z]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[¤?!:;,…¿]|\.{3}")
-_WIDE = str.maketrans("？！：；，、’＂", '?!:;,,\'"')
+_WIDE = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _SAMPLE = 4_000
 """Letters of a message from which its language is told."""
 
@@ -64,8 +66,8 @@ class Words(NamedTuple):
     """One language's table, ready to be summed: the three weights of a feature are one number."""
 
     marks: dict[str, str]
-    starts: frozenset[str]
-    """First words of phrases."""
+    starts: dict[str, int]
+    """How many words, or letters, the longest phrase has that starts with a word or letter."""
     stems: dict[str, str]
     weights: dict[str, int]
     pairs: dict[tuple[str, str], int]
@@ -95,21 +97,27 @@ def _linked(pair: tuple[str, str], between: str) -> Iterator[str]:
 def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
 
-    The items of a list are what the line above it calls them ("A few rules:"), and that line is no rule itself.
+    The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
+    is told where an item needs it.
     """
     language = language_of(message)
     found: list[tuple[str, Lifetime]] = []
-    title: Lifetime = "none"
+    title = ""
+    above: Lifetime = "none"
     for sentence in sentences(message):
-        kind = lifetime(sentence.text, language=_script(sentence.text) or language)
+        text = sentence.text
+        kind = lifetime(text, language=_script(text) or language)
+        if sentence.heads and len(text) <= _TITLE:
+            title, above = text, kind
+            continue
         if not sentence.item:
-            title = kind if sentence.heads and len(sentence.text) <= _TITLE else "none"
-            if sentence.heads:
-                continue
-        elif kind == "none" and not sentence.text.rstrip().endswith(("?", "？")):
-            kind = title
+            above = "none"
+        elif kind == "none" != above and not text.endswith(("?", "？")):
+            if title:
+                found.append((title, above))
+            title, kind = "", above
         if kind != "none":
-            found.append((sentence.text, kind))
+            found.append((text, kind))
     return found
 
 
@@ -182,21 +190,19 @@ def normal(sentence: str) -> str:
 
 def marks_of(text: str, words: Words) -> list[str]:
     """What the words of a normal text do, one after the other; the longest phrase counts."""
-    return _unspaced_marks(text, words.marks) if words.unspaced else _spaced_marks(text, words)
+    return _unspaced_marks(text, words) if words.unspaced else _spaced_marks(text, words)
 
 
 def _spaced_marks(text: str, words: Words) -> list[str]:
-    tokens = _TOKEN.findall(text)
-    known, marks, at = words.marks, [], 0
+    tokens, known = _TOKEN.findall(text), words.marks
+    marks: list[str] = []
+    at = 0
     while at < len(tokens):
         token = tokens[at]
-        if token in words.starts:
-            for size in range(min(_PHRASE, len(tokens) - at), 1, -1):
-                mark = known.get(" ".join(tokens[at : at + size]))
-                if mark:
-                    break
-            else:
-                size, mark = 1, known.get(token)
+        for size in range(words.starts.get(token, 1), 1, -1):
+            mark = known.get(" ".join(tokens[at : at + size]))
+            if mark and at + size <= len(tokens):
+                break
         else:
             size, mark = 1, known.get(token)
         marks.append(mark or _stem(token, words.stems))
@@ -205,29 +211,27 @@ def _spaced_marks(text: str, words: Words) -> list[str]:
 
 
 def _stem(token: str, stems: dict[str, str]) -> str:
-    for size in range(len(token), _SHORTEST_WORD - 1, -1):
+    for size in range(len(token), _SHORTEST_STEM - 1, -1):
         mark = stems.get(token[:size])
         if mark:
             return mark
-    if token.isalpha() or "'" in token:
-        return SKIPPED
-    return token[0] if token[0] in "¤?!:;,…¿0" else SKIPPED
+    return token[0] if token[0] in _SIGNS else SKIPPED
 
 
-def _unspaced_marks(text: str, known: dict[str, str]) -> list[str]:
-    text = " ".join(text.split())
+def _unspaced_marks(text: str, words: Words) -> list[str]:
+    text, known, starts = " ".join(text.split()), words.marks, words.starts
     marks: list[str] = []
     at, end = 0, len(text)
     while at < end:
-        for size in range(min(_WIDEST, end - at), 0, -1):
+        letter = text[at]
+        for size in range(min(starts.get(letter, 0), end - at), 0, -1):
             mark = known.get(text[at : at + size])
             if mark:
                 marks.append(mark)
                 at += size
                 break
         else:
-            letter = text[at]
-            if letter in "¤?!:;,…0":
+            if letter in _SIGNS:
                 marks.append(letter)
             elif letter not in " .。" and (not marks or marks[-1] != SKIPPED):
                 marks.append(SKIPPED)
@@ -260,7 +264,7 @@ _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0530-\u1dff\u2c00-\u2dff\ua000-\uabf
 
 
 def language_of(text: str) -> str:
-    """The language whose table serves a text best, by script and by its commonest words; empty where none does."""
+    """The language of a text by its script and its commonest words; English where nothing speaks against it."""
     text = text[:_SAMPLE]
     script = _script(text)
     if script or _OTHER_SCRIPT.search(text):
@@ -283,7 +287,7 @@ def _script(text: str) -> str:
     latin = sum(map(str.isascii, text))
     for name, letters in _SCRIPT:
         count = len(letters.findall(text))
-        if count and count * 3 >= latin - count or count >= 12:
+        if (count and count * 3 >= latin - count) or count >= 12:
             return name
     return ""
 
@@ -311,7 +315,10 @@ def ready(table: Table, shared: Table, language: str) -> Words:
     for name, (a, b, c) in (*shared.weights.items(), *table.weights.items()):
         weights[name] = weights.get(name, 0) + a + b * _STEP + c * _STEP * _STEP
     pairs = {(name[0], name[2]): worth for name, worth in weights.items() if len(name) == 3 and name[1] == "&"}
-    starts = frozenset(phrase.partition(" ")[0] for phrase in table.marks if " " in phrase)
+    starts: dict[str, int] = {}
+    for phrase in table.marks:
+        parts = phrase if language in UNSPACED else phrase.split()
+        starts[parts[0]] = max(starts.get(parts[0], 0), len(parts))
     links, leaps, firsts = (_Links(weights, between) for between in ("", ".", "~"))
     return Words(table.marks, starts, table.stems, weights, pairs, links, leaps, firsts, language in UNSPACED)
 
