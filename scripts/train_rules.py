@@ -34,13 +34,19 @@ LABELS = ("none", *LIFETIMES)
 HELD_OUT = 64
 """Of 256 sentences."""
 
-OWN, SPELLED = 0.5, 0.4
+OWN, SPELLED = 0.5, 0.7
 """How strongly a language's own weights, and those of words as they are written, are believed beside the shared ones."""
 
-STRICTNESS = 0.25
-OTHER_SCRIPTS = ("zh", "ja", "ko", "ru")
-LEAST = 2
-"""Weights below this, in the tables' units, are left out."""
+STRICTNESS = 0.5
+OTHER_SCRIPTS = ("zh", "ja", "ko")
+OTHER_SIZE, OTHER_COUNT = 400, 12
+"""As if so many sentences of each language without a table were there, with so many of each of its commonest words."""
+
+RIGHT = 0.9
+"""How often a lifetime that is given must be right, in cross-validation."""
+
+LEAST, LEAST_OWN = 3, 4
+"""Weights below this, in the tables' units, are left out: of what all languages share, and of each language's own."""
 
 
 class Example(NamedTuple):
@@ -75,18 +81,18 @@ def lexicon(language: str) -> Table:
 
 
 def weighed(example: Example, words: Words) -> dict[str, float]:
-    found = {}
+    found: Counter[str] = Counter()
     for name in names(normal(example.text), words):
         if name.startswith("#"):
-            found[f"{example.language}/{name}"] = SPELLED
+            found[f"{example.language}/{name}"] += SPELLED
         else:
-            found[f"/{name}"] = 1.0
-            found[f"{example.language}/{name}"] = OWN
+            found[f"/{name}"] += 1
+            found[f"{example.language}/{name}"] += OWN
     return found
 
 
-def fitted(X: Any, y: np.ndarray) -> LogisticRegression:
-    return LogisticRegression(C=STRICTNESS, max_iter=1500, class_weight="balanced").fit(X, y)
+def fitted(features: Any, y: np.ndarray) -> LogisticRegression:
+    return LogisticRegression(C=STRICTNESS, max_iter=1500).fit(features, y)
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -124,38 +130,36 @@ def told(title: str, found: np.ndarray, y: np.ndarray) -> str:
     return f"{title:9} {len(y):5}   " + "   ".join(parts)
 
 
-def table_of(language: str, lexicon: Table, weights: dict[str, np.ndarray], bias: np.ndarray) -> Table:
-    """The shared weights and the language's own, added up, rounded and pruned."""
-    summed: dict[str, np.ndarray] = {}
-    for name, weight in weights.items():
-        owner, _, feature = name.partition("/")
-        if owner in ("", language):
-            share = 1.0 if not owner else SPELLED if feature.startswith("#") else OWN
-            summed[feature] = summed.get(feature, np.zeros(3)) + share * weight
-    summed["bias"] = bias
-    rounded = {name: np.rint(weight * SCALE).astype(int) for name, weight in summed.items()}
-    possible = set("".join([*lexicon.marks.values(), *lexicon.stems.values()])) | set("_^$¤?!:;,…¿0.&")
-    kept = {
-        name: tuple(int(w) for w in weight)
-        for name, weight in sorted(rounded.items())
-        if name == "bias" or (abs(weight).max() >= LEAST and (name[0] in "#FL" or set(name) <= possible))
-    }
-    return Table(marks=dict(sorted(lexicon.marks.items())), stems=dict(sorted(lexicon.stems.items())), weights=kept)
+def weights_of(owner: str, weights: dict[str, np.ndarray], least: int) -> dict[str, tuple[int, int, int]]:
+    """The weights of one language, or with no owner the shared ones, rounded; those that say little are left out."""
+    kept: dict[str, tuple[int, int, int]] = {}
+    for name, weight in sorted(weights.items()):
+        whose, _, feature = name.partition("/")
+        share = 1.0 if not owner else SPELLED if feature.startswith("#") else OWN
+        rounded = np.clip(np.rint(weight * share * SCALE), -127, 127).astype(int)
+        if whose == owner and abs(rounded).max() >= least:
+            kept[feature] = (int(rounded[0]), int(rounded[1]), int(rounded[2]))
+    return kept
 
 
 def votes(rows: Iterable[Example]) -> dict[str, dict[str, int]]:
-    """How strongly words and letters speak for a language that is written in Latin letters."""
+    """How strongly words and letters speak for a language that is written in Latin letters.
+
+    Languages without a table have their commonest words here, so that they are not taken for one that has.
+    """
     seen: dict[str, Counter[str]] = {}
+    size: Counter[str] = Counter()
     for row in rows:
         if row.language not in OTHER_SCRIPTS:
-            tokens = set(rules._TOKEN.findall(normal(row.text)))
-            for token in tokens | {letter for token in tokens for letter in token if not letter.isascii()}:
-                if token[0].isalpha():
-                    seen.setdefault(token, Counter())[row.language] += 1
-    size = Counter(row.language for row in rows)
+            size[row.language] += 1
+            count(set(rules._TOKEN.findall(normal(row.text))), row.language, 1, seen)
+    for line in (HERE / "others.txt").read_text("utf-8").splitlines():
+        name, _, words = line.partition(": ")
+        size[name] = OTHER_SIZE
+        count(set(words.split()), name, OTHER_COUNT, seen)
     found: dict[str, dict[str, int]] = {}
     for token, counts in sorted(seen.items()):
-        share = {name: (counts[name] + 0.2) / size[name] for name in size if name not in OTHER_SCRIPTS}
+        share = {name: (counts[name] + 0.2) / size[name] for name in size}
         usual = sum(share.values()) / len(share)
         worth = {name: round(8 * float(np.log(part / usual))) for name, part in share.items() if counts[name]}
         if sum(counts.values()) > 1 and max(worth.values()) > 4:
@@ -163,37 +167,52 @@ def votes(rows: Iterable[Example]) -> dict[str, dict[str, int]]:
     return found
 
 
+def count(tokens: set[str], language: str, times: int, seen: dict[str, Counter[str]]) -> None:
+    letters = {letter for letter in "".join(tokens) if not letter.isascii()}
+    for part in tokens | letters:
+        if part[0].isalpha():
+            seen.setdefault(part, Counter())[language] += times
+
+
 def judged(rows: Iterable[Example]) -> np.ndarray:
     """What the shipped tables say."""
     return np.array([LABELS.index(rules.lifetime(row.text, language=row.language)) for row in rows])
 
 
+def write(name: str, table: object) -> None:
+    (OUT / f"{name}.json").write_bytes(msgspec.json.encode(table, order="sorted") + b"\n")
+
+
 def main() -> None:
     languages = sorted(path.stem for path in HERE.glob("*.tsv"))
     lexicons = {language: lexicon(language) for language in languages}
-    words = {language: ready(Table(t.marks, t.stems, {"bias": (0, 0, 0)}), language) for language, t in lexicons.items()}
+    words = {language: ready(t, Table(), language) for language, t in lexicons.items()}
     rows = [row for language in languages for row in examples(language)]
     train = [row for row in rows if not held_out(row.text)]
     vectors = DictVectorizer()
-    X = vectors.fit_transform([weighed(row, words[row.language]) for row in train])
+    features = vectors.fit_transform([weighed(row, words[row.language]) for row in train])
     y = np.array([row.label for row in train])
     above = np.zeros((len(y), 3))
-    for inside, outside in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
-        above[outside] = margins(fitted(X[inside], y[inside]).decision_function(X[outside]))
-    floors = floors_of(above, y, float(sys.argv[1]) if len(sys.argv) > 1 else 0.9)
+    for inside, outside in StratifiedKFold(5, shuffle=True, random_state=0).split(features, y):
+        above[outside] = margins(fitted(features[inside], y[inside]).decision_function(features[outside]))
+    floors = floors_of(above, y, RIGHT)
     print("thresholds", np.round(floors, 2))
     print(told("train, cv", decided(above, floors), y))
-    model = fitted(X, y)
+    model = fitted(features, y)
     values = (model.coef_[1:] - model.coef_[:1]).T
     weights = dict(zip(vectors.get_feature_names_out(), values))
     bias = model.intercept_[1:] - model.intercept_[0] - np.array(floors)
     OUT.mkdir(exist_ok=True)
+    shared = weights_of("", weights, LEAST)
+    shared["bias"] = tuple(int(b) for b in np.rint(bias * SCALE))
+    write("shared", Table(weights=shared))
     for language in languages:
-        table = table_of(language, lexicons[language], weights, bias)
-        (OUT / f"{language}.json").write_bytes(msgspec.json.encode(table) + b"\n")
-    (OUT / "languages.json").write_bytes(msgspec.json.encode(votes(train)) + b"\n")
+        own = weights_of(language, weights, LEAST_OWN)
+        write(language, Table(lexicons[language].marks, lexicons[language].stems, own))
+    write("languages", votes(train))
     rules._words.cache_clear()
     rules._votes.cache_clear()
+    print(f"shared {(OUT / 'shared.json').stat().st_size / 1000:.0f} kB")
     print("\nheld out, precision / recall")
     for language in languages:
         held = [row for row in rows if row.language == language and held_out(row.text)]

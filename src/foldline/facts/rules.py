@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from itertools import combinations, pairwise, repeat
+from operator import add
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -37,8 +39,10 @@ _STEP, _HALF = 1 << 20, 1 << 19
 _LONGEST = 24
 """Marks that are judged together: a longer sentence is judged in parts, which overlap by a third."""
 
-_SHORTEST_WORD, _WIDEST = 3, 12
-_PHRASE = 5
+_SHORTEST_STEM = 3
+_SIGNS = "¤?!:;,…¿0"
+"""What is no word and has itself as its mark."""
+
 _LITERAL = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
     r"|https?://\S+|<[^<>\n]{1,80}>|\[[^\]\n]{1,80}\]|[\w.+-]{1,60}@[\w-]{1,60}\.\w+"
@@ -47,6 +51,7 @@ _LITERAL = re.compile(
 )
 """What is quoted, and names of files, pages and code: what they say is not what the user says."""
 
+_MAY_QUOTE = re.compile(r"[`\"“„«「『/<\[@_]|\.[a-z]|--?[a-z]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[¤?!:;,…¿]|\.{3}")
 _WIDE = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
@@ -61,46 +66,58 @@ class Words(NamedTuple):
     """One language's table, ready to be summed: the three weights of a feature are one number."""
 
     marks: dict[str, str]
-    starts: frozenset[str]
-    """First words of phrases."""
+    starts: dict[str, int]
+    """How many words, or letters, the longest phrase has that starts with a word or letter."""
     stems: dict[str, str]
     weights: dict[str, int]
+    pairs: dict[tuple[str, str], int]
+    """Of two marks anywhere in a sentence, in the order of the alphabet."""
     links: _Links
     leaps: _Links
+    firsts: _Links
     unspaced: bool
 
 
 class _Links(dict[tuple[str, str], int]):
-    """What two neighbours are worth, each of which may have several marks."""
+    """What two words are worth, each of which may have several marks; `between` says how they stand to each other."""
 
     def __init__(self, weights: dict[str, int], between: str) -> None:
         super().__init__()
         self._weights, self._between = weights, between
 
     def __missing__(self, pair: tuple[str, str]) -> int:
-        names = (a + self._between + b for a in pair[0] for b in pair[1])
-        worth = self[pair] = sum(map(self._weights.get, names, repeat(0)))
+        worth = self[pair] = sum(map(self._weights.get, _linked(pair, self._between), repeat(0)))
         return worth
+
+
+def _linked(pair: tuple[str, str], between: str) -> Iterator[str]:
+    return (a + between + b for a in pair[0] for b in pair[1])
 
 
 def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
 
-    The items of a list are what the line above it calls them ("A few rules:"), and that line is no rule itself.
+    The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
+    is told where an item needs it.
     """
     language = language_of(message)
     found: list[tuple[str, Lifetime]] = []
-    title: Lifetime = "none"
+    title = ""
+    above: Lifetime = "none"
     for sentence in sentences(message):
-        kind = lifetime(sentence.text, language=_script(sentence.text) or language)
+        text = sentence.text
+        kind = lifetime(text, language=_script(text) or language)
+        if sentence.heads and len(text) <= _TITLE:
+            title, above = text, kind
+            continue
         if not sentence.item:
-            title = kind if sentence.heads and len(sentence.text) <= _TITLE else "none"
-            if sentence.heads:
-                continue
-        elif kind == "none" and not sentence.text.rstrip().endswith(("?", "？")):
-            kind = title
+            above = "none"
+        elif kind == "none" != above and not text.endswith(("?", "？")):
+            if title:
+                found.append((title, above))
+            title, kind = "", above
         if kind != "none":
-            found.append((sentence.text, kind))
+            found.append((text, kind))
     return found
 
 
@@ -126,14 +143,13 @@ def lifetime(sentence: str, *, language: str = "") -> Lifetime:
 
 def _worth(marks: list[str], text: str, words: Words) -> int:
     """The sum of the weights of all features of a sentence."""
-    get = words.weights.get
-    framed = ["^", *marks, "$"]
+    get, framed = words.weights.get, ["^", *marks, "$"]
     seen = sorted(set("".join(marks)) - {SKIPPED})
     worth = words.weights["bias"] + sum(map(get, seen, repeat(0)))
-    worth += sum(map(words.links.__getitem__, pairwise(framed)))
-    worth += sum(map(words.leaps.__getitem__, zip(framed, framed[2:])))
-    worth += sum(map(get, map("&".join, combinations(seen, 2)), repeat(0)))
-    worth += sum(map(get, opening(framed), repeat(0)))
+    worth += sum(map(words.pairs.get, combinations(seen, 2), repeat(0)))
+    worth += sum(map(words.links.__getitem__, set(pairwise(framed))))
+    worth += sum(map(words.leaps.__getitem__, set(zip(framed, framed[2:]))))
+    worth += sum(map(words.firsts.__getitem__, set(zip(repeat(framed[1]), marks[1:]))))
     worth += sum(map(get, form(text, len(marks)), repeat(0)))
     return worth + sum(map(get, spelled(text, words.unspaced), repeat(0)))
 
@@ -148,41 +164,45 @@ def _three(worth: int) -> Iterator[int]:
 # --- features: the script that trains takes them from here ---
 
 
-def names(text: str, words: Words) -> set[str]:
-    """The features of a normal text, by name."""
+def names(text: str, words: Words) -> Iterator[str]:
+    """The features of a normal text by name, as often as they count."""
     marks = marks_of(text, words)[:_LONGEST]
     framed = ["^", *marks, "$"]
     seen = sorted(set("".join(marks)) - {SKIPPED})
-    found = {*seen, *map("&".join, combinations(seen, 2)), *opening(framed), *form(text, len(marks))}
-    found.update(a + b for pair in pairwise(framed) for a in pair[0] for b in pair[1])
-    found.update(f"{a}.{b}" for pair in zip(framed, framed[2:]) for a in pair[0] for b in pair[1])
-    return found | set(spelled(text, words.unspaced))
+    yield from (*seen, *map("&".join, combinations(seen, 2)), *form(text, len(marks)), *spelled(text, words.unspaced))
+    for between, pairs in (
+        ("", pairwise(framed)),
+        (".", zip(framed, framed[2:])),
+        ("~", zip(repeat(framed[1]), marks[1:])),
+    ):
+        for pair in set(pairs):
+            yield from _linked(pair, between)
 
 
 def normal(sentence: str) -> str:
     """A sentence without its bullet, in small letters, with signs for literals and numbers."""
     bullet = BULLET.match(sentence)
     text = sentence[bullet.end() if bullet else 0 :].lower().translate(_WIDE)
-    return _NUMBER.sub("0", _LITERAL.sub(" ¤ ", text))
+    if _MAY_QUOTE.search(text):
+        text = _LITERAL.sub(" ¤ ", text)
+    return _NUMBER.sub("0", text)
 
 
 def marks_of(text: str, words: Words) -> list[str]:
     """What the words of a normal text do, one after the other; the longest phrase counts."""
-    return _unspaced_marks(text, words.marks) if words.unspaced else _spaced_marks(text, words)
+    return _unspaced_marks(text, words) if words.unspaced else _spaced_marks(text, words)
 
 
 def _spaced_marks(text: str, words: Words) -> list[str]:
-    tokens = _TOKEN.findall(text)
-    known, marks, at = words.marks, [], 0
+    tokens, known = _TOKEN.findall(text), words.marks
+    marks: list[str] = []
+    at = 0
     while at < len(tokens):
         token = tokens[at]
-        if token in words.starts:
-            for size in range(min(_PHRASE, len(tokens) - at), 1, -1):
-                mark = known.get(" ".join(tokens[at : at + size]))
-                if mark:
-                    break
-            else:
-                size, mark = 1, known.get(token)
+        for size in range(words.starts.get(token, 1), 1, -1):
+            mark = known.get(" ".join(tokens[at : at + size]))
+            if mark and at + size <= len(tokens):
+                break
         else:
             size, mark = 1, known.get(token)
         marks.append(mark or _stem(token, words.stems))
@@ -191,29 +211,27 @@ def _spaced_marks(text: str, words: Words) -> list[str]:
 
 
 def _stem(token: str, stems: dict[str, str]) -> str:
-    for size in range(len(token), _SHORTEST_WORD - 1, -1):
+    for size in range(len(token), _SHORTEST_STEM - 1, -1):
         mark = stems.get(token[:size])
         if mark:
             return mark
-    if token.isalpha() or "'" in token:
-        return SKIPPED
-    return token[0] if token[0] in "¤?!:;,…¿0" else SKIPPED
+    return token[0] if token[0] in _SIGNS else SKIPPED
 
 
-def _unspaced_marks(text: str, known: dict[str, str]) -> list[str]:
-    text = " ".join(text.split())
+def _unspaced_marks(text: str, words: Words) -> list[str]:
+    text, known, starts = " ".join(text.split()), words.marks, words.starts
     marks: list[str] = []
     at, end = 0, len(text)
     while at < end:
-        for size in range(min(_WIDEST, end - at), 0, -1):
+        letter = text[at]
+        for size in range(min(starts.get(letter, 0), end - at), 0, -1):
             mark = known.get(text[at : at + size])
             if mark:
                 marks.append(mark)
                 at += size
                 break
         else:
-            letter = text[at]
-            if letter in "¤?!:;,…0":
+            if letter in _SIGNS:
                 marks.append(letter)
             elif letter not in " .。" and (not marks or marks[-1] != SKIPPED):
                 marks.append(SKIPPED)
@@ -221,28 +239,21 @@ def _unspaced_marks(text: str, known: dict[str, str]) -> list[str]:
     return marks
 
 
-def opening(framed: list[str]) -> Iterator[str]:
-    """The first two marks together."""
-    if len(framed) > 3:
-        yield from (f"^{a}{b}" for a in framed[1] for b in framed[2])
-
-
 def form(text: str, size: int) -> list[str]:
     """How a sentence looks: how it ends and how long it is."""
     last = text.rstrip()[-1:]
-    found = ["F" + (last if last in "?:!.。" else "-"), f"L{min(size if size < 4 else 3 + size // 4, 9)}"]
-    if "¤" in text:
-        found.append("F¤")
-    return found
+    length = f"L{min(size if size < 4 else 3 + size // 4, 9)}"
+    return [length, f"F{last}"] if last in "?:!" else [length]
 
 
-def spelled(text: str, unspaced: bool) -> Iterable[str]:
+def spelled(text: str, unspaced: bool) -> set[str]:
     """Words and pairs of words as they are written; where no space parts them, two and three letters."""
     if unspaced:
         line = f"^{text.strip(' .。!')}$"
-        return ["#" + line[at : at + size] for size in (2, 3) for at in range(len(line) - size + 1)]
+        two = [f"#{a}{b}" for a, b in pairwise(line)]
+        return {*two, *map(add, two, line[2:])}
     tokens = ["^", *_TOKEN.findall(text), "$"]
-    return ["#" + token for token in tokens] + [f"#{a} {b}" for a, b in pairwise(tokens)]
+    return {*map("#".__add__, tokens), *[f"#{a} {b}" for a, b in pairwise(tokens)]}
 
 
 # --- languages ---
@@ -253,7 +264,7 @@ _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0530-\u1dff\u2c00-\u2dff\ua000-\uabf
 
 
 def language_of(text: str) -> str:
-    """The language whose table serves a text best, by script and by its commonest words; empty where none does."""
+    """The language of a text by its script and its commonest words; English where nothing speaks against it."""
     text = text[:_SAMPLE]
     script = _script(text)
     if script or _OTHER_SCRIPT.search(text):
@@ -284,8 +295,7 @@ def _script(text: str) -> str:
 @cache
 def _votes() -> dict[str, dict[str, int]]:
     """Which languages a word speaks for."""
-    path = files("foldline.facts") / "words" / "languages.json"
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, int]])
+    return msgspec.json.decode(_path("languages").read_bytes(), type=dict[str, dict[str, int]])
 
 
 # --- tables ---
@@ -299,18 +309,28 @@ class Table(msgspec.Struct):
     weights: dict[str, tuple[int, int, int]] = {}
 
 
-def ready(table: Table, language: str) -> Words:
-    """A table as it is used."""
-    weights = {name: a + b * _STEP + c * _STEP * _STEP for name, (a, b, c) in table.weights.items()}
-    starts = frozenset(phrase.partition(" ")[0] for phrase in table.marks if " " in phrase)
-    links, leaps = _Links(weights, ""), _Links(weights, ".")
-    return Words(table.marks, starts, table.stems, weights, links, leaps, language in UNSPACED)
+def ready(table: Table, shared: Table, language: str) -> Words:
+    """A language's table with what all languages share, as it is used."""
+    weights: dict[str, int] = {}
+    for name, (a, b, c) in (*shared.weights.items(), *table.weights.items()):
+        weights[name] = weights.get(name, 0) + a + b * _STEP + c * _STEP * _STEP
+    pairs = {(name[0], name[2]): worth for name, worth in weights.items() if len(name) == 3 and name[1] == "&"}
+    starts: dict[str, int] = {}
+    for phrase in table.marks:
+        parts = phrase if language in UNSPACED else phrase.split()
+        starts[parts[0]] = max(starts.get(parts[0], 0), len(parts))
+    links, leaps, firsts = (_Links(weights, between) for between in ("", ".", "~"))
+    return Words(table.marks, starts, table.stems, weights, pairs, links, leaps, firsts, language in UNSPACED)
 
 
 @cache
 def _words(language: str) -> Words | None:
     """The table of a language, read once; none where there is none."""
-    path = files("foldline.facts") / "words" / f"{language}.json"
-    if not language.isalpha() or not path.is_file():
+    if language in ("shared", "languages") or not language.isalpha() or not _path(language).is_file():
         return None
-    return ready(msgspec.json.decode(path.read_bytes(), type=Table), language)
+    table, shared = (msgspec.json.decode(_path(name).read_bytes(), type=Table) for name in (language, "shared"))
+    return ready(table, shared, language)
+
+
+def _path(name: str) -> Traversable:
+    return files("foldline.facts") / "words" / f"{name}.json"
