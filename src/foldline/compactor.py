@@ -24,7 +24,7 @@ from foldline.page.extract import extract
 from foldline.policy import DEFAULT, Policy, budget, budget_for, preset
 from foldline.risk import Risk, risk_after
 from foldline.steps import Step, caps, steps_by_hand, steps_for, steps_within
-from foldline.tokens.meter import ESTIMATE_ERROR, Count, Meter
+from foldline.tokens.meter import TEXT_ERROR, Count, Meter
 from foldline.view import View
 from foldline.within import fold_within
 from foldline.writers.draft import Summarizer
@@ -223,7 +223,7 @@ class Compactor:
         """
         self._take(messages)
         surely = self.count.tokens * (1 + self.count.error)
-        self._install(*self._held(max_tokens, "manual", error=0.0 if surely <= max_tokens else ESTIMATE_ERROR))
+        self._install(*self._held(max_tokens, "manual", error=0.0 if surely <= max_tokens else TEXT_ERROR))
         return self._hand_out()
 
     def recall(self, id: str) -> Message | None:

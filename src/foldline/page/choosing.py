@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
-from foldline.facts.types import Piece
+from foldline.facts.types import Piece, Rule
 from foldline.messages import Value
 from foldline.tokens.estimate import estimate_all
 
@@ -23,6 +23,10 @@ _FRAME = 3
 _QUESTION = 0.35
 _LABELLED = 0.8
 _EDGE = 0.85
+_BINDING = 2.0
+BEGIN = 40
+"""Characters of a rule by which it is known in the piece that holds it."""
+
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
 _HEAD = 12
@@ -73,8 +77,12 @@ class Candidate(Value, frozen=True):
     """What its form adds: somebody put a label before it, or a report begins or ends with it."""
 
 
-def candidates(pieces: Sequence[Piece], boost: Mapping[str, float] | None = None) -> list[Candidate]:
-    """The pieces, weighed; a term that stands in many of them says less, one of `boost` more."""
+def candidates(
+    pieces: Sequence[Piece], boost: Mapping[str, float] | None = None, standing: Sequence[Rule] = ()
+) -> list[Candidate]:
+    """The pieces, weighed; a term that stands in many of them says less, one of `boost` more, and so does a rule that stands."""
+    binding = {(rule.at, rule.text[:BEGIN]) for rule in standing}
+    bound = {at for at, _ in binding}
     found = [terms(piece.text) for piece in pieces]
     stands = Counter(term for each in found for term in each)
     rare = {term: 1.0 / (1.0 + 0.5 * log(n)) for term, n in stands.items()}
@@ -88,7 +96,13 @@ def candidates(pieces: Sequence[Piece], boost: Mapping[str, float] | None = None
             cost,
             {t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()},
             (_QUESTION if piece.text.endswith(("?", "？")) else 1.0) / said[piece.text],
-            (_LABELLED if _LABEL.match(piece.text) else 0.0) + (_EDGE if piece.edge else 0.0),
+            (_LABELLED if _LABEL.match(piece.text) else 0.0)
+            + (_EDGE if piece.edge else 0.0)
+            + (
+                _BINDING
+                if piece.at in bound and any(at == piece.at and text in piece.text for at, text in binding)
+                else 0.0
+            ),
         )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, found))
     ]

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from foldline.facts.literals import literals
 from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
-from foldline.facts.types import Facts, Piece
+from foldline.facts.types import Facts, Piece, Rule
 from foldline.messages import Message, Summary, replace
 from foldline.page.choosing import Candidate, candidates, choose, next_best, terms
 from foldline.page.lines import files, rules, state, task
@@ -23,7 +23,7 @@ from foldline.page.quoting import anothers, quoted, safe, shorten
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
-TASK, RULES, STATE, FILES, NAMES = 0.6, 0.4, 0.15, 0.14, 0.06
+TASK, RULES, STATE, FILES, NAMES = 0.6, 0.3, 0.15, 0.14, 0.06
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
 FOCUS = 3.0
@@ -57,18 +57,12 @@ def compose(brief: Brief, facts: Facts) -> str:
         page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
     wanted = task(facts, brief.after)
     page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
-    told = set(terms("\n".join(wanted))) if budget < SMALL else set[str]()
-    binding = candidates(
-        [
-            Piece(rule.text, rule.at, i, "harness" if rule.by == "project" else "user", "rule")
-            for i, rule in enumerate(rules(facts, brief.after))
-        ]
-    )
-    standing = choose(binding, int(budget * RULES), told, facts.end)
-    page.add("Rules that stand", [f"- {safe(each.piece.text)}" for each in sorted(standing, key=lambda e: e.place)])
+    standing = rules(facts, brief.after)
+    if budget >= SMALL:
+        page.add("Rules that stand", binding(standing, int(budget * RULES), facts.end))
     page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
     page.add("Files", [f"- {safe(text)}" for text in files(facts, int(budget * FILES))])
-    told.update(terms("\n".join(page.lines())))
+    told = set(terms("\n".join(page.lines())))
     told.update(term for file in facts.files for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), 1.0) if focus else None)
     room = page.room - int(budget * NAMES)
@@ -82,6 +76,15 @@ def compose(brief: Brief, facts: Facts) -> str:
     page.add("Also named", names(found, chosen, told, page.room))
     page.grow(found, chosen, told, facts)
     return page.text()
+
+
+def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
+    """The rules as lines, oldest first; where not all have room, those that say most for their length."""
+    pieces = [
+        Piece(r.text, r.at, i, "harness" if r.by == "project" else "user", "rule") for i, r in enumerate(standing)
+    ]
+    chosen = choose(candidates(pieces), room, set(), newest)
+    return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
 
 
 class Page:
@@ -119,7 +122,7 @@ class Page:
 
     def timeline(self, chosen: Sequence[Candidate], facts: Facts) -> None:
         """Tells the chosen pieces in the order in which they happened."""
-        lines = told(sorted(chosen, key=lambda each: each.place), facts, numbered=self.budget >= NUMBERED)
+        lines = timeline(sorted(chosen, key=lambda each: each.place), facts, numbered=self.budget >= NUMBERED)
         self.add("What happened", lines)
 
     def grow(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
@@ -155,7 +158,7 @@ class Page:
         return clean("\n\n".join(blocks) if self.budget >= SMALL else "\n".join(blocks))
 
 
-def told(chosen: Sequence[Candidate], facts: Facts, *, numbered: bool) -> list[str]:
+def timeline(chosen: Sequence[Candidate], facts: Facts, *, numbered: bool) -> list[str]:
     """The pieces as lines, those of one text or call in one, with the number of the turn before a user's."""
     starts = [request.at for request in facts.requests]
     heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
