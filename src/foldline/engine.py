@@ -15,7 +15,8 @@ from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
-from foldline.tokens.weigh import SURELY_SHORT
+from foldline.tokens.estimate import estimate
+from foldline.tokens.weigh import SURELY_SHORT, summary_frame
 from foldline.view import Brief, Edit, Entry, View
 from foldline.writers.accept import Written, extracted, write
 from foldline.writers.asking import answer_to, await_answer
@@ -24,12 +25,11 @@ from foldline.writers.draft import Answer, Ask, Summarizer, spent_on
 MIN_PROGRESS = 0.02
 """The share of the view that a fold must free to be installed, unless the view is over its limit."""
 
-NOTE_TOKENS = 48
-SHORT_NOTE = 10
-"""What the line takes that ends each summary and says which messages can be recalled; in a short one only how many."""
-
 UNNOTED = 64
-"""Tokens of a summary that has no room for that line."""
+"""Tokens of a summary that has no room for a line which says what can be recalled."""
+
+TRIES = 3
+"""How often a page is written anew, smaller, until it holds."""
 
 SPARE = 0.04
 """The share of its room that a page may leave before the newest of what it stands for stays whole instead."""
@@ -155,33 +155,53 @@ def _write(
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
         return _with_facts(edit, edit.into, messages)
-    size = int(edit.into.max_tokens / max(ratio, 0.1))
-    short = size < SURELY_SHORT
-    size = max(12, size - (0 if size < UNNOTED else SHORT_NOTE if short else NOTE_TOKENS))
+    note = _note(span, edit.into.max_tokens)
+    size = max(12, int(edit.into.max_tokens / max(ratio, 0.1)) - (estimate(note) + 2 if note else 0))
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
     round = max(rounds, folds_behind(messages)) + 1
     known = {entry.id for entry in span}
     after = tuple(user_words([e.message for e in view.entries[start:] if e.id not in known]))
     brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads, after=after)
     facts = facts_of(messages)
+    marks = {"round": round, "automatic": automatic_folds(messages) + (trigger == "threshold")}
+
+    def summary_of(written: Written) -> Message:
+        text = f"{written.summary.text.rstrip()}\n\n{note}".strip()
+        return Message("user", (Summary(text, {**written.summary.facts, **marks}),))
+
     if layer.hard:
-        written = Written(extracted(brief, facts))
+        most = edit.into.max_tokens + summary_frame(edit.into.max_tokens)
+        written = _within(brief, facts, most, lambda written: view.count(summary_of(written)))
+        spare = most - view.count(summary_of(written))
+        if spare > SPARE * most and (less := _given_back(edit, edit.into, view, spare)):
+            return (yield from _write(less, view, layer, focus, ratio, rounds, trigger, told))
     else:
         stay = [entry.message for entry in (*view.entries[:start], *view.entries[start + len(span) :])]
         most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
-    note = f"[folded: {len(span)} messages, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
-    note = f"[folded: {len(span)} messages]" if short else note
-    note = "" if edit.into.max_tokens < UNNOTED else note
-    gap = "\n" if short else "\n\n"
-    automatic = automatic_folds(messages) + (trigger == "threshold")
-    data = {**written.summary.facts, "round": round, "automatic": automatic}
-    summary = Message("user", (Summary(f"{written.summary.text.rstrip()}{gap}{note}".strip(), data),))
-    spare = edit.into.max_tokens - view.count(summary)
-    if layer.hard and spare > SPARE * edit.into.max_tokens and (less := _given_back(edit, edit.into, view, spare)):
-        return (yield from _write(less, view, layer, focus, ratio, rounds, trigger, told))
     told.append(Told(edit.drop, edit.into.also, facts, written))
-    return replace(edit, into=(*written.native, summary))
+    return replace(edit, into=(*written.native, summary_of(written)))
+
+
+def _within(brief: Brief, facts: Facts, most: int, size: Callable[[Written], int]) -> Written:
+    """The page, a little smaller where together with its note it would take more than `most` tokens of the view."""
+    written = Written(extracted(brief, facts))
+    for _ in range(TRIES):
+        if (over := size(written) - most) <= 0:
+            break
+        brief = replace(brief, max_tokens=brief.max_tokens - over)
+        written = Written(extracted(brief, facts))
+    return written
+
+
+def _note(span: Sequence[Entry], tokens: int) -> str:
+    """The line that ends a summary of so many tokens and says what can be recalled; the less room there is, the shorter."""
+    if tokens < UNNOTED:
+        return ""
+    folded = f"[folded: {len(span)} messages"
+    if tokens < SURELY_SHORT:
+        return f"{folded}]"
+    return f"{folded}, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
 
 
 def _given_back(edit: Edit, brief: Brief, view: View, spare: int) -> Edit | None:
