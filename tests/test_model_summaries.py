@@ -115,7 +115,7 @@ MODELS = ["openai:demo-1", "anthropic:claude-haiku-4-5", "google:gemini-2.5-flas
 @pytest.mark.parametrize("model", [*MODELS, "demo-1", "openrouter:anthropic/claude-haiku-4.5"])
 def test_a_model_writes_the_summary_and_code_adds_what_it_forgot(model: str) -> None:
     history = talk()
-    history[21:21] = history[3:5]
+    history[26:26] = history[3:5]
     compactor, shown, provider = folded(says(GOOD), model=model, history=history)
     receipt = compactor.folds[0].receipt
     assert "A stack was chosen" in shown

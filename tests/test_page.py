@@ -232,6 +232,19 @@ def test_where_the_newest_request_stays_behind_the_page_no_older_one_is_the_task
     assert "Also keep it working for stdin" in text
 
 
+def test_a_plan_that_is_leaned_on_is_not_shown_as_the_users_words_and_takes_no_room_of_the_task() -> None:
+    task = "I want a retention step in the nightly run that deletes the documents of paid invoices."
+    long = PLAN + "".join(
+        f"\nStage {i} of it changes stage_{i}.py and everything that calls it, with tests of its own."
+        for i in range(90)
+    )
+    for go, after in (("go on", ()), ("", ("go on",))):
+        messages = [user(task), says(long), *([user(go)] if go else [])]
+        text = page(messages, 1_000, after=after)
+        assert task in section(text, "Task now")
+        assert not any("stage_" in line or "expired_documents" in line for line in USERS.findall(text))
+
+
 def test_a_go_ahead_that_stays_behind_the_page_leaves_what_it_leans_on() -> None:
     messages = [user("I want a retention step in the nightly run that deletes paid documents."), says(PLAN)]
     assert "expired_documents(before, limit)" in section(page(messages, 1_500, after=("go on",)), "Task now")
