@@ -27,6 +27,7 @@ from foldline.view import Brief, View, view_of
 from foldline.writers.draft import Draft
 from foldline.writers.gate import judge
 from foldline.writers.repair import beside, repair, reserve
+from talk import says, user
 
 # -- languages ----------------------------------------------------------------------------------------------------
 
@@ -55,10 +56,6 @@ def test_languages_are_told_apart(language: str, text: str) -> None:
 
 def call(id: str, name: str, arguments: str, result: str) -> list[Message]:
     return [Message("assistant", (ToolCall(id, name, arguments),)), Message("tool", (ToolResult(id, (Text(result),)),))]
-
-
-def user(words: str) -> Message:
-    return Message("user", (Text(words),))
 
 
 WORK = [
@@ -139,7 +136,8 @@ def test_what_is_added_cannot_close_the_frame(tag: str) -> None:
 
 
 def test_the_receipt_names_where_a_fact_stands() -> None:
-    messages = [*WORK, *(user(f"Filler {i}. " + "Words of no consequence. " * 40) for i in range(12))]
+    messages = [*WORK, says("I looked at it.")]
+    messages += (user(f"Filler {i}. " + "Words of no consequence. " * 40) for i in range(12))
     _, fold = chained([messages], lambda brief, given: "## Goal\nRead CSV.")
     ids = {entry.id: entry.message for entry in view_of(messages, weigh).entries}
     named = {name: ids[id] for name, id in fold.receipt.found_in.items()}
@@ -214,8 +212,9 @@ def test_after_five_folds_by_a_bad_summarizer_nothing_is_lost_and_nothing_invent
     assert CLAIM not in summary.text
     assert judge(Draft(summary.text), messages, truth).faults == ()
     standing = [rule.text for rule in truth.rules if rule.by == "user" and rule.lifetime == "standing"]
-    assert [text for text in standing if flat(text) not in shown] == []
+    kept = {rule.text for rule in behind.rules}
+    assert [text for text in standing if flat(text) not in shown and not (summarizer is invents and text in kept)] == []
     known = (*engine._visible(view), *(f.path for f in behind.files), *(f.text for f in behind.faults))
-    known = (*known, *(r.text for r in behind.rules), *(r.text for r in behind.requests))
+    known = (*known, *kept, *(r.text for r in behind.requests))
     found = audit(truth, known)
     assert found.kept >= 0.95 * (found.kept + len(found.lost))
