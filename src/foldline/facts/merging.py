@@ -23,6 +23,9 @@ MOST_REQUEST_CHARACTERS = 80_000
 _KINDS: dict[str, type[Value]] = {
     "requests": Request, "rules": Rule, "pieces": Piece, "files": File, "commands": Command, "faults": Fault, "todos": Todo,
 }  # fmt: skip
+_OLDER = {"constraints": "rules"}
+"""What folds of up to 0.9 called facts."""
+
 _SEEN = frozenset({"files", "commands", "faults"})
 _KEPT = {
     "rule": 7, "said": 6, "summary": 5, "report": 4, "change": 3, "failure": 3, "call": 2, "thought": 1, "result": 1, "excerpt": 0,
@@ -82,6 +85,7 @@ def from_data(data: Mapping[str, Any]) -> Facts:
     plain = _plain(data)
     if not isinstance(plain, dict):
         return Facts()
+    plain = {_OLDER.get(name, name): value for name, value in plain.items()}
     fields: dict[str, Any] = {}
     for name, kind in _KINDS.items():
         items = plain.get(name)
@@ -95,7 +99,12 @@ def from_data(data: Mapping[str, Any]) -> Facts:
 
 def closes(passed: str, failed: str) -> bool:
     """Whether the success of one attempt closes the failure of another: the same one, or one with a wider target."""
-    return f"{failed} ".startswith(f"{passed} ")
+    (program, *targets), (tried, *aims) = passed.split() or [""], failed.split() or [""]
+    return program == tried and all(any(_within(aim, target) for aim in aims) for target in targets)
+
+
+def _within(aim: str, target: str) -> bool:
+    return aim == target or aim.startswith((f"{target.rstrip('/')}/", f"{target}::"))
 
 
 def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from foldline.facts.cues import failed_with
 from foldline.facts.foreign import facts_of_prose
@@ -13,7 +14,7 @@ from foldline.facts.outcomes import Outcome, edges, outcome
 from foldline.facts.rules import rules_in
 from foldline.facts.shell import only_looks, without_bodies
 from foldline.facts.speakers import Span, spoken
-from foldline.facts.speech import clean, is_summary
+from foldline.facts.speech import clean, is_summary, project_rules
 from foldline.facts.text_calls import call_in
 from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, said_in, sentences
 from foldline.facts.told import facts_of_page, is_page
@@ -117,6 +118,31 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 """How a client says that its own rules stopped a call: no error of the work."""
+
+_LOOKING = frozenset(
+    [
+        "read",
+        "view",
+        "open",
+        "cat",
+        "get",
+        "search",
+        "grep",
+        "glob",
+        "find",
+        "list",
+        "ls",
+        "tree",
+        "show",
+        "fetch",
+        "load",
+    ]
+)
+_MISSED = re.compile(
+    r"not? (?:be )?found|no such|does not exist|doesn't exist|\b40[34]\b|\b410\b|no (?:matches|results|files)",
+    re.IGNORECASE,
+)
+"""How a look-up says that there is nothing."""
 
 _REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
@@ -225,6 +251,8 @@ class Reading:
             self._read_request(text, at, part)
         elif span.by == "agent":
             self._read_statement(text, at, part, report)
+        elif span.by == "harness" and (rules := project_rules(text)):
+            self._read_rules(rules, at, "project")
         elif span.by == "peer" and text[0] not in "{[":
             for each in list(sentences(text[:8_000]))[:12]:
                 self._tell(each, at, part, "said", "peer")
@@ -246,11 +274,15 @@ class Reading:
             self.requests.append(Request(words, at, size if size > REQUEST_CHARACTERS else 0))
         for each in said_in(words):
             self._tell(each, at, part, "said", "user")
+        self._read_rules(words, at, "user")
+
+    def _read_rules(self, words: str, at: int, by: Literal["user", "project"]) -> None:
+        """The rules in a text; one that it takes back is none any more."""
         for text, lifetime in rules_in(words):
             if lifetime == "back":
                 self.rules = [rule for rule in self.rules if rule.at == at or not means(words, rule.text)]
             elif lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):
-                self.rules.append(Rule(text, at, "user", lifetime))
+                self.rules.append(Rule(text, at, by, lifetime))
 
     def _read_statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
@@ -296,9 +328,10 @@ class Reading:
             self._read_request(reason[1].strip() if reason else "(refused the call)", at, 50)
             return
         end = outcome(result, clean(edges(result)), bool(action.command))
-        if end.failed and _DENIED.search(text[:400]):
+        missed = bool(words_of(call.name) & _LOOKING) and _MISSED.search(text[:400]) is not None
+        if end.failed and (missed or _DENIED.search(text[:400])):
             end = replace(end, fault="")
-        if not end.failed and not action.command and (fault := failed_with(text)):
+        if not (end.failed or missed or action.command) and (fault := failed_with(text)):
             end = Outcome(True, "", fault)
         if words_of(call.name) & _PLANS:
             self._read_boxes(text, at)
@@ -470,9 +503,9 @@ def told_call(call: ToolCall, action: Action) -> str:
     """A call in a line: its tool, and the arguments that are no bodies of files."""
     arguments = arguments_of(call)
     if action.touches and not action.command:
-        return f"{call.name} {', '.join(path for _, path, _ in action.touches[:4])}"
+        return clean(f"{call.name} {', '.join(path for _, path, _ in action.touches[:4])}")
     if isinstance(arguments, str):
-        return f"{call.name} {one_line(arguments, _ARGUMENT)}".strip()
+        return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
     told = (
         f"{key}={_argument(value)}"
         for key, value in arguments.items()
@@ -515,7 +548,7 @@ def parted_command(command: str) -> list[str]:
     return [step for step in steps if step]
 
 
-_STEP = re.compile(r"(?:\|(?!\|))?(?:[^\n;&|\"'\\]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|\d?>&\d|&>|[\"'])+")
+_STEP = re.compile(r"(?:\|(?!\|))?(?:\d?>&\d|&>|[^\n;&|\"'\\]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|\d?>&\d|&>|[\"'])+")
 _REDIRECTED = re.compile(r"\s*\d?(?:>>?|<)\s*(?:&\d|[^\s|;&]+)")
 _PASSED_OVER = re.compile(r"(?:cd|echo|true|exit|export|set|source|sleep|printf)\b")
 _WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})

@@ -22,7 +22,7 @@ _WRITES_IN_CODE = re.compile(
 )
 _READERS = frozenset({"cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "tac", "view"})
 _WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})
-_NOT_A_PATH = re.compile(r"[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
+_NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
 
 
 def touches(command: str) -> Iterator[Touch]:
@@ -122,6 +122,8 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
     for action, path in outputs:
         if _is_path(path) and action != "&":
             yield action, path, ""
+    if name == "git" and args[:1] == ["rm"] and "--cached" in args:
+        return
     if name == "git" and args[:1] in (["mv"], ["rm"], ["restore"]):
         name, args = ("touched" if args[0] == "restore" else args[0]), args[1:]
     paths = [a for a in args if _is_path(a)]

@@ -98,7 +98,7 @@ class Piece(Value, frozen=True, omit_defaults=True):
     text: str
     at: int = 0
     part: int = 0
-    by: Literal["user", "agent", "tool", "peer", "summary"] = "agent"
+    by: Literal["user", "agent", "tool", "peer", "harness", "summary"] = "agent"
     kind: Kind = "said"
     used: int = 0
     edge: bool = False

@@ -58,7 +58,7 @@ class Finding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unkno
 
     kind: Kind
     text: str
-    by: Literal["user", "agent", "tool", "peer", "summary"] = "agent"
+    by: Literal["user", "agent", "tool", "peer", "harness", "summary"] = "agent"
     part: int = 0
     used: int = 0
 

@@ -39,6 +39,7 @@ class Worth(Value, frozen=True):
 
 WORTH: dict[tuple[str, str], Worth] = {
     ("user", "rule"): Worth(4.0, 1.0),
+    ("harness", "rule"): Worth(0.4, 0.5),
     ("user", "excerpt"): Worth(0.2, 0.5, 0.6),
     ("user", "said"): Worth(2.0, 1.7),
     ("agent", "report"): Worth(1.0, 1.1),

@@ -53,7 +53,10 @@ def compose(brief: Brief, facts: Facts) -> str:
     page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
     told = set(terms("\n".join(wanted))) if sum(map(len, wanted)) <= SHORT_TASK else set[str]()
     binding = candidates(
-        [Piece(rule.text, rule.at, i, "user", "rule") for i, rule in enumerate(rules(facts, brief.after))]
+        [
+            Piece(rule.text, rule.at, i, "harness" if rule.by == "project" else "user", "rule")
+            for i, rule in enumerate(rules(facts, brief.after))
+        ]
     )
     standing = choose(binding, int(budget * RULES), told, facts.end)
     page.add("Rules that stand", [f"- {safe(each.piece.text)}" for each in sorted(standing, key=lambda e: e.place)])

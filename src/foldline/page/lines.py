@@ -67,7 +67,7 @@ def _proposed(facts: Facts, before: int) -> str:
 def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     """The rules that stand, oldest first; an order for one turn stands in that turn only."""
     newest = facts.end if after else facts.requests[-1].at if facts.requests else -1
-    return [r for r in facts.rules if r.by != "project" and (r.lifetime == "standing" or r.at >= newest)]
+    return [r for r in facts.rules if r.lifetime == "standing" or (r.by != "project" and r.at >= newest)]
 
 
 def state(facts: Facts) -> Iterator[str]:
