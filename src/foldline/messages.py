@@ -7,7 +7,7 @@ stays in `extra`, so that encoding into the same format gives back the same JSON
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,14 @@ Role = Literal["system", "user", "assistant", "tool"]
 Speaker = Literal["", "user", "agent", "tool", "harness", "peer", "command", "paste"]
 """Who said a text: the user, the agent, a tool, the program around them, another agent, the body of a command or skill, or
 something that the user pasted; empty where nobody but the message's role tells."""
+
+
+_SPEAKERS: dict[object, Speaker] = {name: name for name in get_args(Speaker)}
+
+
+def speaker_named(name: object) -> Speaker:
+    """The speaker of that name, or the one that nobody names."""
+    return _SPEAKERS.get(name, "") if isinstance(name, str) else ""
 
 
 class Value(Struct, frozen=True, omit_defaults=True):

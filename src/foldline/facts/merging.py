@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -86,6 +86,11 @@ def from_data(data: Mapping[str, Any]) -> Facts:
     if not isinstance(plain, dict):
         return Facts()
     plain = {_OLDER.get(name, name): value for name, value in plain.items()}
+    if "pieces" not in plain:
+        plain["pieces"] = [
+            *_older(plain.get("requests"), "user", "said"),
+            *_older(plain.get("notes"), "summary", "summary"),
+        ]
     fields: dict[str, Any] = {}
     for name, kind in _KINDS.items():
         items = plain.get(name)
@@ -105,6 +110,13 @@ def closes(passed: str, failed: str) -> bool:
 
 def _within(aim: str, target: str) -> bool:
     return aim == target or aim.startswith((f"{target.rstrip('/')}/", f"{target}::"))
+
+
+def _older(items: Any, by: str, kind: str) -> Iterator[dict[str, Any]]:
+    """What a fold of up to 0.9 kept of words, as pieces."""
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and isinstance(text := item.get("text"), str):
+            yield {"text": text[:2_000], "at": item.get("at", 0), "by": by, "kind": kind}
 
 
 def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:

@@ -30,7 +30,7 @@ _OUTPUT = re.compile(
 """A line that no one types as a sentence; what may be a rule's label, like `Warning:` or `Note:`, is none."""
 
 _PROMPT = re.compile(
-    r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S)"
+    r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
 )
 """A shell's prompt with a command: what follows is what it printed."""
 
@@ -56,7 +56,7 @@ _LONGEST = 60
 _SUSPECT = re.compile(r"[:：(\[{;\"/│┃╭╰├└┌⎿⏺\d$➜❯#%`~>+]")
 """What every line of output has, and most lines of prose have not; else a word of it, or the blanks of a screen."""
 
-_PROMPTS = re.compile(r"[$➜❯#%]|PS [A-Z]:")
+_PROMPTS = re.compile(r"[$➜❯#%]|PS [A-Z]:|/\S* \(")
 _INTRODUCTION = 300
 """Characters of the longest line that introduces an answer."""
 

@@ -54,6 +54,9 @@ WORTH: dict[tuple[str, str], Worth] = {
 }
 """By who speaks and what the piece is."""
 
+LEAST = 0.35
+"""What a piece must say to be told at all: thanks and yeses say less."""
+
 _UNKNOWN = Worth(0.3, 0.7)
 
 
@@ -134,7 +137,7 @@ def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
         whole += weight
         if term not in told:
             fresh += weight
-    if not fresh:
+    if not fresh or whole < LEAST:
         return 0.0
     said = (worth.base + each.bonus) * (fresh / whole) * min(1.0, whole)
     said += (worth.terms + worth.used * min(piece.used, 2)) * fresh

@@ -19,14 +19,17 @@ from foldline.facts.types import Facts, Piece
 from foldline.messages import Message, Summary
 from foldline.page.choosing import Candidate, candidates, choose, terms
 from foldline.page.lines import files, rules, state, task
-from foldline.page.quoting import quoted, safe, shorten
+from foldline.page.quoting import anothers, quoted, safe, shorten
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
 TASK, RULES, STATE, FILES, NAMES = 0.6, 0.4, 0.15, 0.14, 0.06
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
-WORDS = 0.2
+FOCUS = 3.0
+"""What a word of the user's focus adds to what a piece says."""
+
+WORDS = 0.4
 """The share of the timeline that the user's words have before anything else."""
 
 SHORT_TASK = 300
@@ -48,7 +51,7 @@ def compose(brief: Brief, facts: Facts) -> str:
     focus = " ".join(clean(brief.focus).split())
     page = Page(budget)
     if focus:
-        page.add("", [shorten(f"Focus: {focus}", max(budget // 8, 20))])
+        page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
     wanted = task(facts, brief.after)
     page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
     told = set(terms("\n".join(wanted))) if sum(map(len, wanted)) <= SHORT_TASK else set[str]()
@@ -169,12 +172,12 @@ def _line(group: Sequence[Candidate], heads: dict[tuple[int, int], str], turn: i
         texts = [each.piece.text for each in group]
         if head and texts[0] != head:
             texts.insert(0, shorten(head, 12).rstrip("…") + "…")
-        return f"{number}- {safe('; '.join(texts))}"
-    text = safe(_joined(group))
-    if piece.kind == "excerpt":
-        return f"{number}(pasted) {text}"
+        return f"{number}- {anothers('; '.join(texts))}"
+    if piece.by == "user" and piece.kind != "excerpt":
+        return f"{number}> {safe(_joined(group))}"
+    text = anothers(_joined(group))
     if piece.by == "user":
-        return f"{number}> {text}"
+        return f"{number}(pasted) {text}"
     if piece.by == "peer":
         return f"{number}(another agent) {text}"
     return f"{number}{text}"

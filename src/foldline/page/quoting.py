@@ -7,12 +7,18 @@ from collections.abc import Sequence
 
 from foldline.tokens.estimate import estimate
 
-_FRAME = re.compile(r"<(/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
+_FRAME = re.compile(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
+_QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>")
 
 
 def safe(text: str) -> str:
     """A text that cannot close the frame around a summary."""
     return _FRAME.sub(r"‹\1", text) if "<" in text else text
+
+
+def anothers(text: str) -> str:
+    """Somebody else's words, which cannot pass for a quotation of the user."""
+    return _QUOTE.sub(r"\1›", safe(text), count=1)
 
 
 def quoted(texts: Sequence[str], room: int) -> list[str]:

@@ -28,7 +28,7 @@ from foldline.session.composing import now
 from foldline.transcripts import claude_attachments as attachments
 from foldline.transcripts import claude_code
 from foldline.transcripts.claude_tree import Row, Tree
-from foldline.transcripts.notes import summary_note
+from foldline.transcripts.notes import speakers_note, summary_note
 from foldline.transcripts.parts import count, mapping, string, words
 from foldline.transcripts.source import Source
 from foldline.transcripts.writable import Piece, grouped
@@ -130,7 +130,8 @@ class ClaudeRows:
             "leafUuid": writing.leaf,
         }
         writing.rows.append({**leaf, "explicit": True, "sessionId": self._envelope.get("sessionId")})
-        return grouped(writing.rows, note, of=writing.origin, summaries=writing.summaries)
+        more = {"speakers": writing.speakers} if writing.speakers else {}
+        return grouped(writing.rows, note, of=writing.origin, summaries=writing.summaries, **more)
 
 
 class _Writing:
@@ -140,6 +141,7 @@ class _Writing:
         self.rows: list[dict[str, Any]] = []
         self.origin: dict[str, str | None] = {}
         self.summaries: dict[str, dict[str, Any]] = {}
+        self.speakers: dict[str, list[str]] = {}
         self.leaf: str | None = None
         self._envelope = envelope
         self._renamed: dict[str, str] = {}
@@ -170,6 +172,8 @@ class _Writing:
             uuids = [self._append(row) for row in self._copies(piece)]
         else:
             uuids = [self._append(row) for row in self._said(piece)]
+            if uuids and piece.message.role == "user" and (speakers := speakers_note(piece.message)):
+                self.speakers[uuids[0]] = speakers
         if uuids:
             self.origin[uuids[-1 if piece.message.role == "system" else 0]] = piece.id or None
 

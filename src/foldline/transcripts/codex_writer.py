@@ -21,7 +21,7 @@ from foldline.messages import Media, Message, Opaque, Part, Summary, Text, ToolC
 from foldline.session.composing import now
 from foldline.transcripts import codex, codex_items
 from foldline.transcripts.codex import Rollout
-from foldline.transcripts.notes import summary_note
+from foldline.transcripts.notes import speakers_note, summary_note
 from foldline.transcripts.parts import mapping, string, words
 from foldline.transcripts.source import Source
 from foldline.transcripts.writable import Piece, grouped
@@ -104,6 +104,7 @@ class CodexRows(Rollout):
         history: list[dict[str, Any]] = []
         origin: dict[str, str | None] = {FOLD: None}
         summaries: dict[str, dict[str, Any]] = {}
+        speakers: dict[str, list[str]] = {}
         said = ""
         for piece in pieces:
             if piece.message.role == "system" and not piece.raw:
@@ -115,6 +116,8 @@ class CodexRows(Rollout):
                 history.append(_words("user", said))
             else:
                 history += piece.raw if piece.verbatim else _said(piece)
+                if not piece.verbatim and piece.message.role == "user" and (by := speakers_note(piece.message)):
+                    speakers[key] = by
             if len(history) >= int(key):
                 origin[key] = piece.id or None
         rows = [{"type": "compacted", "payload": {"message": said, "replacement_history": history}}]
@@ -122,7 +125,13 @@ class CodexRows(Rollout):
             rows += [
                 {"type": row["type"], "payload": row["payload"]} for row in (*self._surroundings, self._turn) if row
             ]
-        return grouped([self._row(row, n) for n, row in enumerate(rows, 1)], note, of=origin, summaries=summaries)
+        return grouped(
+            [self._row(row, n) for n, row in enumerate(rows, 1)],
+            note,
+            of=origin,
+            summaries=summaries,
+            **({"speakers": speakers} if speakers else {}),
+        )
 
     def _row(self, row: dict[str, Any], n: int) -> dict[str, Any]:
         ordinal = {} if self._ordinal is None else {"ordinal": self._ordinal + n}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from foldline.fold import Receipt
-from foldline.messages import Message, Summary, replace
+from foldline.messages import Message, Summary, Text, replace, speaker_named
 from foldline.session import PastFold
 from foldline.transcripts.parts import count, mapping, string
 from foldline.transcripts.source import Source
@@ -23,7 +23,8 @@ SIGN = b'"foldline":'
 class Note(NamedTuple):
     """A note, the line and the time of the record that carries it, and the ids of what its group made.
 
-    `origin` says which entry each new one stands for, None where it stands for none.
+    `origin` says which entry each new one stands for, None where it stands for none; `speakers` whose the texts are of
+    those whose rows are new, so that no mark can stand in them.
     """
 
     line: int
@@ -31,6 +32,7 @@ class Note(NamedTuple):
     data: dict[str, Any]
     origin: dict[str, str | None]
     summaries: dict[str, dict[str, Any]]
+    speakers: dict[str, list[Any]]
 
 
 class Notes:
@@ -40,6 +42,7 @@ class Notes:
         self._notes = notes
         self._origin = {id: old for note in notes for id, old in note.origin.items()}
         self._summaries = {id: said for note in notes for id, said in note.summaries.items()}
+        self._speakers = {id: by for note in notes for id, by in note.speakers.items()}
         self._undone = {string(note.data.get("undo")) for note in notes} - {""}
 
     @classmethod
@@ -87,8 +90,8 @@ class Notes:
         """A reading with what the notes add: summaries with their facts, and folds with their receipts."""
         if not self._notes:
             return reading
-        entries = tuple((id, self._with_facts(id, message)) for id, message in reading.entries)
-        folded = tuple((id, self._with_facts(id, message)) for id, message in reading.folded)
+        entries = tuple((id, self._completed(id, message)) for id, message in reading.entries)
+        folded = tuple((id, self._completed(id, message)) for id, message in reading.folded)
         said = {id: m.summary.text for id, m in (*entries, *folded) if m.summary}
         newest = self._notes[-1].timestamp
         theirs = [
@@ -100,13 +103,30 @@ class Notes:
         folds = sorted([*theirs, *ours], key=lambda fold: fold.timestamp)
         return replace(reading, entries=entries, folded=folded, folds=tuple(folds))
 
-    def _with_facts(self, id: str, message: Message) -> Message:
+    def _completed(self, id: str, message: Message) -> Message:
+        """The message with what only a note tells of it: a summary's facts, and whose the texts of a rewritten one are."""
+        speakers = self._speakers_of(id)
+        if speakers is not None and len(speakers) == sum(1 for p in message.parts if type(p) is Text):
+            left = iter(speakers)
+            parts = tuple(replace(p, by=speaker_named(next(left))) if type(p) is Text else p for p in message.parts)
+            return replace(message, parts=parts)
         noted = self._summaries.get(id)
         if noted is None:
             return message
         start, length = count(noted.get("start")), count(noted.get("length"))
         text = message.text[start : start + length] if length else message.text
         return Message(message.role, (Summary(text, mapping(noted.get("facts"))),))
+
+    def _speakers_of(self, id: str) -> list[Any] | None:
+        """Whose the texts of an entry are, where a note says it, of itself or of the one that it is a copy of."""
+        if not self._speakers:
+            return None
+        older: str | None = id
+        seen: set[str] = set()
+        while older and older not in seen and older not in self._speakers:
+            seen.add(older)
+            older = self._origin.get(older)
+        return self._speakers.get(older or "")
 
     def _past(self, note: Note, said: Mapping[str, str]) -> PastFold:
         receipt = Receipt(0, 0)
@@ -123,6 +143,11 @@ def summary_note(said: str, summary: Summary) -> dict[str, Any]:
     return {"start": start, "length": len(summary.text), "facts": summary.facts}
 
 
+def speakers_note(message: Message) -> list[str]:
+    """What a note keeps of a message that is written anew: whose each of its texts is."""
+    return [part.by for part in message.parts if type(part) is Text]
+
+
 def _notes(source: Source, entry_id: Callable[[int, str], str]) -> Iterator[Note]:
     for line, data in source.lines():
         if SIGN not in data:
@@ -133,7 +158,9 @@ def _notes(source: Source, entry_id: Callable[[int, str], str]) -> Iterator[Note
             origin = {entry_id(line, key): old or None for key, old in mapping(note.get("of")).items() if _is_id(old)}
             said = mapping(note.get("summaries")).items()
             summaries = {entry_id(line, key): value for key, value in said if isinstance(value, dict)}
-            yield Note(line, string(row.get("timestamp")), note, origin, summaries)
+            whose = mapping(note.get("speakers")).items()
+            speakers = {entry_id(line, key): by for key, by in whose if isinstance(by, list)}
+            yield Note(line, string(row.get("timestamp")), note, origin, summaries, speakers)
 
 
 def _decoded(line: bytes) -> dict[str, Any]:
