@@ -196,7 +196,7 @@ def test_the_timeline_marks_where_history_was_folded(home: Path, folded: bytes) 
         while not user.app.timeline.current.summary:
             await user.press("up")
         await user.press("enter")
-        assert user.sees("## Goal", "the service port must stay 8443")
+        assert user.sees("## Rules that stand", "never touch the public API")
 
     browsing(home, use)
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from foldline.cli.export import export as export_command
 from foldline.cli.export import import_ as import_command
 from foldline.errors import FormatError, SessionError
-from foldline.facts.ledger import Ledger
+from foldline.facts.reading import facts_of
 from foldline.handoff.exporting import export, write_state
 from foldline.handoff.importing import import_state, read_state
 from foldline.handoff.new_session import FORMATS, write_new
-from foldline.handoff.state import State, decode, encode, ledger_of, schema
+from foldline.handoff.state import State, decode, encode, facts_in, schema
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.session import Session
 from foldline.transcripts import open_session
@@ -138,7 +138,18 @@ def test_the_round_trip_keeps_the_words_the_rules_and_the_files(tmp_path_factory
     write_state(state, str(folder / "state.json"))
     new = Session(import_state(read_state(str(folder / "state.json")), path=str(folder / "new.jsonl")).path)
     again = export(new)
-    for kind in ("requests", "constraints", "files", "decisions", "operations", "errors", "corrections", "entities"):
+    for kind in (
+        "requests",
+        "constraints",
+        "files",
+        "decisions",
+        "operations",
+        "errors",
+        "findings",
+        "entities",
+        "open_work",
+        "next_steps",
+    ):
         assert getattr(again, kind) == getattr(state, kind)
     assert again.earlier == (state.source,)
     shutil.rmtree(folder)
@@ -161,11 +172,11 @@ def test_the_opening_message_shows_rules_words_and_files(session, tmp_path):
 def test_the_facts_behind_the_state_live_on_in_later_folds(session, tmp_path):
     state = export(session)
     new = Session(import_state(state, path=str(tmp_path / "new.jsonl")).path)
-    ledger = Ledger.of(new.view().messages)
-    assert [r.text for r in ledger.requests] == [r.text for r in state.requests]
-    assert {c.text for c in ledger.constraints} == {c.text for c in state.constraints}
-    assert {c.by for c in ledger.constraints} == {c.by for c in state.constraints}
-    assert {f.path for f in state.files} <= {f.path for f in ledger.files}
+    facts = facts_of(new.view().messages)
+    assert [r.text for r in facts.requests] == [r.text for r in state.requests]
+    assert {c.text for c in facts.rules} == {c.text for c in state.constraints}
+    assert {c.by for c in facts.rules} == {c.by for c in state.constraints}
+    assert {f.path for f in state.files} <= {f.path for f in facts.files}
 
 
 def test_work_goes_on_and_is_exported_with_what_came_before(session, tmp_path):
@@ -176,8 +187,7 @@ def test_work_goes_on_and_is_exported_with_what_came_before(session, tmp_path):
     assert [r.text for r in again.requests] == [*(r.text for r in state.requests), "Only use British spelling."]
     assert again.requests[-1].id == id
     assert again.requests[-1].at >= again.source.carried > again.requests[0].at
-    assert again.requests[0].first
-    assert not again.requests[-1].first
+    assert [r.at for r in again.requests] == sorted(r.at for r in again.requests)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -259,7 +269,7 @@ def test_sessions_of_every_agent_are_exported(file):
     data = encode(state)
     assert decode(data) == state
     assert len(data) < 2_000_000
-    assert ledger_of(state).requests == ledger_of(decode(data)).requests
+    assert facts_in(state).requests == facts_in(decode(data)).requests
 
 
 # -- a folded view as a new session -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 
 from foldline.compactor import Compactor
 from foldline.errors import FoldlineError
-from foldline.facts.ledger import Ledger
+from foldline.facts.reading import facts_of
 from foldline.facts.speech import own_words
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult
 from foldline.policy import Layer, policy
@@ -44,7 +44,7 @@ TALK = [
 
 
 def judged(text: str, messages: Sequence[Message] = TALK, stay: Sequence[Message] = ()) -> Judgement:
-    return judge(Draft(text), messages, Ledger.of(messages), stay)
+    return judge(Draft(text), messages, facts_of(messages), stay)
 
 
 # -- quotations ---------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_a_tool_call_that_a_summary_shows_is_none_of_its_own() -> None:
 def test_what_cannot_be_decided_is_remarked(text: str, remark: str) -> None:
     messages = [user("Please fix the login test and do not touch the billing module of it. It is for the demo.")]
     english = f"{text}\n## Goal\nThe test is to be fixed, and the module that it is for should not be in the change."
-    found = judge(Draft(english, sections=("Goal", "Done")), messages, Ledger.of(messages))
+    found = judge(Draft(english, sections=("Goal", "Done")), messages, facts_of(messages))
     assert found.faults == ()
     assert any(each.startswith(remark) for each in found.remarks)
 

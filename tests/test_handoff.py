@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from foldline.cli.handoff import handoff as command
-from foldline.facts.ledger import Ledger
+from foldline.facts.reading import facts_of
 from foldline.handoff.goal import BEHIND, draft, hand_off, scorer
 from foldline.session import Session
 from foldline.tokens.estimate import estimate
@@ -125,9 +125,9 @@ def test_the_new_session_opens_with_the_draft(session, tmp_path):
 def test_only_the_goal_is_the_users_request(session, tmp_path):
     made = draft(session, "Write tests for the invoice total")
     new = Session(hand_off(session, made.text, path=str(tmp_path / "new.jsonl")).path)
-    ledger = Ledger.of(new.view().messages)
-    assert [r.text for r in ledger.requests] == ["Write tests for the invoice total"]
-    assert "Never block the event loop." in [c.text for c in ledger.constraints]
+    facts = facts_of(new.view().messages)
+    assert [r.text for r in facts.requests] == ["Write tests for the invoice total"]
+    assert "Never block the event loop." in [c.text for c in facts.rules]
 
 
 def test_a_draft_that_was_written_anew_is_all_the_users(session, tmp_path):

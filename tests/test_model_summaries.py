@@ -114,13 +114,15 @@ MODELS = ["openai:demo-1", "anthropic:claude-haiku-4-5", "google:gemini-2.5-flas
 
 @pytest.mark.parametrize("model", [*MODELS, "demo-1", "openrouter:anthropic/claude-haiku-4.5"])
 def test_a_model_writes_the_summary_and_code_adds_what_it_forgot(model: str) -> None:
-    compactor, shown, provider = folded(says(GOOD), model=model)
+    history = talk()
+    history[26:26] = history[3:5]
+    compactor, shown, provider = folded(says(GOOD), model=model, history=history)
     receipt = compactor.folds[0].receipt
     assert "A stack was chosen" in shown
-    assert "Never touch config/prod.toml." in shown
+    assert "> Make src/parser.py read nested lists. Never touch config/prod.toml." in shown
+    assert "- Never touch config/prod.toml." in shown
     assert "src/parser.py" in shown
     assert "ERROR: RecursionError in parse_list" in shown
-    assert "Question 0: why is it so?" in shown
     assert receipt.failures == ()
     assert receipt.facts_repaired > 0
     assert receipt.usage == Usage(600, 50, 400)
@@ -361,17 +363,6 @@ def test_wrappers_around_a_summary_are_taken_off() -> None:
         assert shown.count("```") == 0
         assert "Hm." not in shown
         assert compactor.folds[0].receipt.failures == ()
-
-
-def test_a_value_that_was_replaced_is_marked_in_the_draft() -> None:
-    history = talk()
-    history.insert(5, {"role": "user", "content": "The server listens on port 8080."})
-    history.insert(6, {"role": "assistant", "content": "Noted."})
-    history.insert(9, {"role": "user", "content": "Correction: use port 9090 instead of 8080."})
-    history.insert(10, {"role": "assistant", "content": "Changed."})
-    stale = GOOD.replace("## Critical context\n- none", "## Critical context\n- The server listens on port 8080.")
-    _, shown, _ = folded(says(stale), history=history)
-    assert "- The server listens on port 8080. (corrected later: 8080 is now 9090)" in shown
 
 
 # -- chains, overflow, abort --------------------------------------------------------------------------------------

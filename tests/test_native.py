@@ -301,7 +301,7 @@ def test_without_it_extraction_writes_and_says_why(name: str, reply: Reply, faul
     [fold] = compactor.folds
     assert any(fault in reason for reason in (*fold.receipt.failures, *fold.receipt.rewritten)), fold.receipt
     assert fold.receipt.native == ""
-    assert sent[0]["content"].startswith(wire.SUMMARY_PREFIX)
+    assert sent[0]["content"].startswith((wire.SUMMARY_PREFIX, "<summary>\n"))
     assert RULE in sent[0]["content"]
 
 

@@ -232,6 +232,19 @@ def test_where_the_newest_request_stays_behind_the_page_no_older_one_is_the_task
     assert "Also keep it working for stdin" in text
 
 
+def test_a_plan_that_is_leaned_on_is_not_shown_as_the_users_words_and_takes_no_room_of_the_task() -> None:
+    task = "I want a retention step in the nightly run that deletes the documents of paid invoices."
+    long = PLAN + "".join(
+        f"\nStage {i} of it changes stage_{i}.py and everything that calls it, with tests of its own."
+        for i in range(90)
+    )
+    for go, after in (("go on", ()), ("", ("go on",))):
+        messages = [user(task), says(long), *([user(go)] if go else [])]
+        text = page(messages, 1_000, after=after)
+        assert task in section(text, "Task now")
+        assert not any("stage_" in line or "expired_documents" in line for line in USERS.findall(text))
+
+
 def test_a_go_ahead_that_stays_behind_the_page_leaves_what_it_leans_on() -> None:
     messages = [user("I want a retention step in the nightly run that deletes paid documents."), says(PLAN)]
     assert "expired_documents(before, limit)" in section(page(messages, 1_500, after=("go on",)), "Task now")
@@ -265,6 +278,7 @@ def test_all_lists_of_a_page_are_in_the_order_of_time() -> None:
     messages += [
         m for name in ("first", "second", "third") for m in bash(f"./run {name}", f"fatal: no {name}", error=True)
     ]
+    messages.append(user("Now find out why none of the three runs went well, and tell me."))
     text = page(messages, 2_000)
     for marks in (
         ("alpha", "beta", "gamma", "delta"),
@@ -498,6 +512,15 @@ def test_the_list_of_names_has_no_keys_no_log_times_and_no_joins() -> None:
         assert junk not in listed
 
 
+def test_a_file_that_is_listed_is_not_named_again() -> None:
+    messages = [
+        m for i in range(9) for m in runs("write", {"path": f"/srv/app/new_{i}.py", "content": "x"}, id=f"w{i}")
+    ]
+    text = page([user("Write the nine stages of the migration, please, and nothing else."), *messages], 1_500)
+    assert "new_4.py" in section(text, "Files")
+    assert "new_4.py" not in section(text, "Also named")
+
+
 def test_no_name_of_the_list_stands_elsewhere_on_the_page() -> None:
     text = page(chatter(12), 2_500)
     listed, rest = section(text, "Also named"), text.split("## Also named")[0]
@@ -588,7 +611,8 @@ def test_five_folds_keep_rules_and_files() -> None:
             says(f"Stage {i} is now complete."),
         ]
         made = extract(Brief(1_000, round=i + 1), folded)
-        assert [rule for rule in rules if rule not in section(made.text, "Rules that stand")] == []
+        standing = section(made.text, "Rules that stand") + section(made.text, "Task now")
+        assert [rule for rule in rules if rule not in standing] == []
         assert [path for path in paths if path not in section(made.text, "Files")] == []
         folded = [Message("user", (Summary(made.text, json.loads(json.dumps(made.facts))),))]
 
@@ -733,6 +757,26 @@ def test_any_budget_is_met(tokens: int) -> None:
 def test_the_budget_is_used_where_there_is_more_to_say(seed: int, tokens: int) -> None:
     least = 0.95 if tokens >= 300 else 0.9
     assert estimate(page(chatter(80, seed), tokens)) >= least * tokens
+
+
+def test_what_there_is_room_for_is_told() -> None:
+    messages: list[Message] = []
+    for i in range(6):
+        messages += [
+            user(f"Now work on stage {i} of the migration in /srv/app/new_{i}.py."),
+            *runs("write", {"path": f"/srv/app/new_{i}.py", "content": "x"}, id=f"w{i}"),
+            says(f"Stage {i} is now complete."),
+        ]
+    text = page(messages, 2_000)
+    assert [m.text for m in messages if m.text and flat(m.text) not in flat(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Run the tests again, then fix what fails.", "再次运行测试，然后修复失败的部分。", "x" * 3_000]
+)
+@pytest.mark.parametrize("tokens", [6, 10, 20, 40])
+def test_a_page_of_a_user_who_said_something_is_never_empty(text: str, tokens: int) -> None:
+    assert page([user(text * 4)], tokens)
 
 
 @pytest.mark.parametrize("kind", ["talk", "calls", "outputs", "autonomous"])

@@ -231,7 +231,7 @@ def test_an_unsafe_proposal_raises() -> None:
         fold(see(user(10), *reads(150_000)), policy("p", [Layer("x", 0.5, 0.4, (careless,))]))
 
 
-def test_a_draft_with_its_own_facts_keeps_them_and_another_gets_the_ledger_of_the_messages() -> None:
+def test_a_draft_with_its_own_facts_keeps_them_and_another_gets_the_facts_of_the_messages() -> None:
     view = see(*[user(20_000), assistant(20_000)] * 4, user(10_000), assistant(6_001))
     facts = {"requests": [{"text": "20000 tokens of words", "at": 0}]}
     told, _ = run(
@@ -247,7 +247,8 @@ def test_a_draft_with_its_own_facts_keeps_them_and_another_gets_the_ledger_of_th
 def test_what_the_user_said_is_quoted_where_a_model_left_it_out() -> None:
     view = see(*[user(20_000), assistant(20_000)] * 4, user(10_000), assistant(6_001))
     after, _ = fold(view)
-    assert after.messages[0].text.startswith("It was done.\n\n## Goal\n> 20000 tokens of words\n\n[folded:")
+    assert after.messages[0].text.startswith("It was done.\n\n## Task now\n> 20000 tokens of words\n")
+    assert "\n\n[folded: 8 messages" in after.messages[0].text
 
 
 def test_rounds_are_counted_across_folds() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,7 +12,8 @@ import pytest
 
 from foldline import engine
 from foldline.facts.language import language_of
-from foldline.facts.ledger import Ledger
+from foldline.facts.merging import from_data
+from foldline.facts.reading import facts_of
 from foldline.facts.verify import audit
 from foldline.fold import Fold
 from foldline.messages import Message, Text, ToolCall, ToolResult
@@ -24,7 +26,8 @@ from foldline.transcripts import open_session
 from foldline.view import Brief, View, view_of
 from foldline.writers.draft import Draft
 from foldline.writers.gate import judge
-from foldline.writers.repair import marked, repair, reserve
+from foldline.writers.repair import beside, repair, reserve
+from talk import says, user
 
 # -- languages ----------------------------------------------------------------------------------------------------
 
@@ -55,84 +58,81 @@ def call(id: str, name: str, arguments: str, result: str) -> list[Message]:
     return [Message("assistant", (ToolCall(id, name, arguments),)), Message("tool", (ToolResult(id, (Text(result),)),))]
 
 
-def user(words: str) -> Message:
-    return Message("user", (Text(words),))
-
-
 WORK = [
     user("Make the importer read CSV files with semicolons. Never change the schema in db/schema.sql."),
     *call("1", "write", '{"path": "src/importer.py", "content": "..."}', "ok"),
     *call("2", "bash", '{"command": "make test"}', "ERROR: UnicodeDecodeError in read_rows\nexit code 2"),
-    user("Also log to /var/log/importer.log please."),
+    user("Also log every file that was skipped to /var/log/importer.log please."),
 ]
+FACTS = facts_of(WORK)
+BRIEF = Brief(1_000)
 
 
 def test_what_a_draft_forgot_is_added_under_its_headings() -> None:
-    draft = "## Goal\nRead CSV.\n\n## Constraints\n- none\n\n## Next steps\n- Fix the decoder."
-    whole = repair(draft, Ledger.of(WORK), 1_000)
+    whole = repair("## Goal\nRead CSV.\n\n## Next steps\n- Fix the decoder.", FACTS, BRIEF, 1_000)
     order = [line for line in whole.text.split("\n") if line.startswith("## ")]
-    assert order == sorted(
-        order,
-        key=[
-            "## Goal",
-            "## User requests",
-            "## Constraints",
-            "## Errors",
-            "## Files",
-            "## Next steps",
-            "## Critical context",
-            "## Identifiers",
-        ].index,
-    )
-    assert "- none" not in whole.text
+    added = ["## Task now", "## Rules that stand", "## State", "## Files"]
+    assert order == ["## Goal", "## Next steps", *added]
     for words in (
-        "> Make the importer",
-        "> Also log to",
-        "- Never change the schema",
+        "> Also log every file that was skipped to /var/log/importer.log please.",
+        "- Never change the schema in db/schema.sql.",
         "UnicodeDecodeError",
         "created: src/importer.py",
     ):
         assert words in whole.text
-    assert audit(Ledger.of(WORK), (whole.text,)).lost == ()
     assert "created: src/importer.py" in whole.added
+    assert "rule: Never change the schema in db/schema.sql." in whole.added
 
 
 def test_what_a_draft_tells_is_not_told_twice() -> None:
-    ledger = Ledger.of(WORK)
-    once = repair("## Goal\nRead CSV.", ledger, 1_000).text
-    assert repair(once, ledger, 1_000) == repair(once, ledger, 1_000)
-    assert repair(once, ledger, 1_000).text == once
-    assert repair(once, ledger, 1_000).added == ()
+    once = repair("## Goal\nRead CSV.", FACTS, BRIEF, 1_000).text
+    again = repair(once, FACTS, BRIEF, 1_000)
+    assert (again.text, again.added) == (once, ())
+    told = "Never change the schema in `db/schema.sql`. **Also log every file that was skipped to /var/log/importer.log please.**"
+    whole = repair(told, FACTS, BRIEF, 1_000)
+    assert "## Rules that stand" not in whole.text
+    assert "## Task now" not in whole.text
+
+
+def test_nothing_one_off_or_taken_back_is_added() -> None:
+    messages = [
+        user("Look at the nightly run and find out why it failed. Don't fix anything yet."),
+        user("Take (a) please, the small one."),
+        user("Scratch that, so (b) after all: numbers from SQLite. Fix the nightly run with it now, and commit."),
+    ]
+    added = repair("## Goal\nIt is being repaired.", facts_of(messages), BRIEF, 1_000).text
+    assert "Don't fix anything yet" not in added
+    assert "Take (a)" not in added
+
+
+def test_what_stays_behind_the_summary_is_not_added_to_it() -> None:
+    after = Brief(1_000, after=("Now write the release notes of version 4.2 for the billing team.",))
+    assert "## Task now" not in repair("## Goal\nRead CSV.", FACTS, after, 1_000).text
 
 
 @pytest.mark.parametrize("tokens", [10, 40, 80, 150, 300])
-def test_a_repaired_draft_keeps_its_budget_and_adds_the_user_first(tokens: int) -> None:
+def test_a_repaired_draft_keeps_its_budget_and_adds_the_task_first(tokens: int) -> None:
     draft = "## Goal\nRead CSV."
-    whole = repair(draft, Ledger.of(WORK), tokens).text
+    whole = repair(draft, FACTS, BRIEF, tokens).text
     assert estimate(whole) <= max(tokens, estimate(draft))
     if tokens >= 150:
-        assert "> Also log to" in whole
-    assert reserve(Ledger.of(WORK), tokens) <= 0.7 * tokens
+        assert "> Also log every file" in whole
+    assert reserve(FACTS, Brief(tokens)) <= 0.5 * tokens
 
 
-def test_a_line_with_a_value_that_was_replaced_is_marked() -> None:
-    ledger = Ledger.of([user("Use port 8080."), user("Correction: use port 9090 instead of 8080.")])
-    assert marked("- port 8080", ledger) == "- port 8080 (corrected later: 8080 is now 9090)"
-    for line in ("- port 9090", "- moved from 8080 to 9090", "## 8080", "- 18080 rows", ""):
-        assert marked(line, ledger) == line
+def test_a_compaction_that_nobody_may_edit_gets_what_it_forgot_in_a_text_of_its_own() -> None:
+    made = beside("Never change the schema in db/schema.sql.", FACTS, BRIEF, 500)
+    assert made.text.startswith("## Task now\n> Also log every file")
+    assert "Never change" not in made.text
 
 
-def test_a_line_with_a_value_that_may_have_been_replaced_is_followed_by_the_words_that_did_it() -> None:
-    ledger = Ledger.of([user("uploads may take 30s"), user("give uploads 90s please")])
-    assert marked("- uploads: 30s", ledger) == '- uploads: 30s (the user later: "give uploads 90s please")'
-    for line in (
-        "- uploads: 90s",
-        "- uploads: 30s, then 90s",
-        "- cache: 30s",
-        "> uploads may take 30s",
-        "## 30s uploads",
-    ):
-        assert marked(line, ledger) == line
+@pytest.mark.parametrize("tag", ["</summary>", "<system-reminder>"])
+def test_what_is_added_cannot_close_the_frame(tag: str) -> None:
+    messages = [
+        user(f"Look at {tag} and never touch {tag} push ~/.ssh"),
+        *call("1", "bash", json.dumps({"command": f"make {tag}"}), f"ERROR: {tag} it failed\nexit code 2"),
+    ]
+    assert tag not in repair("Told.", facts_of(messages), BRIEF, 1_000).text
 
 
 def test_the_receipt_names_where_a_fact_stands() -> None:
@@ -142,7 +142,7 @@ def test_the_receipt_names_where_a_fact_stands() -> None:
     ids = {entry.id: entry.message for entry in view_of(messages, weigh).entries}
     named = {name: ids[id] for name, id in fold.receipt.found_in.items()}
     assert named["created: src/importer.py"] in WORK[1:3]
-    assert named["constraint: Never change the schema in db/schema.sql."] is WORK[0]
+    assert named["rule: Never change the schema in db/schema.sql."] is WORK[0]
 
 
 # -- five chained folds by a bad summarizer -----------------------------------------------------------------------
@@ -204,18 +204,17 @@ def test_after_five_folds_by_a_bad_summarizer_nothing_is_lost_and_nothing_invent
     messages = [m for m in open_session(CORPUS / session).view().messages if m.role != "system"]
     bounds = [len(messages) * i // 5 for i in range(6)]
     view, _ = chained([messages[a:b] for a, b in pairwise(bounds)], summarizer)
-    truth = Ledger.of(messages)
+    truth = facts_of(messages)
     summary = next(m.summary for m in view.messages if m.summary)
-    behind = Ledger.from_facts(summary.facts)
+    behind = from_data(summary.facts)
     shown = flat("\n".join(engine._visible(view)))
 
     assert CLAIM not in summary.text
     assert judge(Draft(summary.text), messages, truth).faults == ()
-    kept = {c.text for c in behind.constraints}
-    standing = [c.text for c in truth.constraints if c.by == "user" and truth.holds(c.text, c.at, "user")]
+    standing = [rule.text for rule in truth.rules if rule.by == "user" and rule.lifetime == "standing"]
+    kept = {rule.text for rule in behind.rules}
     assert [text for text in standing if flat(text) not in shown and not (summarizer is invents and text in kept)] == []
-    assert [r.text for r in truth.requests if flat(r.text)[:40].rstrip() not in shown] == []
-    known = (*engine._visible(view), *(i.value for i in behind.identifiers), *(f.path for f in behind.files))
-    known = (*known, *(f.text for f in behind.faults), *kept, *(r.text for r in behind.requests))
+    known = (*engine._visible(view), *(f.path for f in behind.files), *(f.text for f in behind.faults))
+    known = (*known, *kept, *(r.text for r in behind.requests))
     found = audit(truth, known)
     assert found.kept >= 0.95 * (found.kept + len(found.lost))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from foldline import wire
 from foldline.errors import WireError
 from foldline.messages import (
+    SHORT_SUMMARY,
     Media,
     Message,
     Opaque,
@@ -538,13 +539,13 @@ def test_calls_that_were_dropped_take_their_key_along() -> None:
 
 @pytest.mark.parametrize("format", [OPENAI, ANTHROPIC])
 def test_a_summary_is_a_users_text(format: str) -> None:
-    written = wire.encode(Message("user", (Summary("We built it.", {"files": ["a"]}),)), format)
-    text = (
-        "The conversation history before this point was compacted into the following summary:\n\n"
-        "<summary>\nWe built it.\n</summary>"
-    )
-    assert same_json(written, {"role": "user", "content": text})
-    assert wire.decode(written, format).parts == (Text(text),)
+    long = "We built it. " * SHORT_SUMMARY
+    head = "The conversation history before this point was compacted into the following summary:\n\n"
+    for words, before in (("We built it.", ""), (long[:SHORT_SUMMARY], ""), (long[: SHORT_SUMMARY + 1], head)):
+        written = wire.encode(Message("user", (Summary(words, {"files": ["a"]}),)), format)
+        text = f"{before}<summary>\n{words}\n</summary>"
+        assert same_json(written, {"role": "user", "content": text})
+        assert wire.decode(written, format).parts == (Text(text),)
 
 
 @pytest.mark.parametrize("format", [OPENAI, ANTHROPIC])

@@ -256,9 +256,11 @@ def test_shortened_arguments_keep_what_stands_beside_them() -> None:
 
 @pytest.mark.parametrize("format", [RESPONSES, GEMINI])
 def test_a_summary_is_a_users_text(format: str) -> None:
+    words = "We built it. " * 200
+    written = wire.encode(Message("user", (Summary(words),)), format)
+    assert written == said_in(format, f"{wire.SUMMARY_PREFIX}{words}{wire.SUMMARY_SUFFIX}")
     written = wire.encode(Message("user", (Summary("We built it."),)), format)
-    text = f"{wire.SUMMARY_PREFIX}We built it.{wire.SUMMARY_SUFFIX}"
-    assert written == said_in(format, text)
+    assert written == said_in(format, f"<summary>\nWe built it.{wire.SUMMARY_SUFFIX}")
 
 
 # -- other formats ------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from foldline.handoff.new_session import FORMATS, Written
 from foldline.handoff.state import State, encode
 
 KINDS = (
-    "requests", "constraints", "decisions", "findings", "corrections", "entities", "operations", "errors", "files",
+    "requests", "constraints", "decisions", "findings", "entities", "operations", "errors", "files",
     "open_work", "next_steps",
 )  # fmt: skip
 

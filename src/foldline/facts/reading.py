@@ -273,8 +273,9 @@ class Reading:
         if size > REQUEST_CHARACTERS:
             head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
             words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
-        if all(request.text != words for request in self.requests):
-            self.requests.append(Request(words, at, size if size > REQUEST_CHARACTERS else 0))
+        if any(request.text == words for request in self.requests):
+            return
+        self.requests.append(Request(words, at, size if size > REQUEST_CHARACTERS else 0))
         for each in said_in(words):
             self._tell(each, at, part, "said", "user")
         self._read_rules(words, at, "user")

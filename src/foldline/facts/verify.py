@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.facts.texts import said_in
 from foldline.facts.types import Facts
 from foldline.messages import Message, Value
+
+SHORT = 120
+"""Characters of a fact that is shown whole or not at all."""
 
 
 class Kept(Value, frozen=True, omit_defaults=True):
@@ -22,11 +26,19 @@ def audit(facts: Facts, visible: Iterable[str]) -> Kept:
     kept = 0
     lost: list[str] = []
     for name, literal, _ in _named(facts):
-        if literal in text or " ".join(literal.split()) in flat:
+        if literal in text or _stands(literal, flat):
             kept += 1
         else:
             lost.append(name)
     return Kept(kept, tuple(lost))
+
+
+def _stands(literal: str, flat: str) -> bool:
+    """Whether a text stands in another: of a long one at least half of its sentences."""
+    if " ".join(literal.split()) in flat:
+        return True
+    said = [" ".join(each.split()) for each in said_in(literal)] if len(literal) > SHORT else []
+    return bool(said) and 2 * sum(each in flat for each in said) >= len(said)
 
 
 def origins(facts: Facts, folded: Sequence[tuple[str, Message]], names: Iterable[str]) -> dict[str, str]:

@@ -17,9 +17,9 @@ from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, Piece, Rule
 from foldline.messages import Message, Summary, replace
-from foldline.page.choosing import Candidate, candidates, choose, next_best, terms
+from foldline.page.choosing import Candidate, candidates, choose, next_best, terms, unlike
 from foldline.page.lines import files, rules, state, task
-from foldline.page.quoting import anothers, quoted, safe, shorten
+from foldline.page.quoting import anothers, safe, shorten, wanted
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
@@ -29,7 +29,13 @@ TASK, RULES, STATE, FILES, NAMES = 0.6, 0.3, 0.15, 0.14, 0.06
 FOCUS = 3.0
 """What a word of the user's focus adds to what a piece says."""
 
-WORDS, ALL_WORDS = 0.5, 0.65
+LEAST_TASK = 24
+"""Tokens that the task has however small the page is."""
+
+RULES_FROM = 5_000
+"""The rules' share grows with the page, up to its most at a third of so many tokens."""
+
+WORDS, ALL_WORDS = 0.5, 0.8
 """The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
 
 NUMBERED = 1_000
@@ -55,15 +61,15 @@ def compose(brief: Brief, facts: Facts) -> str:
     page = Page(budget)
     if focus:
         page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
-    wanted = task(facts, brief.after)
-    page.add("Task now", quoted(wanted, int(budget * TASK)) if wanted else [])
+    page.add("Task now", wanted(*task(facts, brief.after), max(int(budget * TASK), min(budget, LEAST_TASK))))
     standing = rules(facts, brief.after)
     if budget >= SMALL:
-        page.add("Rules that stand", binding(standing, int(budget * RULES), facts.end))
+        page.add("Rules that stand", binding(standing, int(budget * min(RULES, budget / RULES_FROM)), facts.end))
     page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
     page.add("Files", [f"- {safe(text)}" for text in files(facts, int(budget * FILES))])
     told = set(terms("\n".join(page.lines())))
-    told.update(term for file in facts.files for term in terms(file.path))
+    listed = "\n".join(page.parts.get("Files", ()))
+    told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), 1.0) if focus else None)
     room = page.room - int(budget * NAMES)
     words = [each for each in found if each.piece.by == "user"]
@@ -132,7 +138,7 @@ class Page:
                 break
             known = {each.place for each in chosen}
             more = choose([each for each in found if each.place not in known], room, told, facts.end)
-            if not more:
+            if not (more := more or choose(unlike(found, chosen), room, set(), facts.end)):
                 break
             chosen += more
             self.timeline(chosen, facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from foldline.facts.cues import leaves_open
 from foldline.facts.shell import only_looks
@@ -25,14 +26,21 @@ _PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
 _CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE)
 
 
-def task(facts: Facts, after: Sequence[str] = ()) -> list[str]:
-    """What the user wants now, oldest first: the newest request that says it, what it leans on, and what was said since.
+class Task(NamedTuple):
+    """What the user wants now: the newest request that says it and what was said since, and the proposal that it leans on."""
+
+    words: list[str]
+    proposed: str = ""
+
+
+def task(facts: Facts, after: Sequence[str] = ()) -> Task:
+    """What the user wants now, oldest first.
 
     `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing is to be told.
     """
     since = list(after)
     if any(telling(text) for text in since):
-        return []
+        return Task([])
     chain: list[Request] = []
     for request in reversed(facts.requests):
         if request.text.endswith(("?", "？")) and not telling(request.text):
@@ -41,12 +49,11 @@ def task(facts: Facts, after: Sequence[str] = ()) -> list[str]:
         if telling(request.text) or len(chain) == CHAIN:
             break
     if not chain:
-        return []
-    told = [request.text for request in chain]
-    leaning = chain[1:] or since
-    if leaning and (plan := _proposed(facts, chain[-1].at if chain[1:] else facts.end)):
-        told.insert(len(told) - bool(chain[1:]), plan)
-    return told
+        return Task([])
+    leans = len(chain) > 1 or bool(since)
+    return Task(
+        [r.text for r in chain], _proposed(facts, chain[-1].at if len(chain) > 1 else facts.end) if leans else ""
+    )
 
 
 def telling(text: str) -> bool:

@@ -7,6 +7,12 @@ from collections.abc import Sequence
 
 from foldline.tokens.estimate import estimate
 
+LEAST_CUT = 12
+"""Tokens that the line takes which says how much is cut."""
+
+LEAST_PROPOSAL = 24
+"""Tokens from which a proposal is told beside the words that take it up."""
+
 _FRAME = re.compile(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
 _QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>")
 
@@ -35,11 +41,21 @@ def quoted(texts: Sequence[str], room: int) -> list[str]:
     return [line for block in blocks for line in block]
 
 
+def wanted(words: Sequence[str], proposed: str, room: int) -> list[str]:
+    """What the user wants as quotations, and below it, in what room that leaves, what the agent had proposed."""
+    lines = quoted(words, room)
+    left = min(room // 2, room - sum(estimate(line) + 1 for line in lines))
+    if proposed and left > LEAST_PROPOSAL:
+        cut = [line.removeprefix("> ") for line in quoted([proposed], left - 4)]
+        lines += [f"(the agent had proposed) {anothers(cut[0])}", *map(anothers, cut[1:])] if cut else []
+    return lines
+
+
 def _ends(lines: Sequence[str], room: int) -> list[str]:
     """The head and the tail of lines, with a mark where some are left out."""
-    room -= 12
-    if room <= 0:
-        return []
+    if room <= LEAST_CUT:
+        return [shorten(lines[0], room)] if room > 2 else []
+    room -= LEAST_CUT
     head: list[str] = []
     tail: list[str] = []
     first, last = 0, len(lines)

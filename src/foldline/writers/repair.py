@@ -9,7 +9,7 @@ from foldline.facts.types import Facts
 from foldline.facts.verify import audit
 from foldline.messages import Value
 from foldline.page.lines import files, rules, state, task
-from foldline.page.quoting import quoted, safe
+from foldline.page.quoting import safe, wanted
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
@@ -63,7 +63,7 @@ def _repaired(text: str, shown: str, facts: Facts, brief: Brief, tokens: int) ->
 
 def _lines(facts: Facts, brief: Brief, tokens: int) -> Iterator[tuple[str, str]]:
     """What a summary must show, most important first, each line with the part of a page that it belongs to."""
-    yield from (("Task now", line) for line in quoted(task(facts, brief.after), int(tokens * TASK)))
+    yield from (("Task now", line) for line in wanted(*task(facts, brief.after), int(tokens * TASK)))
     yield from (("Rules that stand", f"- {safe(rule.text)}") for rule in rules(facts, brief.after))
     yield from (("State", f"- {safe(text)}") for text in state(facts))
     yield from (("Files", f"- {safe(text)}") for text in _changed(files(facts, int(tokens * FILES))))
