@@ -70,7 +70,7 @@ def compose(brief: Brief, facts: Facts) -> str:
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
-    found = candidates(facts.pieces, dict.fromkeys(terms(focus), 1.0) if focus else None)
+    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
     room = page.room - int(budget * NAMES)
     words = [each for each in found if each.piece.by == "user"]
     whole = sum(each.cost for each in words) <= room * ALL_WORDS
