@@ -203,3 +203,9 @@ def test_sentences_are_parts_of_a_message_in_their_order(message: str) -> None:
     for sentence in sentences(message):
         place = message.index(sentence.text, place) + len(sentence.text)
         assert sentence.text.strip() == sentence.text != ""
+
+
+@pytest.mark.parametrize("piece", ["-", ".", '!"', "[", "a@", "？", "„", "a/", "never touch this ", "x\n", "e.g."])
+def test_long_and_strange_texts_are_read_in_passing(piece: str) -> None:
+    """Would take minutes where a pattern looks back over what it has read."""
+    assert len(rules_in(piece * 100_000)) <= 1

@@ -113,8 +113,9 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     for sentence in sentences(message):
         text = sentence.text
         kind = lifetime(text, language=_script(text) or language)
-        if sentence.titled or _LABEL.fullmatch(text):
-            title, above = text, kind if sentence.heads and len(text) <= _TITLE else "none"
+        short = len(text) <= _TITLE
+        if sentence.titled or (short and _LABEL.fullmatch(text)):
+            title, above = text, kind if short and sentence.heads else "none"
             continue
         if not sentence.item:
             above = "none"

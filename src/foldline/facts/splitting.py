@@ -13,7 +13,7 @@ BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？]+[」』”’）]*")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|no|ca|bzw|"
     r"evtl|ggf|inkl|usw|st|dr|mr|mrs|ms|prof|sr|sra|dll|dsb|min|max|fig|vol)\.$",
