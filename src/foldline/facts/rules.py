@@ -39,6 +39,9 @@ _STEP, _HALF = 1 << 20, 1 << 19
 _LONGEST = 24
 """Marks that are judged together: a longer sentence is judged in parts, which overlap by a third."""
 
+_SURE = 3 * SCALE
+"""What a part of a long sentence must be worth: with many parts one is soon mistaken."""
+
 _READ = 2_000
 """Letters of a sentence that are read."""
 
@@ -139,7 +142,7 @@ def lifetime(sentence: str, *, language: str = "") -> Lifetime:
         parts = [marks]
     else:
         parts = [marks[at : at + _LONGEST] for at in range(0, len(marks), _LONGEST * 2 // 3)]
-    best, found = 0, 0
+    best, found = (0 if len(parts) == 1 else _SURE), 0
     for part in parts:
         worth = _worth(part, text if len(parts) == 1 else "", words)
         for place, score in enumerate(_three(worth), 1):
