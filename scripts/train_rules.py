@@ -1,6 +1,6 @@
 """Makes the tables of foldline.facts.rules and prints what they are worth on sentences that they were not made from.
 
-    python scripts/train_rules.py          writes src/foldline/facts/words/<language>.json
+    python scripts/train_rules.py          writes src/foldline/facts/words/*.json; -v lists what went wrong
 
 Needs numpy, scipy and scikit-learn. `rules/<language>.tsv` has the sentences with their labels, written by hand for
 this purpose; a quarter of them, chosen by a hash of the sentence, is held out. `rules/<language>.words` has the marks of
@@ -45,7 +45,7 @@ OTHER_SIZE, OTHER_COUNT = 400, 12
 RIGHT = 0.9
 """How often a lifetime that is given must be right, in cross-validation."""
 
-LEAST, LEAST_OWN = 3, 4
+LEAST, LEAST_OWN = 5, 5
 """Weights below this, in the tables' units, are left out: of what all languages share, and of each language's own."""
 
 

@@ -39,6 +39,12 @@ _STEP, _HALF = 1 << 20, 1 << 19
 _LONGEST = 24
 """Marks that are judged together: a longer sentence is judged in parts, which overlap by a third."""
 
+_SURE = 3 * SCALE
+"""What a part of a long sentence must be worth: with many parts one is soon mistaken."""
+
+_READ = 2_000
+"""Letters of a sentence that are read."""
+
 _SHORTEST_STEM = 3
 _SIGNS = "¤?!:;,…¿0"
 """What is no word and has itself as its mark."""
@@ -57,6 +63,9 @@ _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[¤?!:;,…¿]|\.{3}")
 _WIDE = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _SAMPLE = 4_000
 """Letters of a message from which its language is told."""
+
+_LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?\S+")
+"""A name and its value."""
 
 _TITLE = 60
 """Letters of the longest line over a list that says what its items are."""
@@ -107,8 +116,9 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     for sentence in sentences(message):
         text = sentence.text
         kind = lifetime(text, language=_script(text) or language)
-        if sentence.heads and len(text) <= _TITLE:
-            title, above = text, kind
+        short = len(text) <= _TITLE
+        if sentence.titled or (short and _LABEL.fullmatch(text)):
+            title, above = text, kind if short and sentence.heads else "none"
             continue
         if not sentence.item:
             above = "none"
@@ -126,13 +136,13 @@ def lifetime(sentence: str, *, language: str = "") -> Lifetime:
     words = _words(language or language_of(sentence))
     if words is None:
         return "none"
-    text = normal(sentence)
+    text = normal(sentence[:_READ])
     marks = marks_of(text, words)
     if len(marks) <= _LONGEST:
         parts = [marks]
     else:
-        parts = [marks[at : at + _LONGEST] for at in range(0, min(len(marks), 400), _LONGEST * 2 // 3)]
-    best, found = 0, 0
+        parts = [marks[at : at + _LONGEST] for at in range(0, len(marks), _LONGEST * 2 // 3)]
+    best, found = (0 if len(parts) == 1 else _SURE), 0
     for part in parts:
         worth = _worth(part, text if len(parts) == 1 else "", words)
         for place, score in enumerate(_three(worth), 1):
@@ -182,7 +192,7 @@ def names(text: str, words: Words) -> Iterator[str]:
 def normal(sentence: str) -> str:
     """A sentence without its bullet, in small letters, with signs for literals and numbers."""
     bullet = BULLET.match(sentence)
-    text = sentence[bullet.end() if bullet else 0 :].lower().translate(_WIDE)
+    text = sentence[bullet.end() if bullet else 0 :].lower().translate(_WIDE).replace("**", "")
     if _MAY_QUOTE.search(text):
         text = _LITERAL.sub(" ¤ ", text)
     return _NUMBER.sub("0", text)

@@ -13,7 +13,7 @@ BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？]+[」』”’）]*")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|no|ca|bzw|"
     r"evtl|ggf|inkl|usw|st|dr|mr|mrs|ms|prof|sr|sra|dll|dsb|min|max|fig|vol)\.$",
@@ -26,11 +26,15 @@ _WRAPPED = 56
 
 
 class Sentence(NamedTuple):
-    """A sentence as it was typed, whether it stands in a list, and whether a list follows it that it is the title of."""
+    """A sentence as it was typed."""
 
     text: str
     item: bool = False
+    """Stands in a list."""
+    titled: bool = False
+    """Is the title of what follows."""
     heads: bool = False
+    """And what follows is a list."""
 
 
 def sentences(message: str) -> Iterator[Sentence]:
@@ -40,33 +44,32 @@ def sentences(message: str) -> Iterator[Sentence]:
         parts = list(_parts(block))
         listed = not item and at + 1 < len(blocks) and blocks[at + 1][1]
         for place, text in enumerate(parts):
-            heads = listed and place == len(parts) - 1 and text.endswith((":", "："))
-            yield Sentence(text, item, heads)
+            titled = place == len(parts) - 1 and text.rstrip("*_").endswith((":", "："))
+            yield Sentence(text, item, titled, titled and listed)
 
 
 def _blocks(message: str) -> Iterator[tuple[str, bool]]:
     """The lines that were typed, wrapped ones together, and whether they are an item of a list."""
     typed = set(without_output(message).splitlines())
     start = end = -1
-    fenced, place = False, 0
+    fenced, place, last = False, 0, ""
     for line in message.splitlines(keepends=True):
         begin, place = place, place + len(line)
         bare = line.rstrip()
         fence = bool(_FENCE.match(line))
         fenced ^= fence
         left_out = fence or fenced or not bare or bool(_QUOTED.match(line)) or line.splitlines()[0] not in typed
-        if start >= 0 and (left_out or _begins(message[start:end], bare)):
+        if start >= 0 and (left_out or _begins(last, bare)):
             yield _block(message[start:end])
             start = -1
         if not left_out:
-            start, end = (begin if start < 0 else start), begin + len(bare)
+            start, end, last = (begin if start < 0 else start), begin + len(bare), bare
     if start >= 0:
         yield _block(message[start:end])
 
 
-def _begins(before: str, line: str) -> bool:
-    """Whether a line is more than the rest of a wrapped one."""
-    last = before.rsplit("\n", 1)[-1]
+def _begins(last: str, line: str) -> bool:
+    """Whether a line is more than the rest of the one before."""
     wrapped = len(last) >= _WRAPPED and last[-1] not in ".!?:;。！？：；…"
     return not wrapped or _is_item(line)
 

@@ -1,0 +1,211 @@
+"""Rules, orders for one turn and what is taken back, told from all else that users say."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.facts.rules import language_of, lifetime, rules_in
+from foldline.facts.splitting import sentences
+
+HERE = Path(__file__).parent
+LABELLED = HERE.parent / "scripts/rules"
+
+HARMLESS = [
+    "I live in the USA now, by the way.", "Only two of the tests failed for me.",
+    "That is without doubt the nicest patch so far.", "I never saw that before, strange.",
+    "We met in Mai last year at the conference.", "I cannot reproduce it on my laptop.",
+    "The build took ten minutes instead of two.", "Das ist nicht das, was ich sehe.", "Я не знаю, почему так.",
+    "It is required by the old client, I think.", "Remember when we did this in June? Fun.",
+    "Does the page keep its state on reload, I wonder.", "I want to understand how the parser works.",
+    "Ich habe keine Ahnung, woran das liegt.", "I found a nice cafe nearby because it was raining.",
+    "The problem set is important for the students.", "Let me know what you think about it.",
+    "Created by the build system on each run.", "It works on my machine now, I hope.", "add a login page",
+    "fix the bug", "it must never return None but it does",
+]  # fmt: skip
+RULES = [
+    "Leave the public signatures as they are.", "Two-space indentation, please.",
+    "Nothing outside src/ is yours to touch.", "Tests first.", "Tabs over spaces in this repo.",
+    "Target Python 3.11.", "No new dependencies.", "Wir arbeiten auf dem Branch release/2.4.",
+    "Keep it under 200 lines.", "We go with SQLite rather than Postgres.",
+    "Postgres it is; SQLite loses on concurrent writes.", "I'd rather you asked before pushing.",
+    "Bitte keine neuen Abhängigkeiten", "Jangan ubah berkas migrasi", "api.py stays untouched.",
+    "no number hard-coded in the module",
+]  # fmt: skip
+MISSED = ["The deploy goes out on Friday at noon.", "Ignore unstaged LESSONS.md, .entire/ and anything in tmp."]
+"""A plan reads like a rule only to who knows that it is one; what is to be ignored reads like what is taken back."""
+
+NO_TABLE = [
+    "Gardez les noms des fonctions.", "Nu modifica fișierele din config.", "Rör inte databasen.",
+    "Nie zmieniaj pliku config.yaml.", "Ne touche pas à la base de données.", "Non toccare mai i file.",
+]  # fmt: skip
+
+HELD_OUT = {
+    "de": (0.95, 0.70), "en": (0.91, 0.63), "es": (0.94, 0.77), "id": (0.93, 0.73),
+    "ja": (0.95, 0.80), "ko": (0.94, 0.84), "zh": (0.95, 0.76),
+}  # fmt: skip
+"""Precision and recall that are reached on sentences held out of training, whatever the lifetime."""
+
+Row = tuple[str, str, str]
+
+
+def held_out(language: str) -> list[Row]:
+    rows = (line.split("\t") for line in (LABELLED / f"{language}.tsv").read_text("utf-8").splitlines())
+    return [(language, label, text) for label, text in rows if hashlib.sha256(text.encode()).digest()[0] < 64]
+
+
+def unseen() -> list[Row]:
+    """Sentences that were written when the tables were done."""
+    lines = (HERE / "rules_unseen.tsv").read_text("utf-8").splitlines()
+    return [(language, label, text) for language, label, text in (line.split("\t") for line in lines)]
+
+
+def precision_and_recall(rows: Iterable[Row], kinds: set[str]) -> tuple[float, float]:
+    judged = [(label, lifetime(text, language=language)) for language, label, text in rows]
+    found = [label in kinds for label, told in judged if told in kinds]
+    meant = [told in kinds for label, told in judged if label in kinds]
+    return sum(found) / len(found), sum(meant) / len(meant)
+
+
+@pytest.mark.parametrize("sentence", HARMLESS)
+def test_what_binds_nobody_is_no_rule(sentence: str) -> None:
+    assert lifetime(sentence) == "none"
+
+
+@pytest.mark.parametrize("sentence", RULES)
+def test_a_rule_is_known_in_any_wording(sentence: str) -> None:
+    assert lifetime(sentence) == "standing"
+
+
+@pytest.mark.xfail(reason="not known yet", strict=True)
+@pytest.mark.parametrize("sentence", MISSED)
+def test_rules_that_only_their_reader_knows(sentence: str) -> None:
+    assert lifetime(sentence) == "standing"
+
+
+@pytest.mark.parametrize("sentence", ["only tell me", "don't fix anything yet", "look around first", "wait for my go"])
+def test_an_order_for_this_turn(sentence: str) -> None:
+    assert lifetime(sentence) == "once"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["scratch that", "so (b) after all", "forget what I said about the cache", "you may touch api.py now"],
+)
+def test_what_is_taken_back(sentence: str) -> None:
+    assert lifetime(sentence) == "back"
+
+
+@pytest.mark.parametrize("sentence", NO_TABLE)
+def test_a_language_without_a_table_has_no_rules(sentence: str) -> None:
+    assert lifetime(sentence) == "none"
+
+
+@pytest.mark.parametrize("language", HELD_OUT)
+def test_precision_and_recall_on_sentences_held_out(language: str) -> None:
+    precision, recall = precision_and_recall(held_out(language), {"standing", "once", "back"})
+    least = HELD_OUT[language]
+    assert precision >= least[0]
+    assert recall >= least[1]
+
+
+@pytest.mark.parametrize(("kind", "least"), [("standing", (0.94, 0.62)), ("once", (0.9, 0.9)), ("back", (0.9, 0.8))])
+def test_precision_and_recall_on_sentences_written_later(kind: str, least: tuple[float, float]) -> None:
+    precision, recall = precision_and_recall(unseen(), {kind})
+    assert precision >= least[0]
+    assert recall >= least[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Keep the tests green, please.", "en"), ("Bitte keine neuen Pakete.", "de"),
+        ("Por favor, no toques la base de datos.", "es"), ("Jangan ubah apa pun dulu.", "id"),
+        ("不要改配置文件。", "zh"), ("設定は変えないでください。", "ja"), ("설정은 바꾸지 마세요.", "ko"),
+        ("请修复 src/app/main.py 里的 login 函数", "zh"), ("Не трогай базу.", "ru"), ("لا تلمس", ""),
+    ],
+)  # fmt: skip
+def test_the_language_of_a_text(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+def test_sentences_keep_versions_paths_and_short_forms_whole() -> None:
+    text = "Use v3.11.2, e.g. from src/a.b/c.py. Never the old one! 不要改。请修复"
+    assert [s.text for s in sentences(text)] == [
+        "Use v3.11.2, e.g. from src/a.b/c.py.",
+        "Never the old one!",
+        "不要改。",
+        "请修复",
+    ]
+
+
+def test_a_wrapped_line_goes_on_in_the_next() -> None:
+    text = "Please fix the page that our customers see when they come\nback from the bank. No new packages.\nThanks"
+    assert [s.text for s in sentences(text)] == [
+        "Please fix the page that our customers see when they come\nback from the bank.",
+        "No new packages.",
+        "Thanks",
+    ]
+
+
+def test_quotations_code_and_pasted_output_are_nobodys_rules() -> None:
+    message = (
+        "> Never touch api.py.\n\n```\nDon't edit generated files.\n```\nERROR: never do this\nthe bug is still there"
+    )
+    assert rules_in(message) == []
+
+
+def test_items_are_what_the_line_above_them_says() -> None:
+    message = "Please keep to the following:\n- errors as values\n- two reviewers\n\nAdd a login page."
+    found = dict(rules_in(message))
+    assert found["errors as values"] == found["two reviewers"] == "standing"
+    assert "Add a login page." not in found
+
+
+def test_a_rule_is_found_beside_the_task() -> None:
+    message = "Add a login page. No new dependencies. Don't commit yet, show me the diff first."
+    assert [kind for _, kind in rules_in(message)] == ["standing", "once"]
+
+
+@given(st.text())
+def test_rules_are_parts_of_any_text(text: str) -> None:
+    assert all(rule in text and kind != "none" for rule, kind in rules_in(text))
+    assert lifetime(text) in ("none", "standing", "once", "back")
+
+
+PIECES = [
+    "Never touch ",
+    "api.py",
+    ". ",
+    "\n",
+    "- ",
+    "1) ",
+    "```",
+    "> ",
+    "不要改",
+    "。",
+    ": ",
+    "e.g. ",
+    '"',
+    "¿",
+    "지 마",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_sentences_are_parts_of_a_message_in_their_order(message: str) -> None:
+    place = 0
+    for sentence in sentences(message):
+        place = message.index(sentence.text, place) + len(sentence.text)
+        assert sentence.text.strip() == sentence.text != ""
+
+
+@pytest.mark.parametrize("piece", ["-", ".", '!"', "[", "a@", "？", "„", "a/", "never touch this ", "x\n", "e.g."])
+def test_long_and_strange_texts_are_read_in_passing(piece: str) -> None:
+    """Would take minutes where a pattern looks back over what it has read."""
+    assert len(rules_in(piece * 100_000)) <= 1
