@@ -273,12 +273,21 @@ class Reading:
         if size > REQUEST_CHARACTERS:
             head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
             words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
-        if any(request.text == words for request in self.requests):
+        if (known := next((i for i, request in enumerate(self.requests) if request.text == words), None)) is not None:
+            self._repeat(known)
             return
         self.requests.append(Request(words, at, size if size > REQUEST_CHARACTERS else 0))
         for each in said_in(words):
             self._tell(each, at, part, "said", "user")
         self._read_rules(words, at, "user")
+
+    def _repeat(self, place: int) -> None:
+        """Takes down that a request was made again: it stays where it was made first."""
+        again = self.requests[place]
+        self.requests[place] = replace(again, times=again.times + 1)
+        for i, piece in enumerate(self.pieces):
+            if piece.at == again.at and piece.by == "user":
+                self.pieces[i] = replace(piece, times=piece.times + 1)
 
     def _read_rules(self, words: str, at: int, by: Literal["user", "project"]) -> None:
         """The rules in a text; one that it takes back is none any more."""

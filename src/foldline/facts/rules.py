@@ -23,6 +23,9 @@ from foldline.facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
 
+SURE = 48
+"""How much more than nothing must speak for a rule."""
+
 LIFETIMES: tuple[Lifetime, ...] = ("standing", "once", "back")
 """In the order of the weights."""
 
@@ -142,7 +145,7 @@ def lifetime(sentence: str, *, language: str = "") -> Lifetime:
         parts = [marks]
     else:
         parts = [marks[at : at + _LONGEST] for at in range(0, len(marks), _LONGEST * 2 // 3)]
-    best, found = (0 if len(parts) == 1 else _SURE), 0
+    best, found = (SURE if len(parts) == 1 else _SURE), 0
     for part in parts:
         worth = _worth(part, text if len(parts) == 1 else "", words)
         for place, score in enumerate(_three(worth), 1):

@@ -57,11 +57,12 @@ class Fault(Value, frozen=True, omit_defaults=True):
 
 
 class Request(Value, frozen=True, omit_defaults=True):
-    """What the user said in one message, verbatim; of a very long one its head and tail, `size` being its characters."""
+    """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters."""
 
     text: str
     at: int = 0
     size: int = 0
+    times: int = 1
 
 
 class Rule(Value, frozen=True, omit_defaults=True):
@@ -92,7 +93,8 @@ class Piece(Value, frozen=True, omit_defaults=True):
     """The least that is told or left out: a short message, a sentence, a call, a few fields of what it brought.
 
     Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
-    literals the user or the agent wrote as well; `edge` says that a report begins or ends with it.
+    literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `times` how often
+    it was said.
     """
 
     text: str
@@ -102,6 +104,7 @@ class Piece(Value, frozen=True, omit_defaults=True):
     kind: Kind = "said"
     used: int = 0
     edge: bool = False
+    times: int = 1
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

@@ -35,6 +35,7 @@ class Asked(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown
 
     text: str
     size: int = 0
+    times: int = 1
 
 
 class Binding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
@@ -220,7 +221,7 @@ def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
     pending = [(t.text, t.at) for t in facts.todos if t.status == "pending"]
     closing = [(p.text, p.at) for p in reports[-1:]]
     return {
-        "requests": tuple(Asked(text=r.text, size=r.size, **place(r.at)) for r in facts.requests),
+        "requests": tuple(Asked(text=r.text, size=r.size, times=r.times, **place(r.at)) for r in facts.requests),
         "constraints": tuple(Binding(text=r.text, by=r.by, lifetime=r.lifetime, **place(r.at)) for r in facts.rules),
         "decisions": tuple(Statement(text=p.text, part=p.part, edge=p.edge, **place(p.at)) for p in reports),
         "findings": tuple(
@@ -261,14 +262,14 @@ def entities(pieces: Sequence[Piece]) -> list[tuple[str, int, Piece]]:
 
 def facts_in(state: State) -> Facts:
     """The facts that a state holds."""
-    pieces = [Piece(text, r.at, 0, "user", "said") for r in state.requests for text in said_in(r.text)]
+    pieces = [Piece(text, r.at, 0, "user", "said", times=r.times) for r in state.requests for text in said_in(r.text)]
     pieces += [Piece(d.text, d.at, d.part, "agent", "report", 0, d.edge) for d in state.decisions]
     pieces += [Piece(f.text, f.at, f.part, f.by, f.kind, f.used) for f in state.findings]
     return Facts(
         files=tuple(File(f.path, f.state, f.actions, f.at, f.to) for f in state.files),
         commands=tuple(Command(o.command, o.outcome, o.note, o.count, o.at) for o in state.operations),
         faults=tuple(Fault(e.text, e.source, e.key, e.resolved, e.at) for e in state.errors),
-        requests=tuple(Request(r.text, r.at, r.size) for r in state.requests),
+        requests=tuple(Request(r.text, r.at, r.size, r.times) for r in state.requests),
         rules=tuple(Rule(c.text, c.at, c.by, c.lifetime) for c in state.constraints),
         todos=tuple(Todo(s.text, s.status, s.number, s.at) for s in state.open_work),
         pieces=tuple(sorted(pieces, key=lambda piece: (piece.at, piece.part))),

@@ -23,7 +23,7 @@ _FRAME = 3
 _QUESTION = 0.35
 _LABELLED = 0.8
 _EDGE = 0.85
-_BINDING = 2.0
+_BINDING = 0.5
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
 
@@ -86,7 +86,9 @@ def candidates(
     found = [terms(piece.text) for piece in pieces]
     stands = Counter(term for each in found for term in each)
     rare = {term: 1.0 / (1.0 + 0.5 * log(n)) for term, n in stands.items()}
-    said = Counter(piece.text for piece in pieces)
+    said: Counter[str] = Counter()
+    for piece in pieces:
+        said[piece.text] += piece.times
     costs = estimate_all([piece.text for piece in pieces])
     lift = boost or {}
     return [
