@@ -14,7 +14,7 @@ from foldline.fold import Fold
 from foldline.messages import Message, Text
 from foldline.policy import Budget
 from foldline.tokens.exact import exact
-from foldline.tokens.meter import ESTIMATE_ERROR, Meter
+from foldline.tokens.meter import TEXT_ERROR, Meter
 from foldline.tokens.weigh import weigh, weigh_all, weigh_exactly
 from foldline.view import View, view_of
 from foldline.wire import decode_all
@@ -47,7 +47,7 @@ def test_a_hard_budget_is_kept_by_the_tokenizer_or_less_the_counts_own_error(mos
     if at_hand:
         assert (weigh_exactly(messages) or 0) <= most
     else:
-        assert sum(weigh_all(messages)) * (1 + ESTIMATE_ERROR) <= most
+        assert sum(weigh_all(messages)) * (1 + TEXT_ERROR) <= most
 
 
 def test_what_fits_for_certain_is_left_as_it_is() -> None:

@@ -36,6 +36,9 @@ _PLANS = frozenset({"plan", "todo", "todos", "task", "tasks", "checklist", "note
 FEWEST_BOXES = 2
 """Boxes from which an answer is a plan."""
 
+MARGIN = 0.5
+"""Logits beyond even odds that must speak for a rule: a wrong one is worse than a missing one, whose words are told anyway."""
+
 BROUGHT, NEWS = 3, 3
 """What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
 
@@ -291,7 +294,7 @@ class Reading:
 
     def _read_rules(self, words: str, at: int, by: Literal["user", "project"]) -> None:
         """The rules in a text; one that it takes back is none any more."""
-        for text, lifetime in rules_in(words):
+        for text, lifetime in rules_in(words, margin=MARGIN):
             if lifetime == "back":
                 self.rules = [rule for rule in self.rules if rule.at == at or not means(words, rule.text)]
             elif lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):

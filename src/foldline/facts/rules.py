@@ -23,9 +23,6 @@ from foldline.facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
 
-SURE = 48
-"""How much more than nothing must speak for a rule."""
-
 LIFETIMES: tuple[Lifetime, ...] = ("standing", "once", "back")
 """In the order of the weights."""
 
@@ -106,11 +103,11 @@ def _linked(pair: tuple[str, str], between: str) -> Iterator[str]:
     return (a + between + b for a in pair[0] for b in pair[1])
 
 
-def rules_in(message: str) -> list[tuple[str, Lifetime]]:
+def rules_in(message: str, *, margin: float = 0.0) -> list[tuple[str, Lifetime]]:
     """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
 
     The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
-    is told where an item needs it.
+    is told where an item needs it. `margin` is in logits, as in `lifetime`.
     """
     language = language_of(message)
     found: list[tuple[str, Lifetime]] = []
@@ -118,7 +115,7 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     above: Lifetime = "none"
     for sentence in sentences(message):
         text = sentence.text
-        kind = lifetime(text, language=_script(text) or language)
+        kind = lifetime(text, language=_script(text) or language, margin=margin)
         short = len(text) <= _TITLE
         if sentence.titled or (short and _LABEL.fullmatch(text)):
             title, above = text, kind if short and sentence.heads else "none"
@@ -134,8 +131,11 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     return found
 
 
-def lifetime(sentence: str, *, language: str = "") -> Lifetime:
-    """How long what a user's sentence orders is to hold; `none` where it orders nothing beyond the task itself."""
+def lifetime(sentence: str, *, language: str = "", margin: float = 0.0) -> Lifetime:
+    """How long what a user's sentence orders is to hold; `none` where it orders nothing beyond the task itself.
+
+    `margin` is in logits: how much more than nothing must speak for it.
+    """
     words = _words(language or language_of(sentence))
     if words is None:
         return "none"
@@ -145,7 +145,7 @@ def lifetime(sentence: str, *, language: str = "") -> Lifetime:
         parts = [marks]
     else:
         parts = [marks[at : at + _LONGEST] for at in range(0, len(marks), _LONGEST * 2 // 3)]
-    best, found = (SURE if len(parts) == 1 else _SURE), 0
+    best, found = int(margin * SCALE) + (0 if len(parts) == 1 else _SURE), 0
     for part in parts:
         worth = _worth(part, text if len(parts) == 1 else "", words)
         for place, score in enumerate(_three(worth), 1):

@@ -79,7 +79,7 @@ def compose(brief: Brief, facts: Facts) -> str:
     known = {each.place for each in chosen}
     chosen += choose([each for each in found if each.place not in known], room, told, facts.end)
     page.timeline(chosen, facts)
-    page.add("Also named", names(found, chosen, told, page.room))
+    page.add("Also named", names(found, chosen, told, listed, page.room))
     page.grow(found, chosen, told, facts)
     return page.text()
 
@@ -209,7 +209,7 @@ def _joined(group: Sequence[Candidate]) -> str:
     return text
 
 
-def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str], room: int) -> list[str]:
+def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str], listed: str, room: int) -> list[str]:
     """Literals that stand nowhere else on the page, those first that were used most, in one line."""
     known = {each.place for each in chosen}
     ranked: dict[str, float] = {}
@@ -218,7 +218,8 @@ def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str
             continue
         weight = {"result": 0.5, "excerpt": 0.2, "call": 1.0}.get(each.piece.kind, 1.5) + each.piece.used
         for word in literals(each.piece.text):
-            if word.lower() not in told and not _MEMBER.match(word):
+            shown = word.lower() in told or word.rstrip("/").rpartition("/")[2] in listed
+            if not shown and not _MEMBER.match(word):
                 ranked[word] = ranked.get(word, 0.0) + weight
     kept: list[str] = []
     room -= 8
