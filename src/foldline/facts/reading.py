@@ -36,7 +36,7 @@ _PLANS = frozenset({"plan", "todo", "todos", "task", "tasks", "checklist", "note
 FEWEST_BOXES = 2
 """Boxes from which an answer is a plan."""
 
-MARGIN = 0.5
+MARGIN = 0.1
 """Logits beyond even odds that must speak for a rule: a wrong one is worse than a missing one, whose words are told anyway."""
 
 BROUGHT, NEWS = 3, 3
@@ -285,9 +285,9 @@ class Reading:
         self._read_rules(words, at, "user")
 
     def _repeat(self, place: int) -> None:
-        """Takes down that a request was made again: it stays where it was made first."""
-        again = self.requests[place]
-        self.requests[place] = replace(again, times=again.times + 1)
+        """Takes down that a request was made again: it is told where it was made first."""
+        again = self.requests.pop(place)
+        self.requests.append(replace(again, times=again.times + 1))
         for i, piece in enumerate(self.pieces):
             if piece.at == again.at and piece.by == "user":
                 self.pieces[i] = replace(piece, times=piece.times + 1)

@@ -57,7 +57,10 @@ class Fault(Value, frozen=True, omit_defaults=True):
 
 
 class Request(Value, frozen=True, omit_defaults=True):
-    """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters."""
+    """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters.
+
+    `at` is when it was said first; where there are several they stand in the order in which they were said last.
+    """
 
     text: str
     at: int = 0

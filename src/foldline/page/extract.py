@@ -166,7 +166,7 @@ class Page:
 
 def timeline(chosen: Sequence[Candidate], facts: Facts, *, numbered: bool) -> list[str]:
     """The pieces as lines, those of one text or call in one, with the number of the turn before a user's."""
-    starts = [request.at for request in facts.requests]
+    starts = sorted(request.at for request in facts.requests)
     heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
     lines: list[str] = []
     group: list[Candidate] = []

@@ -73,7 +73,7 @@ def _proposed(facts: Facts, before: int) -> str:
 
 def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     """The rules that stand, oldest first; an order for one turn stands in that turn only."""
-    newest = facts.end if after else facts.requests[-1].at if facts.requests else -1
+    newest = facts.end if after else max((request.at for request in facts.requests), default=-1)
     return [r for r in facts.rules if r.lifetime == "standing" or (r.by != "project" and r.at >= newest)]
 
 
@@ -83,7 +83,7 @@ def state(facts: Facts) -> Iterator[str]:
         if todo.status in ("pending", "in_progress"):
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from _left_open(facts)
-    recent = facts.requests[-2].at if len(facts.requests) > 1 else 0
+    recent = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     for fault in facts.faults:
         if not fault.resolved and fault.seen >= recent:
             yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
