@@ -36,8 +36,8 @@ _PLANS = frozenset({"plan", "todo", "todos", "task", "tasks", "checklist", "note
 FEWEST_BOXES = 2
 """Boxes from which an answer is a plan."""
 
-MARGIN = 0.1
-"""Logits beyond even odds that must speak for a rule: a wrong one is worse than a missing one, whose words are told anyway."""
+MARGIN, PROJECT_MARGIN = 0.1, 1.5
+"""Logits beyond even odds that must speak for a rule of the user's, and for one in a project's file, most of which describes."""
 
 BROUGHT, NEWS = 3, 3
 """What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
@@ -150,6 +150,9 @@ _MISSED = re.compile(
 )
 """How a look-up says that there is nothing."""
 
+_COMMAND = re.compile(r"<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>")
+"""A command of a plugin that the user gave, as Claude Code writes it; the client's own ones order no work."""
+
 _REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 _REFUSED = re.compile(
@@ -257,6 +260,8 @@ class Reading:
             self._read_request(text, at, part)
         elif span.by == "agent":
             self._read_statement(text, at, part, report)
+        elif span.by == "command" and (called := _COMMAND.search(text)):
+            self._read_request(called[1].strip(), at, part)
         elif span.by == "harness" and (rules := project_rules(text)):
             self._read_rules(rules, at, "project")
         elif span.by == "peer" and text[0] not in "{[":
@@ -294,7 +299,7 @@ class Reading:
 
     def _read_rules(self, words: str, at: int, by: Literal["user", "project"]) -> None:
         """The rules in a text; one that it takes back is none any more."""
-        for text, lifetime in rules_in(words, margin=MARGIN):
+        for text, lifetime in rules_in(words, margin=MARGIN if by == "user" else PROJECT_MARGIN):
             if lifetime == "back":
                 self.rules = [rule for rule in self.rules if rule.at == at or not means(words, rule.text)]
             elif lifetime in ("standing", "once") and all(rule.text != text for rule in self.rules):
@@ -344,7 +349,7 @@ class Reading:
             reason = _REASON.search(text[:4_000])
             self._read_request(reason[1].strip() if reason else "(refused the call)", at, 50)
             return
-        end = outcome(result, clean(edges(result)), bool(action.command))
+        end = outcome(result, without_reminders(clean(edges(result))), bool(action.command))
         missed = bool(words_of(call.name) & _LOOKING) and _MISSED.search(text[:400]) is not None
         if end.failed and (missed or _DENIED.search(text[:400])):
             end = replace(end, fault="")
@@ -403,9 +408,8 @@ class Reading:
         rest: list[str] = []
         brought: Kind = "result"
         said = " ".join(answer.split()) if len(answer) <= 400 else ""
-        tail = "; ".join(
-            filter(None, (ended if ended != "ok" or action.command else "", end.fault if end.failed else end.note))
-        )
+        why = "" if looks else end.fault if end.failed else end.note
+        tail = "; ".join(filter(None, (ended if end.failed and not looks else "", why)))
         if not tail and not action.command and said and len(said) <= 100 and record_of(answer) is None:
             tail = said
         elif answer and not (action.touches and not action.command):

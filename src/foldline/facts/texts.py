@@ -29,6 +29,9 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 _WHOLE = 120
 """Characters of a message that is told whole or not at all."""
 
+_LEAD = 60
+"""Characters of a line that leads in what follows it, and says nothing alone."""
+
 _CODE = 200
 """Characters of a fenced block that is told whole; a longer one is code, which stands in a file."""
 
@@ -51,8 +54,8 @@ def sentences(text: str) -> Iterator[str]:
             continue
         if not line or _RULE.match(line):
             continue
-        if found := _HEADING.match(line):
-            heading = (found[1] or found[2]).strip(" :*")
+        if (found := _HEADING.match(line)) or (len(line) <= _LEAD and line.endswith((":", "："))):
+            heading = ((found[1] or found[2]) if found else line).strip(" :：*-")
             continue
         line = _MARKS.sub("", line)
         if row := _ROW.match(line):

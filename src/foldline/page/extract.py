@@ -23,11 +23,14 @@ from foldline.page.quoting import anothers, safe, shorten, wanted
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
-TASK, RULES, STATE, FILES, NAMES = 0.6, 0.3, 0.15, 0.14, 0.06
+TASK, RULES, STATE, FILES, NAMES = 0.6, 0.3, 0.15, 0.14, 0.03
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
 FOCUS = 3.0
 """What a word of the user's focus adds to what a piece says."""
+
+WORTHY = 1.5
+"""What a name must be worth to be listed: one that nobody used is not."""
 
 LEAST_TASK = 24
 """Tokens that the task has however small the page is."""
@@ -205,7 +208,8 @@ def _joined(group: Sequence[Candidate]) -> str:
     """The texts of pieces in order, marked where some between them are left out."""
     text = group[0].piece.text
     for before, each in itertools.pairwise(group):
-        text += (" " if each.place == before.place + 1 else " … ") + each.piece.text
+        apart = each.place != before.place + 1
+        text += (" … " if apart else "\n" if _ITEM.match(each.piece.text) else " ") + each.piece.text
     return text
 
 
@@ -223,6 +227,7 @@ def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str
                 ranked[word] = ranked.get(word, 0.0) + weight
     kept: list[str] = []
     room -= 8
+    ranked = {word: worth for word, worth in ranked.items() if worth >= WORTHY}
     for word in sorted(ranked, key=lambda w: -ranked[w] / (len(w) + 8)):
         room -= len(word) // 3 + 2
         if room < 0:
@@ -231,6 +236,7 @@ def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str
     return [f"- {safe(', '.join(kept))}"] if kept else []
 
 
-_MEMBER = re.compile(r"(?:self|this|os|json|re|sys)\.|\d{1,3}(?:\.\d+)?$|\w+\(")
+_ITEM = re.compile(r"\d{1,2}[.)] |\*\*|[^.!?\n]{1,60}: ")
+_MEMBER = re.compile(r"n[A-Z][a-z]|u00|(?:self|this|os|json|re|sys)\.|\d{1,3}(?:\.\d+)?$|\w+\(")
 
 __all__ = ["Page", "Piece", "compose", "extract"]

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.facts.cues import leaves_open
+from foldline.facts.reading import family
 from foldline.facts.shell import only_looks
-from foldline.facts.types import Facts, File, Request, Rule
+from foldline.facts.types import Command, Facts, Fault, File, Request, Rule
 from foldline.messages import replace
 from foldline.tokens.estimate import estimate
 
@@ -84,19 +85,35 @@ def state(facts: Facts) -> Iterator[str]:
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from _left_open(facts)
     recent = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
+    recent = max(recent, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
+    ran = [c for c in facts.commands if c.outcome == "ok"]
     for fault in facts.faults:
-        if not fault.resolved and fault.seen >= recent:
+        if not fault.resolved and fault.seen >= recent and not any(_superseded(fault, c) for c in ran):
             yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
     checks = [c for c in facts.commands if c.note and _CHECK.search(c.note) and not only_looks(c.text)]
     for check in checks[-2:]:
         yield f"last run: `{_cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
 
 
+NEWEST, NEWEST_SHARE = 24, 0.15
+"""Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""
+
 SHARED = 3
 """Files of one folder from which its path is told apart."""
 
 REPORTS = 3
 """The newest reports whose open points may be open still."""
+
+
+def _superseded(fault: Fault, ran: Command) -> bool:
+    """Whether a script that failed was followed by another of its kind that did not: it was a try."""
+    tried, done = fault.key.split(), family(ran.text).split()
+    if ran.seen <= fault.seen or len(tried) < 2 or len(done) < 2:
+        return False
+    return tried[0] == done[0] and bool(_SCRIPT.search(tried[1]) and _SCRIPT.search(done[1])) and tried[0] != "pytest"
+
+
+_SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
 def _left_open(facts: Facts) -> Iterator[str]:
