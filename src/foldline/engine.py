@@ -88,8 +88,8 @@ def folding(
             for edit in strategy(view, size - step.target):
                 if not (edit := _standing(edit, view)).drop:
                     continue
-                written = yield from _write(edit, view, step.layer, focus, ratio, rounds, trigger, told)
-                after, made = _made(view, written, _also(edit, view))
+                written, also = yield from _write(edit, view, step.layer, focus, ratio, rounds, trigger, told)
+                after, made = _made(view, written, also)
                 if (smaller := step.measure(after)) < size:
                     view, size = after, smaller
                     edits += made
@@ -147,14 +147,15 @@ def _write(
     rounds: int,
     trigger: Trigger,
     told: list[Told],
-) -> Generator[Ask, Answer, Edit]:
-    """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
+) -> Generator[Ask, Answer, tuple[Edit, Sequence[Entry]]]:
+    """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction, and what else it tells."""
+    also = _also(edit, view)
     if (start := view.find(edit.drop)) is None:
-        return edit
-    span = (*view.entries[start : start + len(edit.drop)], *_also(edit, view))
+        return edit, also
+    span = (*view.entries[start : start + len(edit.drop)], *also)
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
-        return _with_facts(edit, edit.into, messages)
+        return _with_facts(edit, edit.into, messages), also
     note = _note(span, edit.into.max_tokens)
     size = max(12, int(edit.into.max_tokens / max(ratio, 0.1)) - (estimate(note) + 2 if note else 0))
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
@@ -179,7 +180,7 @@ def _write(
         most = min(sum(entry.tokens for entry in span), edit.into.max_tokens * 3 // 2 + 64)
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     told.append(Told(edit.drop, edit.into.also, facts, written))
-    return replace(edit, into=(*written.native, summary_of(written)))
+    return replace(edit, into=(*written.native, summary_of(written))), also
 
 
 def _within(brief: Brief, facts: Facts, most: int, size: Callable[[Written], int]) -> Written:

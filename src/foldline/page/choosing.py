@@ -148,10 +148,10 @@ def next_best(found: Iterable[Candidate], chosen: Iterable[Candidate], told: set
     return best if best is not None and _score(best, told, newest, True) > 0 else None
 
 
-def unlike(found: Iterable[Candidate], chosen: Iterable[Candidate]) -> list[Candidate]:
-    """What is not chosen and was said once, but for what one of the chosen pieces says as well, all of it."""
+def unlike(found: Iterable[Candidate], chosen: Iterable[Candidate], shown: str) -> list[Candidate]:
+    """What is not chosen and was said once, but for what is shown or what one of the chosen pieces says as well, all of it."""
     known = {each.place: each.terms.keys() for each in chosen}
-    left = (e for e in found if e.place not in known and e.share == 1.0)
+    left = (e for e in found if e.place not in known and e.share == 1.0 and e.piece.text not in shown)
     return [e for e in left if not any(e.terms.keys() <= said for said in known.values())]
 
 

@@ -141,7 +141,8 @@ class Page:
                 break
             known = {each.place for each in chosen}
             more = choose([each for each in found if each.place not in known], room, told, facts.end)
-            if not (more := more or choose(unlike(found, chosen), room, set(), facts.end)):
+            wanted_now = "\n".join(self.parts.get("Task now", ()))
+            if not (more := more or choose(unlike(found, chosen, wanted_now), room, set(), facts.end)):
                 break
             chosen += more
             self.timeline(chosen, facts)
