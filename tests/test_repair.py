@@ -27,7 +27,7 @@ from foldline.view import Brief, View, view_of
 from foldline.writers.draft import Draft
 from foldline.writers.gate import judge
 from foldline.writers.repair import beside, repair, reserve
-from talk import says, user
+from talk import user
 
 # -- languages ----------------------------------------------------------------------------------------------------
 

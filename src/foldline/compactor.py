@@ -16,7 +16,7 @@ from foldline.fill import Fill
 from foldline.fold import Fold, Trigger, automatic_folds
 from foldline.guards import Breaker, Looping, looping_in
 from foldline.history import History, Item
-from foldline.messages import Message, Usage
+from foldline.messages import Message, Speaker, Usage
 from foldline.models import Model
 from foldline.models import model as model_named
 from foldline.overflow import read as read_overflow
@@ -46,6 +46,9 @@ class Compactor:
     of your own or the name of one (`policy.PRESETS`). `pinned` says which messages no fold may touch, besides those that
     the policy pins: the system's.
 
+    `speaker` says whose the words of a message are where the host knows better than its role does (`user`, `agent`, `tool`,
+    `harness`, `peer`, `command` or `paste`; None leaves that to foldline): only the user's own words make tasks and rules.
+
     `ahead` is a share of the window: where it is given, the next summary is written while the agent works, from that
     much below its mark on. `ask` sends messages (dicts) as the agent itself does, with the same system prompt, tools and
     settings, and answers with the provider's reply: a summary may then be asked for on top of the conversation that the
@@ -66,6 +69,7 @@ class Compactor:
         summarizer: Summarizer = extract,
         pinned: Callable[[Message], bool] | None = None,
         format: str = "",
+        speaker: Callable[[Message], Speaker | None] | None = None,
         ahead: float = 0.0,
         ask: Callable[[list[Any]], Any] | None = None,
         clock: Callable[[], float] = time.time,
@@ -82,7 +86,7 @@ class Compactor:
         self.meter = Meter(self.model.family, overhead=overhead)
         chosen = self.policy.pinned
         pins = chosen if pinned is None else lambda message: chosen(message) or pinned(message)
-        self._history = History(self.meter, pins, bound=self.model.binds_thinking, format=format)
+        self._history = History(self.meter, pins, bound=self.model.binds_thinking, format=format, speaker=speaker)
         self._fill = Fill(self._history, self.meter)
         self._emit = on_event or (lambda event: None)
         self._sent = 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from foldline import wire
 from foldline.fold import Fold
-from foldline.messages import Media, Message
+from foldline.messages import Media, Message, Speaker, Text, replace
 from foldline.tokens.media import media_bytes
 from foldline.tokens.meter import Meter
 from foldline.tokens.payload import media_in
@@ -27,11 +27,20 @@ class History:
     when it was made, so that what came later keeps the thinking that was bound to the folded past.
     """
 
-    def __init__(self, meter: Meter, pinned: Callable[[Message], bool], *, bound: bool, format: str) -> None:
+    def __init__(
+        self,
+        meter: Meter,
+        pinned: Callable[[Message], bool],
+        *,
+        bound: bool,
+        format: str,
+        speaker: Callable[[Message], Speaker | None] | None = None,
+    ) -> None:
         self.meter = meter
         self.pinned = pinned
         self.bound = bound
         self.format = format
+        self.speaker = speaker
         self.items: list[Item] = []
         self.messages: list[Message] = []
         self.weights: list[int] = []
@@ -164,10 +173,12 @@ class History:
         if not items:
             return []
         if isinstance(items[0], Message):
-            return list(items)
-        self.format = self.format or wire.detect(items, default="")
-        before = self.messages if first == len(self.messages) else self.messages[:first]
-        return wire.decode_all(items, self.format or "openai-chat", before)
+            messages = list(items)
+        else:
+            self.format = self.format or wire.detect(items, default="")
+            before = self.messages if first == len(self.messages) else self.messages[:first]
+            messages = wire.decode_all(items, self.format or "openai-chat", before)
+        return messages if self.speaker is None else [_marked(m, self.speaker(m)) for m in messages]
 
     def _encoded(self, message: Message) -> Item:
         return message if isinstance(self.items[0], Message) else wire.encode(message, self.format or "openai-chat")
@@ -186,6 +197,13 @@ class History:
         known = len(self._ids)
         self._ids += chain(islice(self.messages, known, None), self._ids[-1] if self._ids else "")
         return self._ids
+
+
+def _marked(message: Message, speaker: Speaker | None) -> Message:
+    """A message with its words marked as the speaker's, where one is given."""
+    if not speaker:
+        return message
+    return replace(message, parts=tuple(replace(p, by=speaker) if type(p) is Text else p for p in message.parts))
 
 
 def _common(a: Sequence[Item], b: Sequence[Item]) -> int:

@@ -12,9 +12,10 @@ _LABEL = 24
 """Characters that may stand between such a word and the colon of its label."""
 
 
-def leaves_open(line: str) -> bool:
-    """Whether a line of a report begins by saying that something is open."""
-    return _pattern("open").match(line) is not None
+def leaves_open(line: str, *, labelled: bool = False) -> bool:
+    """Whether a line of a report begins by saying that something is open; `labelled`, only where a colon follows."""
+    found = _pattern("open").match(line)
+    return found is not None and (not labelled or found[0].endswith((":", "：")))
 
 
 def failed_with(text: str) -> str:

@@ -20,7 +20,7 @@ MOST_FIELDS = 60
 MOST_LINES = 14
 """Pieces that are made of one record, and of one output."""
 
-_STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]*`]{0,2}\s+(?=[^\sa-z])|(?<=[。！？])\s*")
+_STOP = re.compile(r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)[\"'”’)\]*`]{0,2}\s+(?=[^\sa-z])|(?<=[。！？])\s*")
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ROW = re.compile(r"^\|(.+)\|$")

@@ -136,16 +136,10 @@ class Page:
 
     def grow(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
         """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
-        for _ in range(3):
-            if (room := self.room) < max(12, self.budget // 50):
-                break
-            known = {each.place for each in chosen}
-            more = choose([each for each in found if each.place not in known], room, told, facts.end)
-            wanted_now = "\n".join(self.parts.get("Task now", ()))
-            if not (more := more or choose(unlike(found, chosen, wanted_now), room, set(), facts.end)):
-                break
-            chosen += more
-            self.timeline(chosen, facts)
+        self._more(found, chosen, told, facts)
+        if self.room < 0:
+            self.parts.pop("Also named", None)
+            self._more(found, chosen, told, facts)
         while self.room < 0 and chosen:
             chosen.pop()
             self.timeline(chosen, facts)
@@ -153,6 +147,21 @@ class Page:
             cut = replace(last, piece=replace(last.piece, text=shorten(last.piece.text, self.room - FRAME)))
             if len(cut.piece.text) > 1:
                 self.timeline([*chosen, cut], facts)
+            if self.room < 0:
+                self.timeline(chosen, facts)
+
+    def _more(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
+        """Tells more pieces while there is room: what is new first, then what says again what others said."""
+        wanted_now = "\n".join(self.parts.get("Task now", ()))
+        for _ in range(3):
+            if (room := self.room) < max(12, self.budget // 50):
+                break
+            known = {each.place for each in chosen}
+            more = choose([each for each in found if each.place not in known], room, told, facts.end)
+            if not (more := more or choose(unlike(found, chosen, wanted_now), room, set(), facts.end)):
+                break
+            chosen += more
+            self.timeline(chosen, facts)
 
     def text(self) -> str:
         """The page as Markdown."""

@@ -24,6 +24,7 @@ _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
 
 _PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
+_PASSED = re.compile(r"^(?:ok|OK|PASS)\b")
 _CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE)
 
 
@@ -90,7 +91,8 @@ def state(facts: Facts) -> Iterator[str]:
     for fault in facts.faults:
         if not fault.resolved and fault.seen >= recent and not any(_superseded(fault, c) for c in ran):
             yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
-    checks = [c for c in facts.commands if c.note and _CHECK.search(c.note) and not only_looks(c.text)]
+    ran = [c for c in facts.commands if c.note and not only_looks(c.text)]
+    checks = [c for c in ran if _CHECK.search(c.note) and (c.outcome == "ok" or not _PASSED.search(c.note))]
     for check in checks[-2:]:
         yield f"last run: `{_cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
 
@@ -120,8 +122,9 @@ def _left_open(facts: Facts) -> Iterator[str]:
     """What the newest reports say is open, unless something later says the same: it was done then."""
     reports = [p for p in facts.pieces if p.kind == "report"]
     newest = sorted({p.at for p in reports})[-REPORTS:]
-    for piece in reports:
-        if piece.at in newest and leaves_open(piece.text):
+    for piece in reports if newest else ():
+        said = leaves_open(piece.text) if piece.at == newest[-1] else leaves_open(piece.text, labelled=True)
+        if piece.at in newest and said:
             later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
             if not _taken_up(piece.text, later):
                 yield piece.text

@@ -1,0 +1,65 @@
+"""Writes docs/pages.md: what is left of sessions of several kinds, as `fold_to` hands them out.
+
+    python scripts/make_pages.py
+
+The sessions are those of `benchmarks/material/tune` and the sample, which were written for this repository.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from foldline import Compactor
+from foldline.page.extract import extract
+from foldline.session import Session
+from foldline.tokens.weigh import weigh_all
+from foldline.view import Brief
+from foldline.wire import decode_all
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "docs" / "pages.md"
+SHARE = 0.2
+SAMPLE_TOKENS = 2_000
+SHOWN = (
+    ("service-en-02", "A customer-service dialogue with tools and a policy"),
+    ("autonomous-en-02", "An autonomous run of an agent that acts by text"),
+    ("crew-en-01", "A lead agent with sub-agents, whose reports stand in the user's role"),
+    ("coding-ko-01", "Coding, in Korean"),
+)
+HEAD = """\
+# Pages
+
+What a fold without a model leaves: of the sample session (pi) the page alone, of the others all that `fold_to` hands out at a
+fifth of the tokens, the newest messages behind the page. Nothing is paraphrased. `python scripts/make_pages.py` writes this file.
+"""
+
+
+def main() -> None:
+    """Writes the file."""
+    blocks = [HEAD, sample(), *(session(name, title) for name, title in SHOWN)]
+    OUT.write_text("\n".join(blocks), "utf-8")
+
+
+def sample() -> str:
+    """The page of the sample session."""
+    messages = Session(str(ROOT / "samples" / "invoices.jsonl")).view().messages
+    page = extract(Brief(SAMPLE_TOKENS), messages).text
+    return _block("The sample session, a day of coding with pi", f"118,000 tokens → {SAMPLE_TOKENS:,}", page)
+
+
+def session(name: str, title: str) -> str:
+    """What is left of a labelled session."""
+    items = json.loads((ROOT / "benchmarks" / "material" / "tune" / f"{name}.json").read_text("utf-8"))["messages"]
+    before = sum(weigh_all(decode_all(items, "openai-chat", [])))
+    left = Compactor(window=10_000_000).fold_to(items, int(before * SHARE))
+    told = "\n\n".join(f"[{m['role']}] {m.get('content') or m.get('tool_calls')}" for m in left if m["role"] != "system")
+    return _block(title, f"{before:,} tokens → {int(before * SHARE):,}", told)
+
+
+def _block(title: str, size: str, text: str) -> str:
+    return f"## {title}\n\n{size}\n\n~~~~text\n{text.rstrip()}\n~~~~\n"
+
+
+if __name__ == "__main__":
+    main()
