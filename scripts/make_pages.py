@@ -53,7 +53,9 @@ def session(name: str, title: str) -> str:
     items = json.loads((ROOT / "benchmarks" / "material" / "tune" / f"{name}.json").read_text("utf-8"))["messages"]
     before = sum(weigh_all(decode_all(items, "openai-chat", [])))
     left = Compactor(window=10_000_000).fold_to(items, int(before * SHARE))
-    told = "\n\n".join(f"[{m['role']}] {m.get('content') or m.get('tool_calls')}" for m in left if m["role"] != "system")
+    told = "\n\n".join(
+        f"[{m['role']}] {m.get('content') or m.get('tool_calls')}" for m in left if m["role"] != "system"
+    )
     return _block(title, f"{before:,} tokens → {int(before * SHARE):,}", told)
 
 

@@ -341,7 +341,7 @@ def test_a_needed_literal_comes_with_plain_words_from_beside_it() -> None:
 def test_the_labels_hold_in_their_sessions(half: str) -> None:
     for said in labelled(half):
         users = "\n".join(texts(m for m in said.messages if m["role"] == "user"))
-        assert said.unsound <= 4, said.name
+        assert said.unsound <= 5, said.name
         assert faults(said.messages) == [], said.name
         assert all(" ".join(rule.text.split()) in " ".join(users.split()) for rule in said.labels.rules), said.name
         assert len(said.labels.needed) >= 8, said.name
