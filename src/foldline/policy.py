@@ -14,9 +14,9 @@ from foldline.strategies import (
     summarize_older,
     truncate,
 )
+from foldline.strategies.budget import use_budget
 from foldline.strategies.replies import shorten_replies
 from foldline.strategies.tool_outputs import shorten_newest
-from foldline.strategies.within import fold_within
 
 
 class Budget(Value, frozen=True, omit_defaults=True):
@@ -127,10 +127,10 @@ def hard_strategies(keep: int) -> tuple[Strategy, ...]:
     return (
         prune_tool_outputs(protect=keep, enough=True),
         shorten_newest(keep=keep),
-        fold_within(),
+        use_budget(),
         prune_tool_outputs(protect=0, minimum=0),
         shorten_tool_outputs(keep=1_000),
-        fold_within(tail=0.0),
+        use_budget(tail=0.0),
         shorten_tool_outputs(keep=200),
         shorten_tool_outputs(keep=40),
         shorten_replies(),

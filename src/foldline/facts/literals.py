@@ -13,19 +13,6 @@ _SHAPES = re.compile(
     r"(?P<name>^_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_*$)|(?P<camel>^(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*$)|"
     r"(?P<mixed>^(?=.*\d)(?=.*[A-Za-z])[\w.@+-]{4,}$)|(?P<kebab>^[a-zA-Z][a-z0-9]+(?:-[a-z0-9]+){1,8}$)"
 )
-_WORTH = {
-    "url": 0.65, "pair": 0.8, "path": 1.1, "file": 1.8, "hash": 0.65, "number": 0.45, "version": 0.5, "name": 1.15, "camel": 1.4,
-    "mixed": 0.6, "kebab": 0.9,
-}  # fmt: skip
-_LISTED = {
-    "url": "addresses", "pair": "paths", "path": "paths", "file": "paths", "hash": "numbers", "number": "numbers",
-    "version": "numbers", "mixed": "numbers",
-}  # fmt: skip
-_ENDING = re.compile(
-    r"(?i)\.(?:py|ipynb|[cm]?[jt]sx?|vue|go|mod|rs|[ch](?:pp|c)?|java|kts?|rb|php|swift|lua|sh|bats|ps1|sql|proto|pkl|jsonl?|ya?ml|toml|ini|cfg|conf|"
-    r"env|xml|html?|s?css|mdx?|rst|txt|[ct]sv|log|lock|sum|db|sqlite3?|pdf|png|jpe?g|gif|svg|zip|gz|tar|whl|jar|patch|diff|bak|tmp|snap)$"
-)
-"""How files end; a word behind a dot is otherwise more often a member."""
 _SPAN = re.compile(r":\d+(?:-\d+)?$")
 _NOISE = re.compile(
     r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+(?:\.\d+)?[a-z]{1,3}|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
@@ -42,53 +29,19 @@ def literals(text: str) -> list[str]:
 def _literal(word: str) -> str:
     """The word without what punctuation left at its end; empty where it is ordinary."""
     word = word.rstrip(".-+,:")
-    return word if 3 <= len(word) <= 120 and worth(word) else ""
+    return word if 3 <= len(word) <= 120 and _tells(word) else ""
 
 
-@lru_cache(maxsize=65_536)
-def worth(word: str) -> float:
-    """How likely a literal of this shape is needed again; 0 for an ordinary word."""
+def _tells(word: str) -> bool:
+    """Whether a word has the shape of a literal."""
     if word.isalpha() and (word.islower() or word.isupper() or word.istitle() or not word.isascii()):
-        return 0.0
-    found = _SHAPES.search(word)
-    if found is None or _NOISE.match(word) or len(word) < 3:
-        return 0.0
-    return _WORTH[found.lastgroup or ""]
-
-
-@lru_cache(maxsize=65_536)
-def kind_of(word: str) -> str:
-    """What a list calls literals of this shape."""
-    found = _SHAPES.search(word)
-    if found is not None and found.lastgroup == "file" and not _ENDING.search(word):
-        return "names"
-    return _LISTED.get((found.lastgroup or "") if found else "", "names")
+        return False
+    return _SHAPES.search(word) is not None and not _NOISE.match(word)
 
 
 def without_span(path: str) -> str:
     """A path without the lines that were read of it."""
     return _SPAN.sub("", path)
-
-
-def ends_as_file(word: str) -> bool:
-    """Whether a word ends as files do."""
-    return _ENDING.search(word) is not None
-
-
-def alone(pattern: str) -> str:
-    """A pattern where what fits it stands by itself, not within a longer value."""
-    return rf"(?<![\w.])(?:{pattern})(?!\w|\.\w)"
-
-
-def need(value: str, count: float, weight: float, age: float) -> float:
-    """The chance that a literal is written again, from its shape, its uses, who wrote it, and its age in messages.
-
-    The exponents were fitted to what agents wrote later in recorded sessions: most telling is that the user or the
-    agent itself wrote the literal, which `weight` sums over its uses.
-    """
-    weight = min(max(weight, 0.0), 1e6)
-    odds: float = worth(value) * weight**2.4 / max(count, 1.0) ** 1.5 / (age + 2.0) ** 0.45 / 6.0
-    return odds / (1.0 + odds)
 
 
 def line_around(text: str, value: str, width: int = 160) -> str:

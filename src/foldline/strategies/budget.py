@@ -18,7 +18,7 @@ LEAST_PAGE = 12
 """Tokens of the smallest page that says anything."""
 
 
-def fold_within(*, tail: float = TAIL) -> Callable[[View, int], Iterator[Edit]]:
+def use_budget(*, tail: float = TAIL) -> Callable[[View, int], Iterator[Edit]]:
     """Replaces all but the newest steps by a page that takes what room they and the pins leave.
 
     The newest steps have the share `tail` of the room, and what the largest page leaves of it.
@@ -34,6 +34,6 @@ def fold_within(*, tail: float = TAIL) -> Callable[[View, int], Iterator[Edit]]:
         for spans in told:
             size = left * tokens_of(view, spans) // max(1, folded)
             if size - summary_frame(size) >= LEAST_PAGE:
-                yield edit_for(view, spans, size - summary_frame(size), by="fold_within")
+                yield edit_for(view, spans, size - summary_frame(size), by="use_budget")
 
     return strategy
