@@ -53,9 +53,7 @@ def wanted(words: Sequence[str], proposed: str, room: int) -> list[str]:
 
 def _ends(lines: Sequence[str], room: int) -> list[str]:
     """The head and the tail of lines, with a mark where some are left out."""
-    if room <= LEAST_CUT:
-        return [shorten(lines[0], room)] if room > 2 else []
-    room -= LEAST_CUT
+    whole, room = room, room - LEAST_CUT
     head: list[str] = []
     tail: list[str] = []
     first, last = 0, len(lines)
@@ -75,8 +73,8 @@ def _ends(lines: Sequence[str], room: int) -> list[str]:
             last -= 1
     if first >= last:
         return list(lines)
-    if not head and not tail:
-        return [shorten(lines[0], room)]
+    if not head:
+        return [shorten(lines[0], whole)] if whole > 2 else []
     cut = sum(len(line) - 2 for line in lines[first:last])
     return [*head, f"> […{cut:,} characters cut…]", *tail]
 
