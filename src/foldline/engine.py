@@ -160,7 +160,7 @@ def _write(
     size = max(12, int(edit.into.max_tokens / max(ratio, 0.1)) - (estimate(note) + 2 if note else 0))
     leads = all(entry.message.role == "system" for entry in view.entries[:start])
     round = max(rounds, folds_behind(messages)) + 1
-    after = tuple(user_words([entry.message for entry in view.entries[view.index[span[-1].id] + 1 :]]))
+    after = tuple(user_words([e.message for e in view.entries[view.index[span[-1].id] + 1 :] if not e.pinned]))
     brief = replace(edit.into, max_tokens=size, focus=focus or edit.into.focus, round=round, leads=leads, after=after)
     facts = facts_of(messages)
     marks = {"round": round, "automatic": automatic_folds(messages) + (trigger == "threshold")}
