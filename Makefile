@@ -22,7 +22,7 @@ test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(READY) ## style
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 
 types: $(READY) ## static types

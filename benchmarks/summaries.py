@@ -3,11 +3,10 @@
     python benchmarks/summaries.py [--runs N]
 
 The session holds 100,000 tokens. The model answers at once: a server on loopback plays its part, so that what is
-measured is ours: reading the ledger, building the request, the client, checking, repairing, installing. The server's
+measured is ours: reading the facts, building the request, the client, checking, repairing, installing. The server's
 own share of the CPU is in the figure. A swap is the step of an agent in which a prepared summary is put in place.
 
-Facts are what the ledger says should stand in a summary: the user's words, constraints, open errors, changed files,
-identifiers. The forgetful draft holds half of the lines of an extraction, and none of the user's words.
+Facts are what should stand in a summary: the user's words, rules, open errors, open steps, changed files. The forgetful draft holds half of the lines of an extraction, and none of the user's words.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def rows(asked: Namespace) -> list[Row]:
         heading(f"a summary of {TOKENS:,} tokens, besides the model's time"),
         *_overheads(history, runs),
         Row("swap of a prepared summary, the whole step (wall clock)", _swap(history, runs), 5.0),
-        heading("facts that a summary does not show, in % of the ledger's"),
+        heading("facts that a summary does not show, in % of all"),
         *_losses(history),
     ]
 
@@ -103,7 +102,7 @@ def _swap(history: list[dict[str, Any]], runs: int) -> Figure:
 
 def _losses(history: list[dict[str, Any]]) -> list[Row]:
     """What a forgetful model loses with repair, and without it, and what extraction loses in the same tokens."""
-    from foldline.facts.ledger import Ledger
+    from foldline.facts.reading import facts_of
     from foldline.facts.verify import audit
     from foldline.messages import Summary
     from foldline.page.extract import extract
@@ -111,10 +110,10 @@ def _losses(history: list[dict[str, Any]]) -> list[Row]:
     from foldline.wire import decode
 
     messages = [decode(item, "openai-chat") for item in history]
-    ledger = Ledger.of(messages)
+    facts = facts_of(messages)
 
     def lost(text: str) -> Figure:
-        found = audit(ledger, (text,))
+        found = audit(facts, (text,))
         return figure([100 * len(found.lost) / (found.kept + len(found.lost))], "%")
 
     def told(summarizer: Any) -> str:

@@ -71,6 +71,29 @@ def names_offered(module: ast.Module) -> list[str]:
     return []
 
 
+ROOT = Path(__file__).parent.parent
+PROGRAMS = sorted([*ROOT.glob("benchmarks/*.py"), *ROOT.glob("scripts/*.py")])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+def test_what_a_program_beside_the_house_imports_is_there(program: Path) -> None:
+    named = [
+        n for n in ast.walk(tree(program)) if isinstance(n, ast.ImportFrom) and (n.module or "").startswith("foldline")
+    ]
+    missing = [
+        f"{node.module}.{each.name}" for node in named for each in node.names if not found(node.module, each.name)
+    ]
+    assert missing == []
+
+
+def found(module: str | None, name: str) -> bool:
+    """Whether a module, or a package's module, can be imported by this name."""
+    try:
+        return hasattr(import_module(str(module)), name) or bool(import_module(f"{module}.{name}"))
+    except ImportError:
+        return False
+
+
 @pytest.mark.parametrize("package", PUBLIC)
 def test_a_public_package_offers_exactly_what_it_promises(package: str) -> None:
     path = HOUSE / package / "__init__.py" if (HOUSE / package).is_dir() else HOUSE / f"{package}.py"
