@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.facts.merging import MOST, bounded, from_data, merge
@@ -618,6 +618,8 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*MOST, "pieces", "end", "plan_at", "round"]), json_values))
+@example({"pieces": None, "requests": [{"text": ""}]})
+@example({"pieces": [1], "requests": [{"text": "x"}]})
 def test_damaged_data_never_raises(data: dict[str, Any]) -> None:
     facts = from_data(data)
     assert from_data(facts.data()) == facts

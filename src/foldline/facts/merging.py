@@ -86,20 +86,20 @@ def from_data(data: Mapping[str, Any]) -> Facts:
     if not isinstance(plain, dict):
         return Facts()
     plain = {_OLDER.get(name, name): value for name, value in plain.items()}
-    if "pieces" not in plain:
-        plain["pieces"] = [
-            *_older(plain.get("requests"), "user", "said"),
-            *_older(plain.get("notes"), "summary", "summary"),
-        ]
-    fields: dict[str, Any] = {}
-    for name, kind in _KINDS.items():
-        items = plain.get(name)
-        if isinstance(items, list):
-            fields[name] = tuple(item for raw in items if (item := _converted(raw, kind)) is not None)
+    fields: dict[str, Any] = {name: tuple(_read(plain.get(name), kind)) for name, kind in _KINDS.items()}
+    if not fields["pieces"]:
+        said = (*_older(plain.get("requests"), "user", "said"), *_older(plain.get("notes"), "summary", "summary"))
+        fields["pieces"] = tuple(_read(said, Piece))
     for name, type_ in (("passed", dict[str, int]), ("plan_at", int), ("end", int)):
         if (value := _converted(plain.get(name), type_)) is not None:
             fields[name] = value
     return bounded(Facts(**fields))
+
+
+def _read(items: Any, kind: type[F]) -> Iterator[F]:
+    """What can be read of a list's items as facts of a kind."""
+    if isinstance(items, list | tuple):
+        yield from (item for raw in items if (item := _converted(raw, kind)) is not None)
 
 
 def closes(passed: str, failed: str) -> bool:
