@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from foldline.facts.repository import later
 from foldline.facts.speech import clean
-from foldline.facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
+from foldline.facts.types import Command, Facts, Fault, File, Piece, Repository, Request, Rule, Todo
 from foldline.messages import Value, replace
 
 F = TypeVar("F", bound=Value)
@@ -60,6 +61,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
             todos=tuple(todos),
             passed=passed,
             plan_at=older.plan_at if new.plan_at is None else new.plan_at,
+            repository=later(older.repository, new.repository),
             end=new.end,
         )
     )
@@ -90,7 +92,7 @@ def from_data(data: Mapping[str, Any]) -> Facts:
     if not fields["pieces"]:
         said = (*_older(plain.get("requests"), "user", "said"), *_older(plain.get("notes"), "summary", "summary"))
         fields["pieces"] = tuple(_read(said, Piece))
-    for name, type_ in (("passed", dict[str, int]), ("plan_at", int), ("end", int)):
+    for name, type_ in (("passed", dict[str, int]), ("plan_at", int), ("repository", Repository), ("end", int)):
         if (value := _converted(plain.get(name), type_)) is not None:
             fields[name] = value
     return bounded(Facts(**fields))
@@ -187,7 +189,9 @@ def _shifted(facts: Facts, by: int) -> Facts:
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
-    return replace(facts, **fields, passed=passed, plan_at=plan_at, end=facts.end + by)
+    known = facts.repository
+    repository = known if known.settled < 0 else replace(known, settled=known.settled + by)
+    return replace(facts, **fields, passed=passed, plan_at=plan_at, repository=repository, end=facts.end + by)
 
 
 def _with(old: tuple[F, ...], new: tuple[F, ...]) -> tuple[F, ...]:

@@ -11,6 +11,7 @@ from foldline.facts.foreign import facts_of_prose
 from foldline.facts.literals import literals, without_span
 from foldline.facts.merging import bounded, closes, drop_inside, from_data, known_as, merge, with_todo
 from foldline.facts.outcomes import Outcome, edges, outcome
+from foldline.facts.repository import noted
 from foldline.facts.rules import rules_in
 from foldline.facts.shell import only_looks, without_bodies
 from foldline.facts.speakers import Span, spoken
@@ -19,7 +20,7 @@ from foldline.facts.text_calls import call_in
 from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, rims, said_in, sentences
 from foldline.facts.told import facts_of_page, is_page
 from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
-from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Request, Rule, Todo
+from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Repository, Request, Rule, Todo
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
 
 REQUEST_CHARACTERS = 12_000
@@ -214,6 +215,7 @@ class Reading:
         self.passed: dict[str, int] = {}
         self.todos: list[Todo] = []
         self.plan_at: int | None = None
+        self.repository = Repository()
         self._calls: dict[str, tuple[ToolCall, Action, int, int]] = {}
         self._edge = max(1_000, min(12_000, _SCANNED // (2 * (1 + sum(1 for m in messages for _ in m.results)))))
         spans = spoken(messages)
@@ -247,6 +249,7 @@ class Reading:
             todos=tuple(self.todos),
             passed=self.passed,
             plan_at=self.plan_at,
+            repository=self.repository,
             end=self.end,
         )
 
@@ -374,6 +377,8 @@ class Reading:
         key = family(command) if command else " ".join(source.split()[:2])
         ended = "" if not answer and not end.exit else "failed" if end.failed else "ok"
         ended = f"exit {end.exit}" if end.failed and end.exit else ended
+        if command and not end.failed:
+            self.repository = noted(self.repository, command, answer, at)
         if command:
             old = self.commands.pop(source, None)
             self.commands[source] = Command(source, ended, end.note, 1 + (old.count if old else 0), at)

@@ -110,6 +110,20 @@ class Piece(Value, frozen=True, omit_defaults=True):
     times: int = 1
 
 
+class Repository(Value, frozen=True, omit_defaults=True):
+    """Where the newest work stands in its repository; what was changed behind the message `settled` is not committed."""
+
+    branch: str = ""
+    commit: str = ""
+    """The newest commit: its hash, and its subject in quotation marks."""
+    pushed: bool = False
+    pulls: tuple[str, ...] = ()
+    """The addresses of the pull requests that were opened, oldest first."""
+    settled: int = -1
+    clean: bool = False
+    """Whether git said there that nothing was left to commit."""
+
+
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """What is known of a run of messages; `end` is how many messages it was read from."""
 
@@ -124,6 +138,7 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """When each kind of command last succeeded, which closes the errors of its kind."""
     plan_at: int | None = None
     """When a plan was last written whole: what an older plan held is no longer planned."""
+    repository: Repository = Repository()
     end: int = 0
 
     def data(self) -> dict[str, Any]:

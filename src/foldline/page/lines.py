@@ -80,7 +80,7 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
 
 
 def state(facts: Facts) -> Iterator[str]:
-    """What is open: the steps of the plan, errors, and how the newest checks ended."""
+    """What is open: the steps of the plan, errors, how the newest checks ended, and where the repository stands."""
     for todo in facts.todos:
         if todo.status in ("pending", "in_progress"):
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
@@ -95,7 +95,31 @@ def state(facts: Facts) -> Iterator[str]:
     checks = [c for c in ran if _CHECK.search(c.note) and (c.outcome == "ok" or not _PASSED.search(c.note))]
     for check in checks[-2:]:
         yield f"last run: `{_cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+    if line := repository(facts):
+        yield f"git: {line}"
 
+
+def repository(facts: Facts) -> str:
+    """Where the work stands in its repository, and what was changed since the newest commit; empty where nothing tells."""
+    known = facts.repository
+    commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
+    since = [f.path for f in facts.files if f.changed and f.seen > known.settled >= 0 and not _PASSING.search(f.path)]
+    names = ", ".join(since[-SINCE:]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
+    return "; ".join(
+        filter(
+            None,
+            (
+                f"on branch {known.branch}" if known.branch else "",
+                commit,
+                "opened " + ", ".join(known.pulls) if known.pulls else "",
+                f"changed since: {names}" if since else "nothing left to commit" if known.clean else "",
+            ),
+        )
+    )
+
+
+SINCE = 6
+"""The newest files that are named of those that were changed since the newest commit."""
 
 NEWEST, NEWEST_SHARE = 24, 0.15
 """Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""

@@ -1,0 +1,84 @@
+"""Where the work stands in its repository: the branch, the newest commit, what was pushed, and what changed since."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pytest
+
+from foldline.facts.merging import from_data, merge
+from foldline.facts.reading import facts_of
+from foldline.facts.types import Facts
+from foldline.messages import Message, Text, ToolCall, ToolResult
+from foldline.page.lines import state
+
+
+def ran(*steps: tuple[str, str]) -> list[Message]:
+    """A turn with commands and what they answered."""
+    messages = [Message("user", (Text("Make the rows add up, and commit it, please."),))]
+    for number, (command, answer) in enumerate(steps):
+        call = ToolCall(f"c{number}", "bash", json.dumps({"command": command}))
+        messages += [Message("assistant", (call,)), Message("tool", (ToolResult(call.id, (Text(answer),)),))]
+    return messages
+
+
+def edited(path: str) -> list[Message]:
+    call = ToolCall(f"e-{path}", "edit", json.dumps({"path": path, "old_string": "a", "new_string": "b"}))
+    return [Message("assistant", (call,)), Message("tool", (ToolResult(call.id, (Text("ok"),)),))]
+
+
+def told(facts: Facts) -> list[str]:
+    return [line for line in state(facts) if line.startswith("git: ")]
+
+
+COMMITTED = (
+    "git add -A && git commit -m 'Rows add up'",
+    "[sums 1a2b3c4] Rows add up\n 1 file changed, 2 insertions(+)",
+)
+PUSHED = ("git push -u origin sums", "To github.com:a/b.git\n * [new branch]      sums -> sums\nbranch 'sums' set up")
+OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        ([], None),
+        ([("git log --oneline", "1a2b3c4 Rows add up")], None),
+        ([("git checkout -b sums", "Switched to a new branch 'sums'")], "git: on branch sums"),
+        ([("git switch -c sums", "")], "git: on branch sums"),
+        ([("git status", "On branch sums\nnothing to commit, working tree clean")], "git: on branch sums; nothing left to commit"),
+        ([COMMITTED], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, PUSHED], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),
+        ([COMMITTED, PUSHED, OPENED], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed; opened https://github.com/a/b/pull/12"),
+        (
+            [COMMITTED, PUSHED, ("git commit -am 'More'", "[sums 9f8e7d6] More\n 1 file changed")],
+            "git: on branch sums; last commit 9f8e7d6 “More”",
+        ),
+        ([("git commit -m x", "[main (root-commit) 1a2b3c4] x")], "git: on branch main; last commit 1a2b3c4 “x”"),
+        ([("git commit -m x", "[detached HEAD 1a2b3c4] x")], "git: last commit 1a2b3c4 “x”"),
+        ([("cat notes.md", "[sums 1a2b3c4] Rows add up")], None),
+        ([("git commit -m x", "error: pathspec 'x' did not match any file(s) known to git")], None),
+    ],
+)  # fmt: skip
+def test_what_is_known_of_the_repository(steps: Iterable[tuple[str, str]], line: str | None) -> None:
+    assert told(facts_of(ran(*steps))) == ([line] if line else [])
+
+
+def test_what_changed_since_the_newest_commit_is_not_committed() -> None:
+    facts = facts_of([*edited("src/old.py"), *ran(COMMITTED), *edited("src/rows.py"), *edited("/tmp/try.py")])
+    assert told(facts) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”; changed since: src/rows.py"]
+
+
+def test_a_clean_tree_ends_what_changed_since() -> None:
+    clean = ("git status", "On branch sums\nnothing to commit, working tree clean")
+    facts = facts_of([*ran(COMMITTED), *edited("src/rows.py"), *ran(clean)])
+    assert told(facts) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”; nothing left to commit"]
+
+
+def test_it_lasts_from_fold_to_fold() -> None:
+    first, second = facts_of(ran(COMMITTED, PUSHED)), facts_of([*edited("src/rows.py"), *ran(OPENED)])
+    both = merge(from_data(first.data()), second)
+    assert told(both) == told(facts_of([*ran(COMMITTED, PUSHED), *edited("src/rows.py"), *ran(OPENED)]))
+    assert "changed since: src/rows.py" in told(both)[0]
+    assert "pushed" in told(both)[0]
