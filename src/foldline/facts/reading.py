@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from foldline.facts.answers import unframed
 from foldline.facts.cues import failed_with
 from foldline.facts.foreign import facts_of_prose
 from foldline.facts.literals import literals, without_span
@@ -364,6 +365,7 @@ class Reading:
 
     def _settle(self, call: ToolCall, action: Action, end: Outcome, at: int, part: int, answer: str = "") -> None:
         """Books what a call did, now that its end is known."""
+        answer = unframed(answer)
         certain = not end.failed or (action.shell_only and len(action.touches) > 1)
         for verb, path, to in action.touches if certain else ():
             self.touch(verb, clean(path), at, clean(to))

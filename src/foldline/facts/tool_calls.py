@@ -39,7 +39,7 @@ _VERBS = (
     ("", frozenset({"search", "grep", "glob", "find", "list", "ls", "tree", "todo", "diagnostics"})),
     ("read", frozenset({"read", "view", "open", "cat", "show", "get", "load", "fetch"})),
 )
-_SCRIPTED = re.compile(r"""\b(?:cmd|command)\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
+_SCRIPTED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
 _STATUS = {
     "pending": "pending", "todo": "pending", "open": "pending", "not_started": "pending", "not-started": "pending",
     "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress", "doing": "in_progress",

@@ -103,7 +103,7 @@ def repository(facts: Facts) -> str:
     """Where the work stands in its repository, and what was changed since the newest commit; empty where nothing tells."""
     known = facts.repository
     commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
-    since = [f.path for f in facts.files if f.changed and f.seen > known.settled >= 0 and not _PASSING.search(f.path)]
+    since = _changed_since(facts, known.settled) if known.settled >= 0 else []
     names = ", ".join(since[-SINCE:]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
     return "; ".join(
         filter(
@@ -116,6 +116,13 @@ def repository(facts: Facts) -> str:
             ),
         )
     )
+
+
+def _changed_since(facts: Facts, at: int) -> list[str]:
+    """The files that were changed behind a message, as they are called in the folder that most of them share."""
+    root = _root([f.path for f in facts.files])
+    changed = [f.path.removeprefix(root) for f in facts.files if f.changed and f.seen > at]
+    return [path for path in changed if not (_PASSING.search(path) or (root and path.startswith(("/", "~"))))]
 
 
 SINCE = 6
