@@ -269,6 +269,22 @@ def test_a_refusal_is_the_users_word_and_no_error() -> None:
     )
     assert [f.text for f in facts.faults] == []
     assert [r.text for r in facts.requests] == ["Deploy it to the bucket.", "use the staging bucket instead"]
+    assert [r.times for r in facts.requests] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        REFUSED.partition(" To tell you")[0],
+        "The tool call was declined by the user.",
+        "Rejected by user. Reason: none was given",
+    ],
+)
+def test_a_refusal_makes_no_request_of_words_that_nobody_said(refused: str) -> None:
+    facts = facts_of([user("Deploy it."), *runs("Bash", {"command": "aws s3 sync . s3://live"}, refused, error=True)])
+    assert [r.text for r in facts.requests] == ["Deploy it."]
+    assert [p.text for p in facts.pieces if p.by == "user"] == ["Deploy it."]
+    assert facts.faults == ()
 
 
 def test_a_refusal_without_a_reason_is_no_error_either() -> None:

@@ -161,7 +161,7 @@ _REFUSED = re.compile(
     r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
     re.IGNORECASE,
 )
-_REASON = re.compile(r"(?:the user said|reason|feedback)\s*:\s*(.{3,2000})", re.IGNORECASE | re.DOTALL)
+"""How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
 
 
 def facts_of(messages: Iterable[Message]) -> Facts:
@@ -349,9 +349,7 @@ class Reading:
             for line in _some_lines(text, self._wanted):
                 self._tell(line, at, 100, "result", "tool")
             return
-        if _REFUSED.search(text[:400]) and result.error:
-            reason = _REASON.search(text[:4_000])
-            self._read_request(reason[1].strip() if reason else "(refused the call)", at, 50)
+        if result.error and _REFUSED.search(text[:400]):
             return
         end = outcome(result, without_reminders(clean(edges(result))), bool(action.command))
         missed = bool(words_of(call.name) & _LOOKING) and _MISSED.search(text[:400]) is not None
