@@ -174,6 +174,9 @@ def test_errors_are_open_until_the_command_succeeds() -> None:
         "pytest",
         "cd /srv/app && pytest -q",
         "PYTHONPATH=src pytest -q tests/test_a.py 2>&1 | tail -20",
+        "timeout 60 .venv/bin/pytest 'tests/test_a.py' < /dev/null &> out.log",
+        "(cd /srv/app && pytest tests)  # again",
+        "pytest tests | tee out.log; echo $?",
     ],
 )
 def test_a_wider_success_closes_an_error(closing: str) -> None:
@@ -184,7 +187,14 @@ def test_a_wider_success_closes_an_error(closing: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", ["pytest -q tests/test_b.py", "ruff check", "pytest tests/test_a.py::test_other", "python a.py"]
+    "other",
+    [
+        "pytest -q tests/test_b.py",
+        "ruff check",
+        "pytest tests/test_a.py::test_other",
+        "python a.py",
+        "cat list.txt | pytest tests/test_b.py",
+    ],
 )
 def test_another_success_does_not_close_it(other: str) -> None:
     done = bash(other, "1 passed")

@@ -14,7 +14,7 @@ from foldline.facts.merging import bounded, closes, drop_inside, from_data, know
 from foldline.facts.outcomes import Outcome, edges, outcome
 from foldline.facts.repository import noted
 from foldline.facts.rules import rules_in
-from foldline.facts.shell import only_looks, without_bodies
+from foldline.facts.shell import family, only_looks, without_bodies
 from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary, project_rules
 from foldline.facts.text_calls import call_in
@@ -552,29 +552,3 @@ def one_line(text: str, width: int) -> str:
     """A text on one line, cut to a width."""
     text = " ".join(text[: width * 4].split())
     return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def family(command: str) -> str:
-    """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
-    steps = [step for step in parted_command(command[:4_000]) if not _PASSED_OVER.match(step)]
-    words = (steps[-1] if steps else command[:200]).split()
-    while words and ("=" in words[0] or words[0] in _WRAPPERS):
-        words.pop(0)
-    flags = [w for w in words[1:3] if w in ("-m",)]
-    return " ".join([*words[:1], *flags, *(w for w in words[1:] if not w.startswith("-"))][:5])
-
-
-def parted_command(command: str) -> list[str]:
-    """The steps of a command line, parted where no quote is open; what a pipe does with their output is left out."""
-    steps: list[str] = []
-    for found in _STEP.finditer(command):
-        step = found[0].strip()
-        if step and not found[0].startswith("|"):
-            steps.append(_REDIRECTED.sub("", step).strip())
-    return [step for step in steps if step]
-
-
-_STEP = re.compile(r"(?:\|(?!\|))?(?:\d?>&\d|&>|[^\n;&|\"'\\]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|\d?>&\d|&>|[\"'])+")
-_REDIRECTED = re.compile(r"\s*\d?(?:>>?|<)\s*(?:&\d|[^\s|;&]+)")
-_PASSED_OVER = re.compile(r"(?:cd|echo|true|exit|export|set|source|sleep|printf)\b")
-_WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})

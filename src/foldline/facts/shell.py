@@ -6,20 +6,28 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from posixpath import basename, isabs, join, normpath
+from typing import NamedTuple
 
 from foldline.facts.patches import patch_actions
 
 Touch = tuple[str, str, str]
-"""An action, a path, and for a rename the new path; `written` is created or modified, as the ledger knows."""
+"""An action, a path, and for a rename the new path; `written` is created or modified, as the facts before it tell."""
 
 _LIMIT = 20_000
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 _TOKEN = re.compile(
-    r"(?P<remark>#[^\n]*)|(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<out>>>?)|(?P<op>&&|\|\||[;|&\n()<])"
+    r"#[^\n]*|(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<arrow>>>?|<)|(?P<op>&&|\|\||\|&?\s*|[;&\n()])"
 )
 _WRITES_IN_CODE = re.compile(
     r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
 )
+_ARROWS = {">": "written", ">>": "modified"}
+_AROUND = frozenset({"", "cd", "echo", "true", "exit", "export", "set", "source", "sleep", "printf"})
+"""Programs that are no attempt at anything, but stand around one."""
+
+_FAMILY, _FAMILY_WORDS = 4_000, 5
+"""Characters of a command that are read for its family, and the most words that this has."""
+
 _READERS = frozenset({"cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "tac", "view"})
 _WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})
 _NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
@@ -37,7 +45,7 @@ def touches(command: str) -> Iterator[Touch]:
         if not _NOT_A_PATH.search(path):
             yield "written", path, ""
     where = ""
-    for words, outputs in _segments(bare):
+    for words, outputs, _ in _steps(bare):
         name, args = _program(words)
         if name == "cd" and args:
             where = join(where, args[0]) if not _NOT_A_PATH.search(args[0]) else ""
@@ -78,33 +86,57 @@ def without_bodies(command: str) -> str:
     return _without_heredocs(command[:_LIMIT])[0] if "<<" in command else command
 
 
-def _segments(command: str) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:
-    """Each simple command of a line: its words, and its redirections as (action, path)."""
+def family(command: str) -> str:
+    """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
+    steps = list(_steps(command[:_FAMILY]))
+    attempts = [step for step in steps if _program(step.words)[0] not in _AROUND]
+    own = [step for step in attempts if not step.aside]
+    name, args = next((_program(step.words) for step in (*own[-1:], *attempts[:1], *steps[-1:])), ("", []))
+    flags = [arg for arg in args[:2] if arg == "-m"]
+    words = " ".join([name, *flags, *(arg for arg in args if not arg.startswith("-"))]).split()
+    return " ".join(words[:_FAMILY_WORDS])
+
+
+class _Step(NamedTuple):
+    """A simple command: its words, its redirections as (action, path), and whether it only serves another one."""
+
+    words: list[str]
+    outputs: list[tuple[str, str]]
+    aside: bool
+
+
+def _steps(command: str) -> Iterator[_Step]:
+    """The simple commands of a line; one behind a pipe or in a substitution serves another."""
     words: list[str] = []
     outputs: list[tuple[str, str]] = []
-    arrow = ""
+    arrow, aside = "", False
     for found in _TOKEN.finditer(command):
-        if found["remark"]:
-            continue
-        if found["word"] is not None:
-            word = _unquote(found["word"])
-            if arrow:
-                outputs.append(("written" if arrow == ">" else "modified", word))
-                arrow = ""
-            else:
+        if (quoted := found["word"]) is not None:
+            word = _unquote(quoted)
+            if arrow in _ARROWS:
+                outputs.append((_ARROWS[arrow], word))
+            elif not arrow:
                 words.append(word)
-        elif found["out"]:
-            arrow = found["out"]
+            arrow = ""
+        elif found["arrow"]:
+            arrow = found["arrow"]
             if words and words[-1] in ("1", "2"):
                 words.pop()
         elif found["op"] == "&" and arrow:
             arrow = "&"  # `>&2`: the word that follows is no file
-        else:
+        elif op := found["op"]:
             if words or outputs:
-                yield words, outputs
+                yield _Step(words, outputs, aside)
+            aside = _serves(op, words)
             words, outputs, arrow = [], [], ""
     if words or outputs:
-        yield words, outputs
+        yield _Step(words, outputs, aside)
+
+
+def _serves(op: str, before: list[str]) -> bool:
+    """Whether what follows an operator reads another step's output, or stands in its words or behind them."""
+    substituted = op == "(" and bool(before) and before[-1].endswith("$")
+    return substituted or op == ")" or (op != "||" and op.startswith("|"))
 
 
 def _unquote(word: str) -> str:
@@ -120,7 +152,7 @@ def _program(words: list[str]) -> tuple[str, list[str]]:
 
 def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iterator[Touch]:
     for action, path in outputs:
-        if _is_path(path) and action != "&":
+        if _is_path(path):
             yield action, path, ""
     if name == "git" and args[:1] == ["rm"] and "--cached" in args:
         return

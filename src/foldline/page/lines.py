@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.facts.cues import leaves_open
-from foldline.facts.reading import family
-from foldline.facts.shell import only_looks
+from foldline.facts.shell import family, only_looks
 from foldline.facts.types import Command, Facts, Fault, File, Request, Rule
 from foldline.messages import replace
 from foldline.tokens.estimate import estimate
