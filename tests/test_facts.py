@@ -94,6 +94,7 @@ def test_files_are_known_in_every_vocabulary(
         ("touch /t/out/a.py && rm -r /t/out", {"/t/out/a.py": "deleted", "/t/out": "deleted"}),
         ("cd /srv/app/src && touch ../setup.py", {"/srv/app/setup.py": "created"}),
         ("rm b.py && mv a.py b.py", {"a.py": "renamed", "b.py": "created"}),
+        ("rm a.py \\\n  b.py", {"a.py": "deleted", "b.py": "deleted"}),
         ("git rm --cached secrets.env", {}),
         ("git rm -r --cached -q node_modules", {}),
         ("dir > nul 2>&1", {}),
@@ -177,6 +178,7 @@ def test_errors_are_open_until_the_command_succeeds() -> None:
         "timeout 60 .venv/bin/pytest 'tests/test_a.py' < /dev/null &> out.log",
         "(cd /srv/app && pytest tests)  # again",
         "pytest tests | tee out.log; echo $?",
+        "pytest -q \\\n  tests/test_a.py",
     ],
 )
 def test_a_wider_success_closes_an_error(closing: str) -> None:
