@@ -20,7 +20,7 @@ from foldline.facts.speech import clean, is_summary, project_rules
 from foldline.facts.text_calls import call_in
 from foldline.facts.texts import LONGEST, fields, figures, lines_with, record_of, rims, said_in, sentences
 from foldline.facts.told import facts_of_page, is_page
-from foldline.facts.tool_calls import Action, arguments_of, read_action, words_of
+from foldline.facts.tool_calls import BODIES, CHANGING, LOOKING, NOTING, Action, arguments_of, read_action, words_of
 from foldline.facts.types import Command, Facts, Fault, File, FileState, Kind, Piece, Repository, Request, Rule, Todo
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
 
@@ -34,7 +34,6 @@ _CALL = 240
 
 _CHECKBOX = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _BOX = re.compile(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
-_PLANS = frozenset({"plan", "todo", "todos", "task", "tasks", "checklist", "note"})
 FEWEST_BOXES = 2
 """Boxes from which an answer is a plan."""
 
@@ -50,102 +49,12 @@ _COMMIT = re.compile(
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
-_CHANGING = frozenset(
-    [
-        "book",
-        "cancel",
-        "create",
-        "update",
-        "send",
-        "modify",
-        "delete",
-        "add",
-        "set",
-        "post",
-        "submit",
-        "transfer",
-        "exchange",
-        "return",
-        "refund",
-        "schedule",
-        "write",
-        "move",
-        "pay",
-        "order",
-        "reserve",
-        "assign",
-        "close",
-        "merge",
-        "deploy",
-        "publish",
-        "upload",
-        "insert",
-        "remove",
-        "reply",
-        "edit",
-        "apply",
-        "commit",
-        "push",
-        "issue",
-        "rename",
-    ]
-)
-"""Words in the names of tools that change something."""
-
-_BODIES = frozenset(
-    [
-        "content",
-        "contents",
-        "file_text",
-        "text",
-        "body",
-        "data",
-        "fileContent",
-        "old_string",
-        "new_string",
-        "oldText",
-        "newText",
-        "old_str",
-        "new_str",
-        "old_text",
-        "new_text",
-        "edits",
-        "diff",
-        "replacement",
-        "new_source",
-        "code_edit",
-        "old_content",
-        "patch",
-        "code",
-    ]
-)
-"""Arguments that are not told: what they hold stands in a file."""
-
 _DENIED = re.compile(
     r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)",
     re.IGNORECASE,
 )
 """How a client says that its own rules stopped a call: no error of the work."""
 
-_LOOKING = frozenset(
-    [
-        "read",
-        "view",
-        "open",
-        "cat",
-        "get",
-        "search",
-        "grep",
-        "glob",
-        "find",
-        "list",
-        "ls",
-        "tree",
-        "show",
-        "fetch",
-        "load",
-    ]
-)
 _MISSED = re.compile(
     r"not? (?:be )?found|no such|does not exist|doesn't exist|\b40[34]\b|\b410\b|no (?:matches|results|files)",
     re.IGNORECASE,
@@ -352,12 +261,12 @@ class Reading:
         if result.error and _REFUSED.search(text[:400]):
             return
         end = outcome(result, without_reminders(clean(edges(result))), bool(action.command))
-        missed = bool(words_of(call.name) & _LOOKING) and _MISSED.search(text[:400]) is not None
+        missed = bool(words_of(call.name) & LOOKING) and _MISSED.search(text[:400]) is not None
         if end.failed and (missed or _DENIED.search(text[:400])):
             end = replace(end, fault="")
         if not (end.failed or missed or action.command) and (fault := failed_with(text)):
             end = Outcome(True, "", fault)
-        if words_of(call.name) & _PLANS:
+        if words_of(call.name) & NOTING:
             self._read_boxes(text, at)
         self._settle(call, action, end, made, part, text)
 
@@ -404,7 +313,7 @@ class Reading:
         ended: str,
         looks: bool,
     ) -> None:
-        changed = any(verb != "read" for verb, _, _ in action.touches) or bool(words_of(call.name) & _CHANGING)
+        changed = any(verb != "read" for verb, _, _ in action.touches) or bool(words_of(call.name) & CHANGING)
         commit = _COMMIT.search(action.command) if action.command and not end.failed else None
         kind: Kind = "failure" if end.failed and not looks else "change" if changed or commit else "call"
         head = f"`{source}`" if action.command else source
@@ -533,9 +442,7 @@ def told_call(call: ToolCall, action: Action) -> str:
     if isinstance(arguments, str):
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
     told = (
-        f"{key}={_argument(value)}"
-        for key, value in arguments.items()
-        if key not in _BODIES and value not in ("", None)
+        f"{key}={_argument(value)}" for key, value in arguments.items() if key not in BODIES and value not in ("", None)
     )
     return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
 

@@ -23,6 +23,9 @@ _EDIT_KEYS = frozenset({
     "replacement", "insert_line", "search", "new_source", "code_edit", "old_content", "patch",
 })  # fmt: skip
 _BODY_KEYS = frozenset({"content", "contents", "file_text", "text", "body", "data", "fileContent"})
+BODIES = _BODY_KEYS | _EDIT_KEYS - {"insert_line", "search"} | {"code"}
+"""Arguments that are not told: what they hold stands in a file."""
+
 _MOVES = (("source", "destination"), ("old_path", "new_path"), ("from", "to"), ("src", "dst"), ("oldPath", "newPath"))
 _EDITOR = {
     "view": "read",
@@ -32,12 +35,29 @@ _EDITOR = {
     "undo_edit": "modified",
 }
 _EDITOR |= {"edit": "modified", "write": "written", "read": "read", "delete": "deleted", "replace": "modified"}
+_SEARCHING = frozenset({"search", "grep", "glob", "find", "list", "ls", "tree"})
+_READING = frozenset({"read", "view", "open", "cat", "show", "get", "load", "fetch"})
+LOOKING = _SEARCHING | _READING
+"""Words in the names of tools that only look."""
+
+CHANGING = frozenset({
+    "book", "cancel", "create", "update", "send", "modify", "delete", "add", "set", "post", "submit", "transfer",
+    "exchange", "return", "refund", "schedule", "write", "move", "pay", "order", "reserve", "assign", "close",
+    "merge", "deploy", "publish", "upload", "insert", "remove", "reply", "edit", "apply", "commit", "push", "issue",
+    "rename",
+})  # fmt: skip
+"""Words in the names of tools that change something."""
+
+_PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"})
+NOTING = _PLANNING | {"note"}
+"""Words in the names of tools that show a plan in what they answer."""
+
 _VERBS = (
     ("deleted", frozenset({"delete", "remove", "rm", "unlink"})),
     ("modified", frozenset({"edit", "replace", "patch", "modify", "update", "insert", "append", "multiedit", "diff"})),
     ("written", frozenset({"write", "create", "save", "overwrite", "put"})),
-    ("", frozenset({"search", "grep", "glob", "find", "list", "ls", "tree", "todo", "diagnostics"})),
-    ("read", frozenset({"read", "view", "open", "cat", "show", "get", "load", "fetch"})),
+    ("", _SEARCHING | {"todo", "diagnostics"}),
+    ("read", _READING),
 )
 _SCRIPTED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
 _STATUS = {
@@ -178,7 +198,7 @@ def _verb(arguments: dict[str, Any], words: frozenset[str]) -> str:
 
 def _plan(arguments: dict[str, Any], words: frozenset[str]) -> Plan | None:
     """The items of a plan tool: a whole list, or one item that is added or changed."""
-    if not words & {"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"}:
+    if not words & _PLANNING:
         return None
     for key in ("todos", "plan", "items", "tasks", "todo_list", "steps", "task_list"):
         value = arguments.get(key)
