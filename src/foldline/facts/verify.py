@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.facts.folders import listed_in
+from foldline.facts.standing import changed_files, open_faults
 from foldline.facts.texts import said_in
 from foldline.facts.types import Facts
 from foldline.messages import Message, Value
@@ -20,13 +22,14 @@ class Kept(Value, frozen=True, omit_defaults=True):
 
 
 def audit(facts: Facts, visible: Iterable[str]) -> Kept:
-    """Which facts stand literally in the visible texts."""
+    """Which facts stand literally in the visible texts, paths also where they are listed by their folders."""
     text = "\n".join(visible)
+    listed = set(listed_in(text))
     flat = " ".join(text.replace("\n> ", "\n").split())
     kept = 0
     lost: list[str] = []
     for name, literal, _ in _named(facts):
-        if literal in text or _stands(literal, flat):
+        if literal in text or literal in listed or _stands(literal, flat):
             kept += 1
         else:
             lost.append(name)
@@ -64,8 +67,8 @@ def _named(facts: Facts) -> Iterator[tuple[str, str, int]]:
     standing = [r for r in facts.rules if r.by != "project" and r.lifetime == "standing"]
     yield from ((f"rule: {_short(r.text)}", r.text, r.at) for r in reversed(standing))
     yield from ((f"request: {_short(r.text)}", r.text, r.at) for r in reversed(facts.requests))
-    yield from ((f"open error: {_short(f.text)}", f.text, f.seen) for f in reversed(facts.faults) if not f.resolved)
-    yield from ((f"{f.state}: {f.path}", f.path, f.seen) for f in reversed(facts.files) if f.changed)
+    yield from ((f"open error: {_short(f.text)}", f.text, f.seen) for f in reversed([*open_faults(facts)]))
+    yield from ((f"{f.state}: {f.path}", f.path, f.seen) for f in reversed(changed_files(facts)))
 
 
 def _short(text: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.facts.cues import leaves_open
-from foldline.facts.shell import family, only_looks
-from foldline.facts.types import Command, Facts, Fault, File, Request, Rule
+from foldline.facts.folders import grouped, root_of
+from foldline.facts.shell import only_looks
+from foldline.facts.standing import changed_files, open_faults
+from foldline.facts.types import Facts, File, Request, Rule
 from foldline.messages import replace
 from foldline.tokens.estimate import estimate
 
@@ -22,7 +23,6 @@ CHAIN = 3
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
 
-_PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
 _PASSED = re.compile(r"^(?:ok|OK|PASS)\b")
 _CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE)
 
@@ -84,12 +84,8 @@ def state(facts: Facts) -> Iterator[str]:
         if todo.status in ("pending", "in_progress"):
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from _left_open(facts)
-    recent = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
-    recent = max(recent, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
-    ran = [c for c in facts.commands if c.outcome == "ok"]
-    for fault in facts.faults:
-        if not fault.resolved and fault.seen >= recent and not any(_superseded(fault, c) for c in ran):
-            yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
+    for fault in open_faults(facts):
+        yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
     ran = [c for c in facts.commands if c.note and not only_looks(c.text)]
     checks = [c for c in ran if _CHECK.search(c.note) and (c.outcome == "ok" or not _PASSED.search(c.note))]
     for check in checks[-2:]:
@@ -119,33 +115,17 @@ def repository(facts: Facts) -> str:
 
 def _changed_since(facts: Facts, at: int) -> list[str]:
     """The files that were changed behind a message, as they are called in the folder that most of them share."""
-    root = _root([f.path for f in facts.files])
-    changed = [f.path.removeprefix(root) for f in facts.files if f.changed and f.seen > at]
-    return [path for path in changed if not (_PASSING.search(path) or (root and path.startswith(("/", "~"))))]
+    root = root_of([file.path for file in facts.files])
+    changed = [file.path.removeprefix(root) for file in changed_files(facts) if file.seen > at]
+    return [path for path in changed if not (root and path.startswith(("/", "~")))]
 
 
 SINCE = 6
 """The newest files that are named of those that were changed since the newest commit."""
 
-NEWEST, NEWEST_SHARE = 24, 0.15
-"""Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""
-
-SHARED = 3
-"""Files of one folder from which its path is told apart."""
 
 REPORTS = 3
 """The newest reports whose open points may be open still."""
-
-
-def _superseded(fault: Fault, ran: Command) -> bool:
-    """Whether a script that failed was followed by another of its kind that did not: it was a try."""
-    tried, done = fault.key.split(), family(ran.text).split()
-    if ran.seen <= fault.seen or len(tried) < 2 or len(done) < 2:
-        return False
-    return tried[0] == done[0] and bool(_SCRIPT.search(tried[1]) and _SCRIPT.search(done[1])) and tried[0] != "pytest"
-
-
-_SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
 def _left_open(facts: Facts) -> Iterator[str]:
@@ -170,10 +150,11 @@ _TELLING = re.compile(r"[^\W_][\w./-]{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
 
 def files(facts: Facts, room: int) -> list[str]:
     """The files by what was done to them: those that were changed, then those only read where there is room."""
-    root = _root([f.path for f in facts.files])
-    known = [replace(f, path=f.path.removeprefix(root)) for f in facts.files]
-    changed = [f for f in known if f.changed and not _PASSING.search(f.path)]
-    read = [f for f in known if not f.changed]
+    root = root_of([f.path for f in facts.files])
+    changed, read = (
+        [replace(f, path=f.path.removeprefix(root)) for f in some]
+        for some in (changed_files(facts), (f for f in facts.files if not f.changed))
+    )
     lines = [f"in {root}"] if root else []
     for verb in ("created", "modified", "renamed", "deleted"):
         some = [f for f in changed if f.state == verb]
@@ -182,29 +163,11 @@ def files(facts: Facts, room: int) -> list[str]:
     return lines
 
 
-def _root(paths: Sequence[str]) -> str:
-    """The folder that most absolute paths share, where naming it once is shorter."""
-    absolute = [path for path in paths if path.startswith("/") and path.count("/") > 3]
-    folders = Counter(
-        "/".join(path.split("/")[:depth]) + "/" for path in absolute for depth in range(4, path.count("/") + 1)
-    )
-    best = max(folders.items(), key=lambda item: (item[1] - 1) * len(item[0]), default=("", 0))
-    return best[0] if best[1] >= SHARED and 2 * best[1] >= len(absolute) else ""
-
-
 def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
     """Files of a state by folder, the newest ones where not all have room."""
     lines: list[str] = []
     for count in range(len(some), 0, -1 if len(some) < 20 else -(len(some) // 12)):
-        folders: dict[str, list[str]] = {}
-        for f in some[-count:]:
-            folder, slash, name = f.path.rstrip("/").rpartition("/")
-            moved = f" → {f.to}" if f.to else ""
-            folders.setdefault(folder + slash, []).append(name + "/" * f.path.endswith("/") + moved)
-        told = "; ".join(
-            f"{folder}{', '.join(names)}" if len(names) == 1 or not folder else f"{folder}{{{', '.join(names)}}}"
-            for folder, names in folders.items()
-        )
+        told = grouped(f"{f.path} → {f.to}" if f.to else f.path for f in some[-count:])
         left = len(some) - count
         line = f"{verb}: {told}" + (f" … and {left} more" if left else "")
         if estimate(line) <= room:

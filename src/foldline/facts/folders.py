@@ -1,0 +1,57 @@
+"""Paths by their folders, as a page lists them: `src/billing/{a.py, b.py}; README.md`, written and read back."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+SHARED = 3
+"""Files of one folder from which its path is told apart."""
+
+_ROOT = re.compile(r"- in (/.*/)")
+_LISTED = re.compile(r"- (?:created|changed|renamed|deleted|read): (.+?)(?: … and \d+ more)?")
+_GROUP = re.compile(r"(.*/)\{(.+)\}")
+
+
+def root_of(paths: Sequence[str]) -> str:
+    """The folder that most absolute paths share, where naming it once is shorter; empty elsewhere."""
+    absolute = [path for path in paths if path.startswith("/") and path.count("/") > 3]
+    folders = Counter(
+        "/".join(path.split("/")[:depth]) + "/" for path in absolute for depth in range(4, path.count("/") + 1)
+    )
+    best = max(folders.items(), key=lambda item: (item[1] - 1) * len(item[0]), default=("", 0))
+    return best[0] if best[1] >= SHARED and 2 * best[1] >= len(absolute) else ""
+
+
+def grouped(paths: Iterable[str]) -> str:
+    """Paths with each folder named once, in the order in which it comes first; a moved file is `old → new`."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        old, arrow, new = path.partition(" → ")
+        folder, slash, name = old.rstrip("/").rpartition("/")
+        folders.setdefault(folder + slash, []).append(name + "/" * old.endswith("/") + arrow + new)
+    return "; ".join(
+        f"{folder}{', '.join(names)}" if len(names) == 1 or not folder else f"{folder}{{{', '.join(names)}}}"
+        for folder, names in folders.items()
+    )
+
+
+def listed_in(text: str) -> Iterator[str]:
+    """The paths that stand in the lists of a text, each whole; below a root that was named first, also with it."""
+    root = ""
+    for line in text.splitlines():
+        if found := _ROOT.fullmatch(line):
+            root = found[1]
+        elif found := _LISTED.fullmatch(line):
+            for path in _paths(found[1]):
+                yield path
+                if root:
+                    yield root + path
+
+
+def _paths(told: str) -> Iterator[str]:
+    for part in told.split("; "):
+        group = _GROUP.fullmatch(part)
+        for name in (group[2] if group else part).split(", "):
+            yield (group[1] if group else "") + name.partition(" → ")[0]
