@@ -81,6 +81,7 @@ NOT_JUDGED = [
     '- The commit is called "Login waits for the server before it answers".',
     "- The user asked for code:\n```py\nprint('user said'); \"nobody ever typed this text\"\n```",
     '- The user wants `print("nobody ever typed this text")`.',
+    '- User: \\(.user.login) with "---\\nNumber: \\(.id)\\nBody of the comment: \\(.body)"',
     "- The user asked to speed up the sign-in page and to ship when CI is green.",
 ]
 FALSE = [

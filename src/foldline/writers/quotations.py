@@ -40,6 +40,7 @@ _NOTICE = re.compile(r"\W*(?:note|tip|important|warning|caution|nb|todo)\b", re.
 _REMARK = re.compile(r"\((?:the user|corrected) later\b[^\n]*\)\s*$")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])?[\s*_]*")
 _ELLIPSIS = re.compile(r"\[[^\]\n]*(?:…|\.\.\.)[^\]\n]*\]|…|\.\.\.")
+_ESCAPES = re.compile(r"\\[nt(]")
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 
 _USER = re.compile(
@@ -164,8 +165,10 @@ def _speakers(text: str, start: int = 0) -> Iterator[re.Match[str]]:
 
 
 def _pieces(quotation: str) -> list[str]:
-    """What of a quotation is to be looked up; nothing where it is a short one, or a name out of code."""
+    """What of a quotation is to be looked up; nothing where it is a short one, or a name or a literal out of code."""
     whole = letters(quotation)
+    if _ESCAPES.search(quotation):
+        return []
     if len(whole) + sum(letter >= "\u2e80" for letter in whole) < LEAST or (
         quotation.isascii() and " " not in quotation.strip()
     ):
