@@ -6,7 +6,9 @@ The session holds 100,000 tokens. The model answers at once: a server on loopbac
 measured is ours: reading the facts, building the request, the client, checking, repairing, installing. The server's
 own share of the CPU is in the figure. A swap is the step of an agent in which a prepared summary is put in place.
 
-Facts are what should stand in a summary: the user's words, rules, open errors, open steps, changed files. The forgetful draft holds half of the lines of an extraction, and none of the user's words.
+Facts are what a summary must show of the messages that it replaces: the task as it is now, the rules that stand, the
+errors that are open, the changed files. Older requests are not among them: they are told as far as there is room, and
+recalled. The forgetful draft holds half of the lines of an extraction, and none of the user's words.
 """
 
 from __future__ import annotations
@@ -104,28 +106,31 @@ def _losses(history: list[dict[str, Any]]) -> list[Row]:
     """What a forgetful model loses with repair, and without it, and what extraction loses in the same tokens."""
     from foldline.facts.reading import facts_of
     from foldline.facts.verify import audit
-    from foldline.messages import Summary
     from foldline.page.extract import extract
+    from foldline.page.lines import task
     from foldline.view import Brief
     from foldline.wire import decode
 
-    messages = [decode(item, "openai-chat") for item in history]
-    facts = facts_of(messages)
-
-    def lost(text: str) -> Figure:
-        found = audit(facts, (text,))
-        return figure([100 * len(found.lost) / (found.kept + len(found.lost))], "%")
-
-    def told(summarizer: Any) -> str:
+    def folded(summarizer: Any) -> tuple[str, list[Any]]:
+        """The summary that a fold installs, and the messages that it replaces."""
         compactor = _compactor(history, summarizer)
-        found = next(m.summary for m in map(_decoded, compactor.fold(history)) if m.summary)
-        assert isinstance(found, Summary)
-        return found.text
+        sent = compactor.fold(history)
+        text = next(m.summary for m in map(_decoded, sent) if m.summary).text
+        return text, [decode(item, "openai-chat") for item in history[: len(history) - len(sent) + 1]]
 
+    def lost(text: str, messages: list[Any]) -> Figure:
+        facts = facts_of(messages)
+        found, wanted = audit(facts, (text,)), task(facts).words
+        missing = [name for name in found.lost if not name.startswith("request: ")]
+        missing += [words for words in wanted if words not in text]
+        due = found.kept + len(found.lost) - len(facts.requests) + len(wanted)
+        return figure([100 * len(missing) / due], "%")
+
+    repaired, messages = folded(forgetful)
     tokens = Brief(4_000, reserved=1_500)
     return [
-        Row("forgetful draft, repaired", lost(told(forgetful)), 5.0, "extraction", lost(told(extract))),
-        Row("forgetful draft as it is", lost(forgetful(tokens, messages))),
+        Row("forgetful draft, repaired", lost(repaired, messages), 5.0, "extraction", lost(*folded(extract))),
+        Row("forgetful draft as it is", lost(forgetful(tokens, messages), messages)),
     ]
 
 

@@ -26,6 +26,7 @@ from foldline.transcripts import open_session
 from foldline.view import Brief, View, view_of
 from foldline.writers.draft import Draft
 from foldline.writers.gate import judge
+from foldline.writers.prompt import SECTIONS
 from foldline.writers.repair import beside, repair, reserve
 from talk import user
 
@@ -71,8 +72,7 @@ BRIEF = Brief(1_000)
 def test_what_a_draft_forgot_is_added_under_its_headings() -> None:
     whole = repair("## Goal\nRead CSV.\n\n## Next steps\n- Fix the decoder.", FACTS, BRIEF, 1_000)
     order = [line for line in whole.text.split("\n") if line.startswith("## ")]
-    added = ["## Task now", "## Rules that stand", "## State", "## Files"]
-    assert order == ["## Goal", "## Next steps", *added]
+    assert order == ["## Goal", "## Rules that stand", "## Next steps", "## State", "## Files"]
     for words in (
         "> Also log every file that was skipped to /var/log/importer.log please.",
         "- Never change the schema in db/schema.sql.",
@@ -82,6 +82,56 @@ def test_what_a_draft_forgot_is_added_under_its_headings() -> None:
         assert words in whole.text
     assert "created: src/importer.py" in whole.added
     assert "rule: Never change the schema in db/schema.sql." in whole.added
+
+
+TASK = "> Also log every file that was skipped to /var/log/importer.log please."
+RULE = "- Never change the schema in db/schema.sql."
+
+
+def section(text: str, heading: str) -> list[str]:
+    return text.split(f"## {heading}\n")[1].split("\n## ")[0].strip().splitlines()
+
+
+def test_what_is_added_stands_at_the_end_of_the_section_of_its_name() -> None:
+    draft = "## Task now\n> Read CSV.\n\n## Rules that stand\n- Be kind.\n\n## What happened\nIt was written.\n\n## State\n- It runs."
+    whole = repair(draft, FACTS, BRIEF, 1_000).text
+    assert section(whole, "Task now")[0] == "> Read CSV."
+    assert section(whole, "Task now")[-1] == TASK
+    assert section(whole, "Rules that stand") == ["- Be kind.", RULE]
+    assert section(whole, "What happened") == ["It was written."]
+    assert section(whole, "State")[0] == "- It runs."
+    assert whole.count("\n## ") == 4
+
+
+def test_what_is_added_stands_under_the_headings_that_our_prompt_asks_for() -> None:
+    draft = "\n\n".join(f"## {name}\n- {'none' if name == 'Constraints' else name.lower()}" for name in SECTIONS)
+    whole = repair(draft, FACTS, BRIEF, 1_000).text
+    assert section(whole, "Goal")[-1] == TASK
+    assert section(whole, "Constraints") == [RULE]
+    assert "UnicodeDecodeError" in section(whole, "In progress")[-1]
+    order = [line[3:] for line in whole.splitlines() if line.startswith("## ")]
+    assert order == [*SECTIONS[:-1], "Files", SECTIONS[-1]]
+
+
+@pytest.mark.parametrize("draft", ["# Summary\nIt went on.\n## Done\nMuch.", "It went on.\n\n### 3. Done:\nMuch."])
+def test_a_section_that_is_missing_is_made_where_a_page_has_it(draft: str) -> None:
+    whole = repair(draft, FACTS, BRIEF, 1_000).text
+    names = [line.strip("#: 3.") for line in whole.splitlines() if line.startswith("##")]
+    assert names == ["Task now", "Rules that stand", "Done", "State", "Files"]
+    assert whole.index("It went on.") < whole.index(TASK) < whole.index("Much.")
+    assert len({line.partition(" ")[0] for line in whole.splitlines() if line.startswith("##")}) == 1
+
+
+def test_headings_under_which_nothing_stands_are_left_out() -> None:
+    draft = "## Task now\n\n## Done\n### Yesterday\n\n### Today\nMuch.\n```\n## no heading\n```\n## State\n\n## Files\n"
+    lines = repair(draft, facts_of([]), BRIEF, 1_000).text.splitlines()
+    assert lines == ["## Done", "### Today", "Much.", "```", "## no heading", "```"]
+
+
+def test_a_file_that_a_draft_names_is_not_listed_again() -> None:
+    messages = [*WORK, *call("3", "write", '{"path": "src/skipped.py", "content": "..."}', "ok")]
+    whole = repair("## Files\nThe reader is in src/importer.py.", facts_of(messages), BRIEF, 1_000).text
+    assert section(whole, "Files") == ["The reader is in src/importer.py.", "- created: src/skipped.py"]
 
 
 def test_what_a_draft_tells_is_not_told_twice() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from foldline.facts.folders import listed_in
+from foldline.facts.standing import changed_files
 from foldline.facts.types import Facts
 from foldline.facts.verify import audit
-from foldline.messages import Value
+from foldline.messages import Value, replace
 from foldline.page.lines import files, rules, state, task
 from foldline.page.quoting import safe, wanted
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
+from foldline.writers.headings import Sections
 
 SHARE = 0.5
 """The share of a summary that is kept for what a draft may forget."""
@@ -48,29 +51,28 @@ def beside(shown: str, facts: Facts, brief: Brief, tokens: int) -> Repaired:
 def _repaired(text: str, shown: str, facts: Facts, brief: Brief, tokens: int) -> Repaired:
     missing = audit(facts, (shown,)).lost
     flat = _flat(shown)
-    room = tokens - estimate(text)
+    sections = Sections(text)
+    room = tokens - estimate(sections.text())
     parts: dict[str, list[str]] = {}
-    for part, line in _lines(facts, brief, tokens):
-        cost = estimate(line) + 1 + (0 if part in parts else estimate(part) + 4)
+    for part, line in _lines(facts, brief, tokens, shown):
+        cost = estimate(line) + 1 + (0 if part in parts or sections.has(part) else estimate(part) + 4)
         if cost <= room and _flat(line) not in flat:
             room -= cost
             parts.setdefault(part, []).append(line)
-    blocks = [f"## {part}\n" + "\n".join(lines) for part, lines in parts.items()]
-    text = "\n\n".join(filter(None, (text, *blocks)))
+    sections.add(parts)
+    text = sections.text()
     still = set(audit(facts, (shown, text)).lost)
     return Repaired(text, tuple(name for name in missing if name not in still))
 
 
-def _lines(facts: Facts, brief: Brief, tokens: int) -> Iterator[tuple[str, str]]:
+def _lines(facts: Facts, brief: Brief, tokens: int, shown: str = "") -> Iterator[tuple[str, str]]:
     """What a summary must show, most important first, each line with the part of a page that it belongs to."""
     yield from (("Task now", line) for line in wanted(*task(facts, brief.after), int(tokens * TASK)))
     yield from (("Rules that stand", f"- {safe(rule.text)}") for rule in rules(facts, brief.after))
     yield from (("State", f"- {safe(text)}") for text in state(facts))
-    yield from (("Files", f"- {safe(text)}") for text in _changed(files(facts, int(tokens * FILES))))
-
-
-def _changed(lines: Iterable[str]) -> Iterator[str]:
-    return (line for line in lines if not line.startswith("read:"))
+    listed = set(listed_in(shown))
+    forgotten = tuple(file for file in changed_files(facts) if file.path not in listed and file.path not in shown)
+    yield from (("Files", f"- {safe(line)}") for line in files(replace(facts, files=forgotten), int(tokens * FILES)))
 
 
 def _flat(text: str) -> str:
