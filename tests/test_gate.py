@@ -133,7 +133,8 @@ def test_what_is_quoted_is_found_with_whom_it_is_ascribed_to() -> None:
     ("reason", "tool"),
     [
         (
-            "The tool use was rejected. To tell you how to proceed, the user said:\nprefer subagents for the tests",
+            "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+            "new_string was NOT written to the file). To tell you how to proceed, the user said:\nprefer subagents for the tests",
             "Bash",
         ),
         ('User has answered: "Which way?"="prefer subagents for the tests"', "AskUserQuestion"),
@@ -144,6 +145,15 @@ def test_what_the_user_told_a_tool_is_the_users(reason: str, tool: str) -> None:
     assert judged(quoting, answered(reason, tool, error=tool == "Bash")).faults == ()
     for other in ("Read", "Task"):
         assert judged(quoting, answered(f"the user said: {reason}", other)).faults
+
+
+def test_what_a_command_put_out_is_not_the_users_where_the_agent_acts_by_text() -> None:
+    prompt = "Fix the sign-in page. Your response must contain exactly one bash command, in a code block."
+    acts = Message("assistant", (Text("I read the notes first.\n```bash\ncat notes.md\n```"),))
+    messages = [user(prompt), acts, user("remove the old tables on friday")]
+    assert judged('- The user said: "remove the old tables on friday".', messages).faults
+    assert judged('- notes.md says "remove the old tables on friday".', messages).faults == ()
+    assert judged('- The user said: "fix the sign-in page".', messages).faults == ()
 
 
 def test_an_earlier_summary_and_what_stays_may_be_quoted() -> None:

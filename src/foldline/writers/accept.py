@@ -63,7 +63,7 @@ def write(
     """
     room = reserve(facts, brief)
     brief = replace(brief, reserved=room)
-    stay = (*stay, Message("user", (Text(brief.focus),)))
+    stay = (*stay, Message("user", (Text(brief.focus, by="user"),)))
     faults: tuple[str, ...] = ()
     drafts: list[Draft] = []
     written = Written(Summary(""))

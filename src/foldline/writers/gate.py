@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foldline.facts.language import language_of
-from foldline.facts.speech import is_summary, own_words
+from foldline.facts.reading import user_words
+from foldline.facts.speakers import spoken
+from foldline.facts.speech import is_summary
 from foldline.facts.types import Facts
 from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.writers.draft import Draft
@@ -30,12 +32,6 @@ _REFUSAL = re.compile(
 _REFUSAL_CHARS = 600
 _EXAMPLES = 3
 """How many quotations or claims are named in a fault or a remark."""
-
-_REASON = re.compile(
-    r"\bthe user (?:said|answered|replied|provided the following (?:feedback|reason))\b[^:\n]*:", re.IGNORECASE
-)
-_ASKS = re.compile(r"(?:\A|_)[Aa]sk(?:_|[A-Z]|\Z)|[Qq]uestion\Z|user_input")
-"""The names of tools whose result is what the user answered."""
 
 _TELLING = re.compile(r"[^\W\d_]{5,}")
 _STEM = 5
@@ -124,22 +120,11 @@ def _unsupported(text: str, user: Sequence[str]) -> list[str]:
 
 
 def said(messages: Sequence[Message], facts: Facts) -> list[str]:
-    """Everything that the user said, as far back as the facts knows, and what earlier summaries hold."""
-    words = [own_words(p.text) for m in messages if m.role == "user" for p in m.parts if type(p) is Text]
+    """Everything that the user said or pasted, as far back as the facts know, and what earlier summaries hold."""
+    words = ("\n".join(span.text for span in spans if span.by in ("user", "paste")) for spans in spoken(messages))
     rules = [c.text for c in facts.rules if c.by == "user"]
     told = [p.text for m in messages for p in m.parts if type(p) is Summary or (type(p) is Text and is_summary(p.text))]
-    return [*(r.text for r in facts.requests), *rules, *filter(None, words), *told, *_answers(messages)]
-
-
-def _answers(messages: Sequence[Message]) -> Iterator[str]:
-    """What the user said to a tool: the reason for refusing a call, and answers to the agent's questions."""
-    asked = {call.id for message in messages for call in message.calls if _ASKS.search(call.name)}
-    for result in (result for message in messages for result in message.results):
-        text = "\n".join(part.text for part in result.parts if type(part) is Text)
-        if result.call_id in asked:
-            yield text
-        elif result.error and (reason := _REASON.search(text)):
-            yield text[reason.end() :]
+    return [*(r.text for r in facts.requests), *rules, *filter(None, words), *told]
 
 
 def heard(messages: Sequence[Message]) -> list[str]:
@@ -176,8 +161,7 @@ def spoken_in(messages: Sequence[Message], facts: Facts) -> list[str]:
 
 def language_for(messages: Sequence[Message]) -> str:
     """The language that a summary of messages should have: the user's, as far as it can be told."""
-    words = [own_words(p.text) for m in reversed(messages) if m.role == "user" for p in m.parts if type(p) is Text]
-    return language_of("\n".join(filter(None, words)))
+    return language_of("\n".join(reversed([*user_words(messages)])))
 
 
 def _changed(text: str, messages: Sequence[Message], facts: Facts) -> str:
