@@ -808,8 +808,15 @@ def test_there_is_no_cliff_between_a_small_page_and_one_with_headings() -> None:
     assert all(after >= 0.9 * before for before, after in pairwise(known))
 
 
-def test_a_small_page_has_no_headings() -> None:
-    assert "## " not in page(WORK, 400)
+def test_a_very_small_page_has_no_headings() -> None:
+    assert "## " not in page(WORK, 200)
+
+
+def test_on_a_small_page_the_task_is_told_from_what_came_before_it() -> None:
+    text = page(WORK, 400)
+    assert text.startswith("## Task now\n> Also keep")
+    assert text.index("## What happened") < text.index("> Make the importer")
+    assert "## State" not in text
 
 
 def test_a_page_is_composed_of_facts_alone() -> None:

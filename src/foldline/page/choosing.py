@@ -107,7 +107,13 @@ def candidates(
             ),
         )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, found))
+        if not _is_bare(piece)
     ]
+
+
+def _is_bare(piece: Piece) -> bool:
+    """Whether a piece names a call and not how it ended: it is told with what the call brought, or not at all."""
+    return piece.kind == "call" and " → " not in piece.text
 
 
 def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -> list[Candidate]:

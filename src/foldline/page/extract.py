@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from foldline.facts.literals import literals
 from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, Piece, Rule
@@ -23,14 +22,11 @@ from foldline.page.quoting import anothers, safe, shorten, wanted
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
-TASK, RULES, STATE, FILES, NAMES = 0.6, 0.3, 0.15, 0.14, 0.03
+TASK, RULES, STATE, FILES = 0.6, 0.3, 0.15, 0.14
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
 FOCUS = 3.0
 """What a word of the user's focus adds to what a piece says."""
-
-WORTHY = 1.5
-"""What a name must be worth to be listed: one that nobody used is not."""
 
 LEAST_TASK = 24
 """Tokens that the task has however small the page is."""
@@ -48,7 +44,10 @@ LEAST_CUT, FRAME = 9, 5
 """Tokens that are left for the beginning of one more piece, and those that stand around it."""
 
 SMALL = 600
-"""Tokens below which a part of one line has no heading."""
+"""Tokens below which rules are told where they were said, and a part of one line has no heading."""
+
+HEADED = 250
+"""Tokens below which nothing has a heading."""
 
 
 def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
@@ -69,12 +68,12 @@ def compose(brief: Brief, facts: Facts) -> str:
     if budget >= SMALL:
         page.add("Rules that stand", binding(standing, int(budget * min(RULES, budget / RULES_FROM)), facts.end))
     page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
-    page.add("Files", [f"- {safe(text)}" for text in files(facts, int(budget * FILES))])
+    page.add("Files", _files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
-    room = page.room - int(budget * NAMES)
+    room = page.room
     words = [each for each in found if each.piece.by == "user"]
     whole = sum(each.cost for each in words) <= room * ALL_WORDS
     chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), told, facts.end)
@@ -82,9 +81,13 @@ def compose(brief: Brief, facts: Facts) -> str:
     known = {each.place for each in chosen}
     chosen += choose([each for each in found if each.place not in known], room, told, facts.end)
     page.timeline(chosen, facts)
-    page.add("Also named", names(found, chosen, told, listed, page.room))
     page.grow(found, chosen, told, facts)
+    page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
     return page.text()
+
+
+def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
+    return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
 
 
 def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
@@ -99,7 +102,7 @@ def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
 class Page:
     """The parts of a page, and the tokens that are left of its budget."""
 
-    ORDER = ("", "Task now", "Rules that stand", "What happened", "State", "Files", "Also named")
+    ORDER = ("", "Task now", "Rules that stand", "What happened", "State", "Files")
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
@@ -114,6 +117,13 @@ class Page:
         """Puts lines under a heading, where there are any."""
         if lines:
             self.parts[part] = list(lines)
+
+    def widen(self, part: str, lines: Sequence[str]) -> None:
+        """Puts longer lines in place of a part's, where the page has room for them."""
+        before = self.parts.get(part, [])
+        self.add(part, lines)
+        if self.room < 0:
+            self.add(part, before)
 
     def fill(self, part: str, lines: Sequence[str], room: int) -> None:
         """Puts as many of the lines under a heading as fit, the newest ones where not all do."""
@@ -137,9 +147,6 @@ class Page:
     def grow(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
         """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
         self._more(found, chosen, told, facts)
-        if self.room < 0:
-            self.parts.pop("Also named", None)
-            self._more(found, chosen, told, facts)
         while self.room < 0 and chosen:
             chosen.pop()
             self.timeline(chosen, facts)
@@ -163,6 +170,12 @@ class Page:
             chosen += more
             self.timeline(chosen, facts)
 
+    def _headed(self, part: str) -> bool:
+        """Whether a part has a heading: on a small page the task and what follows it, and other parts of several lines."""
+        first = [name for name in self.ORDER if name and self.parts.get(name)][:2]
+        least = HEADED if part in first or len(self.parts[part]) > 1 else SMALL
+        return bool(part) and self.budget >= least
+
     def text(self) -> str:
         """The page as Markdown."""
         text = self._render()
@@ -172,8 +185,7 @@ class Page:
         blocks = []
         for part in self.ORDER:
             if lines := self.parts.get(part):
-                alone = not part or self.budget < SMALL
-                blocks.append("\n".join(lines) if alone else f"## {part}\n" + "\n".join(lines))
+                blocks.append("\n".join((f"## {part}", *lines) if self._headed(part) else lines))
         return clean("\n\n".join(blocks) if self.budget >= SMALL else "\n".join(blocks))
 
 
@@ -223,30 +235,6 @@ def _joined(group: Sequence[Candidate]) -> str:
     return text
 
 
-def names(found: Sequence[Candidate], chosen: Sequence[Candidate], told: set[str], listed: str, room: int) -> list[str]:
-    """Literals that stand nowhere else on the page, those first that were used most, in one line."""
-    known = {each.place for each in chosen}
-    ranked: dict[str, float] = {}
-    for each in found:
-        if each.place in known:
-            continue
-        weight = {"result": 0.5, "excerpt": 0.2, "call": 1.0}.get(each.piece.kind, 1.5) + each.piece.used
-        for word in literals(each.piece.text):
-            shown = word.lower() in told or word.rstrip("/").rpartition("/")[2] in listed
-            if not shown and not _MEMBER.match(word):
-                ranked[word] = ranked.get(word, 0.0) + weight
-    kept: list[str] = []
-    room -= 8
-    ranked = {word: worth for word, worth in ranked.items() if worth >= WORTHY}
-    for word in sorted(ranked, key=lambda w: -ranked[w] / (len(w) + 8)):
-        room -= len(word) // 3 + 2
-        if room < 0:
-            break
-        kept.append(word)
-    return [f"- {safe(', '.join(kept))}"] if kept else []
-
-
 _ITEM = re.compile(r"\d{1,2}[.)] |\*\*|[^.!?\n]{1,60}: ")
-_MEMBER = re.compile(r"n[A-Z][a-z]|u00|(?:self|this|os|json|re|sys)\.|\d{1,3}(?:\.\d+)?$|\w+\(")
 
 __all__ = ["Page", "Piece", "compose", "extract"]

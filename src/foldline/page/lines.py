@@ -148,8 +148,11 @@ def _taken_up(text: str, later: Iterable[str]) -> bool:
 _TELLING = re.compile(r"[^\W_][\w./-]{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
 
 
-def files(facts: Facts, room: int) -> list[str]:
-    """The files by what was done to them: those that were changed, then those only read where there is room."""
+def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
+    """The files by what was done to them: those that were changed, then in a third of the room those only read.
+
+    What is `spare` of a page goes to the latter.
+    """
     root = root_of([f.path for f in facts.files])
     changed, read = (
         [replace(f, path=f.path.removeprefix(root)) for f in some]
@@ -159,20 +162,24 @@ def files(facts: Facts, room: int) -> list[str]:
     for verb in ("created", "modified", "renamed", "deleted"):
         some = [f for f in changed if f.state == verb]
         lines += _listed(verb if verb != "modified" else "changed", some, room - _size(lines))
-    lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - _size(lines), room // 3))
+    lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - _size(lines), room // 3) + spare)
     return lines
 
 
 def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
     """Files of a state by folder, the newest ones where not all have room."""
     lines: list[str] = []
-    for count in range(len(some), 0, -1 if len(some) < 20 else -(len(some) // 12)):
+    for count in (*range(len(some), FEW, -max(1, len(some) // 12)), *range(min(FEW, len(some)), 0, -1)):
         told = grouped(f"{f.path} → {f.to}" if f.to else f.path for f in some[-count:])
         left = len(some) - count
         line = f"{verb}: {told}" + (f" … and {left} more" if left else "")
         if estimate(line) <= room:
             return [line]
     return lines
+
+
+FEW = 4
+"""How many names are tried one by one for what has room."""
 
 
 def _size(lines: Iterable[str]) -> int:
