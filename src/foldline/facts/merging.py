@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
+from foldline.facts.attempts import closes
+from foldline.facts.plan import Plan
 from foldline.facts.repository import later
 from foldline.facts.speech import clean
+from foldline.facts.trails import Trails
 from foldline.facts.types import Command, Facts, Fault, File, Piece, Repository, Request, Rule, Todo
 from foldline.messages import Value, replace
 
@@ -47,18 +50,21 @@ def merge(older: Facts, newer: Facts) -> Facts:
     for fault in new.faults:
         faults.pop((fault.key, fault.text), None)
         faults[fault.key, fault.text] = fault
-    todos = [t for t in older.todos if new.plan_at is None or t.status == "done"]
+    plan = Plan(t for t in older.todos if new.plan_at is None or t.status == "done")
     for todo in new.todos:
-        todos = with_todo(todos, todo)
+        plan.put(todo)
+    trails = Trails(older.files)
+    for file in new.files:
+        trails.follow(file)
     return bounded(
         Facts(
             requests=_requested(older.requests, new.requests),
             rules=_with(older.rules, new.rules),
             pieces=(*older.pieces, *new.pieces),
-            files=tuple(_merged_files(older.files, new.files).values()),
+            files=tuple(trails.files.values()),
             commands=_newest(older.commands, new.commands),
             faults=tuple(faults.values()),
-            todos=tuple(todos),
+            todos=tuple(plan.todos),
             passed=passed,
             plan_at=older.plan_at if new.plan_at is None else new.plan_at,
             repository=later(older.repository, new.repository),
@@ -104,79 +110,11 @@ def _read(items: Any, kind: type[F]) -> Iterator[F]:
         yield from (item for raw in items if (item := _converted(raw, kind)) is not None)
 
 
-def closes(passed: str, failed: str) -> bool:
-    """Whether the success of one attempt closes the failure of another: the same one, or one with a wider target."""
-    (program, *targets), (tried, *aims) = passed.split() or [""], failed.split() or [""]
-    return program == tried and all(any(_within(aim, target) for aim in aims) for target in targets)
-
-
-def _within(aim: str, target: str) -> bool:
-    return aim == target or aim.startswith((f"{target.rstrip('/')}/", f"{target}::"))
-
-
 def _older(items: Any, by: str, kind: str) -> Iterator[dict[str, Any]]:
     """What a fold of up to 0.9 kept of words, as pieces."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict) and isinstance(text := item.get("text"), str):
             yield {"text": text[:2_000], "at": item.get("at", 0), "by": by, "kind": kind}
-
-
-def with_todo(todos: list[Todo], todo: Todo, known: bool = True) -> list[Todo]:
-    """The plan with one item added or brought to its new state."""
-    for i, old in enumerate(todos):
-        if (todo.id and old.id == todo.id) or (todo.text and old.text == todo.text):
-            status = todo.status if known else old.status
-            merged = replace(todo, text=todo.text or old.text, status=status, id=todo.id or old.id)
-            return [*todos[:i], merged, *todos[i + 1 :]]
-    return [*todos, todo]
-
-
-def drop_inside(folder: str, files: dict[str, File], at: int) -> None:
-    """Books the files of a deleted folder as deleted with it."""
-    inside = folder.rstrip("/") + "/"
-    for path, file in files.items():
-        if path.startswith(inside) and path != folder and file.state != "deleted":
-            actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
-            files[path] = replace(file, state="deleted", actions=actions, seen=at)
-
-
-def known_as(path: str, files: Mapping[str, File]) -> str:
-    """The path under which a file is known already: of `src/a.py` and `/x/src/a.py` the one that was seen first."""
-    if path in files:
-        return path
-    if "/" not in path or f"{path}/" in files:
-        return f"{path}/" if f"{path}/" in files else path
-    if path.startswith("/"):
-        same = [
-            known for known in files if "/" in known and not known.startswith(("/", "~")) and path.endswith(f"/{known}")
-        ]
-    else:
-        tail = f"/{path}"
-        same = [known for known in files if known.endswith(tail)]
-    return same[0] if len(same) == 1 else path
-
-
-def _merged_files(older: Iterable[File], newer: Iterable[File]) -> dict[str, File]:
-    files = {f.path: f for f in older}
-    for f in newer:
-        path = known_as(f.path, files)
-        files[path] = _later(files.pop(path, None), replace(f, path=path))
-        if f.state == "deleted":
-            drop_inside(path, files, f.seen)
-    return files
-
-
-def _later(old: File | None, new: File) -> File:
-    """A file's trail continued: reading does not undo a change, and writing again does not create."""
-    if old is None:
-        return new
-    actions = {verb: old.actions.get(verb, 0) + new.actions.get(verb, 0) for verb in {**old.actions, **new.actions}}
-    state = new.state
-    if state == "read" and old.state != "deleted":
-        state = old.state
-    elif state == "created" and old.state not in ("deleted", "renamed"):
-        state = "modified"
-    return File(new.path, state, actions, new.seen, new.to or (old.to if state == "renamed" else ""))
 
 
 def _shifted(facts: Facts, by: int) -> Facts:

@@ -1,0 +1,110 @@
+"""What is said in a conversation: requests, rules, statements, what was pasted."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from foldline.facts.pieces import Pieces
+from foldline.facts.plan import Plan
+from foldline.facts.rules import rules_in
+from foldline.facts.speakers import Span
+from foldline.facts.speech import project_rules
+from foldline.facts.texts import LONGEST, said_in, sentences
+from foldline.facts.types import Kind, Request, Rule
+from foldline.messages import replace
+
+REQUEST_CHARACTERS = 12_000
+
+_STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
+"""Characters of a statement from which only its head and tail are read."""
+
+_PEER, _PEER_SENTENCES = 8_000, 12
+"""Characters and sentences that are read of what another agent says."""
+
+_PASTED = 8_000
+"""Characters of pasted text that are searched for literals."""
+
+MARGIN, PROJECT_MARGIN = 0.1, 1.5
+"""Logits beyond even odds that must speak for a rule of the user's, and for one in a project's file, most of which describes."""
+
+_COMMAND = re.compile(r"<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>")
+"""A command of a plugin that the user gave, as Claude Code writes it; the client's own ones order no work."""
+
+_TELLING = re.compile(r"[\w./-]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
+
+
+class Said:
+    """Requests and rules while they are read, by their words, in the order in which they were said last and first."""
+
+    def __init__(self, pieces: Pieces, plan: Plan) -> None:
+        self.requests: dict[str, Request] = {}
+        self.rules: dict[str, Rule] = {}
+        self._pieces = pieces
+        self._plan = plan
+
+    def read(self, span: Span, at: int, part: int, *, report: bool) -> None:
+        """Reads words of anyone but a tool; `report` says that with them a turn of the agent ends."""
+        text = span.text
+        if span.by == "user":
+            self._request(text, at, part)
+        elif span.by == "agent":
+            self._statement(text, at, part, report)
+        elif span.by == "command" and (called := _COMMAND.search(text)):
+            self._request(called[1].strip(), at, part)
+        elif span.by == "harness" and (rules := project_rules(text)):
+            self._bind(rules, at, "project")
+        elif span.by == "peer" and text[0] not in "{[":
+            for each in list(sentences(text[:_PEER]))[:_PEER_SENTENCES]:
+                self._pieces.tell(each, at, part, "said", "peer")
+        elif span.by == "paste":
+            self._paste(text, at, part)
+
+    def _request(self, words: str, at: int, part: int) -> None:
+        size = len(words)
+        if size > REQUEST_CHARACTERS:
+            head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
+            words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
+        if (known := self.requests.pop(words, None)) is not None:
+            self.requests[words] = replace(known, times=known.times + 1)
+            self._pieces.again(known.at)
+            return
+        self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0)
+        for each in said_in(words):
+            self._pieces.tell(each, at, part, "said", "user")
+        self._bind(words, at, "user")
+
+    def _bind(self, words: str, at: int, by: Literal["user", "project"]) -> None:
+        """The rules in a text; one that it takes back is none any more."""
+        for text, lifetime in rules_in(words, margin=MARGIN if by == "user" else PROJECT_MARGIN):
+            if lifetime == "back":
+                said = _telling(words)
+                self.rules = {t: rule for t, rule in self.rules.items() if rule.at == at or not _means(said, t)}
+            elif lifetime in ("standing", "once") and text not in self.rules:
+                self.rules[text] = Rule(text, at, by, lifetime)
+
+    def _statement(self, text: str, at: int, part: int, report: bool) -> None:
+        kind: Kind = "report" if report else "thought"
+        read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
+        said = list(sentences(read))
+        for i, each in enumerate(said):
+            if report or not each.endswith((":", "：", "…")):
+                self._pieces.tell(each, at, part, kind, "agent", edge=report and i in (0, len(said) - 1))
+        self._plan.written(text, at)
+
+    def _paste(self, text: str, at: int, part: int) -> None:
+        """Tells of what was pasted how it begins and ends, and the lines that somebody wrote of."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        wanted = self._pieces.wanted_lines(text, _PASTED)
+        for line in dict.fromkeys((*lines[:1], *wanted, *lines[-1:])):
+            self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
+
+
+def _telling(text: str) -> set[str]:
+    return set(_TELLING.findall(text.lower()))
+
+
+def _means(said: set[str], rule: str) -> bool:
+    """Whether what the user takes back is a rule: half of the words that tell something in the rule were said again."""
+    telling = _telling(rule)
+    return bool(telling) and 2 * len(telling & said) >= len(telling)
