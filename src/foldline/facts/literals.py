@@ -7,11 +7,11 @@ from functools import lru_cache
 
 _WORDS = re.compile(r"https?://[^\s\"'<>)\]}|`\\]{4,200}|(?:\.{1,2}/|~/|(?<!<)/)?[\w@][\w@./+-]{2,199}", re.ASCII)
 _SHAPES = re.compile(
-    r"(?P<url>https?://)|(?P<pair>^[A-Za-z]+/[A-Za-z]+$)|(?P<path>^(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
-    r"(?P<file>^[\w-][\w.-]*\.[a-zA-Z][a-zA-Z0-9]{0,5}$)|(?P<hash>^(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$)|"
-    r"(?P<number>^[0-9]{3,}(?:\.[0-9]+)?$)|(?P<version>^v?\d+\.\d+(?:\.\d+)?[\w.+-]*$)|"
-    r"(?P<name>^_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_*$)|(?P<camel>^(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*$)|"
-    r"(?P<mixed>^(?=.*\d)(?=.*[A-Za-z])[\w.@+-]{4,}$)|(?P<kebab>^[a-zA-Z][a-z0-9]+(?:-[a-z0-9]+){1,8}$)"
+    r"(?P<url>https?://)|(?P<pair>[A-Za-z]+/[A-Za-z]+$)|(?P<path>(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
+    r"(?P<file>[\w-][\w.-]*\.[a-zA-Z][a-zA-Z0-9]{0,5}$)|(?P<hash>(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$)|"
+    r"(?P<number>[0-9]{3,}(?:\.[0-9]+)?$)|(?P<version>v?\d+\.\d+(?:\.\d+)?[\w.+-]*$)|"
+    r"(?P<name>_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_*$)|(?P<camel>(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*$)|"
+    r"(?P<mixed>(?=.*\d)(?=.*[A-Za-z])[\w.@+-]{4,}$)|(?P<kebab>[a-zA-Z][a-z0-9]+(?:-[a-z0-9]+){1,8}$)"
 )
 _SPAN = re.compile(r":\d+(?:-\d+)?$")
 _NOISE = re.compile(
@@ -21,8 +21,7 @@ _NOISE = re.compile(
 
 def literals(text: str) -> list[str]:
     """The distinct literals in a text that have a telling shape, in the order in which they stand."""
-    found = (_literal(word) for word in dict.fromkeys(_WORDS.findall(text)))
-    return list(dict.fromkeys(filter(None, found)))
+    return list(dict.fromkeys(filter(None, map(_literal, dict.fromkeys(_WORDS.findall(text))))))
 
 
 @lru_cache(maxsize=65_536)
@@ -36,7 +35,7 @@ def _tells(word: str) -> bool:
     """Whether a word has the shape of a literal."""
     if word.isalpha() and (word.islower() or word.isupper() or word.istitle() or not word.isascii()):
         return False
-    return _SHAPES.search(word) is not None and not _NOISE.match(word)
+    return _SHAPES.match(word) is not None and not _NOISE.match(word)
 
 
 def without_span(path: str) -> str:
