@@ -83,7 +83,7 @@ class ToolResult(Value, tag="tool_result", frozen=True, gc=False, omit_defaults=
 class Summary(Value, tag="summary", frozen=True, gc=False, omit_defaults=True):
     """What stands in for folded messages.
 
-    `facts` is the ledger behind the text, as plain data, so that the next fold merges facts and not prose. `source` is
+    `facts` are the facts behind the text, as plain data, so that the next fold merges facts and not prose. `source` is
     the wire's own item where the provider made the summary; `text` is empty where only the provider can read it.
     """
 

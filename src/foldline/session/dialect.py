@@ -77,7 +77,7 @@ def system_of(record: Record) -> Message | None:
 
 
 def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The ledger behind a compaction's summary: foldline's own, or the files that pi lists."""
+    """The facts behind a compaction's summary, as plain data; none where it is not foldline's own."""
     details = data.get("details")
     if not isinstance(details, dict):
         return {}
