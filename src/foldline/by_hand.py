@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, MutableMapping
-from contextlib import suppress
-from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.config import Summaries
@@ -14,7 +9,6 @@ from foldline.errors import SummaryFailed
 from foldline.fold import Fold, Receipt
 from foldline.inspection import Opened
 from foldline.messages import Opaque
-from foldline.places import cache_file
 from foldline.policy import Policy
 from foldline.transcripts import Transcript
 from foldline.view import View
@@ -29,7 +23,6 @@ def by_model(
     policy: Policy,
     focus: str,
     settings: Summaries,
-    on_stage: Callable[[int, int], None] | None = None,
     *,
     into: str = "",
 ) -> tuple[View, Fold]:
@@ -39,7 +32,7 @@ def by_model(
     """
     if not into:
         refuse_read_only(found)
-    summarizer = settings.to_summarizer(_stages(found.session.path), on_stage)
+    summarizer = settings.to_summarizer()
     if settings.native and not why_not_native(found, settings, into):
         summarizer = _native(found, settings, summarizer)
     return found.plan(policy, focus, summarizer)
@@ -107,26 +100,3 @@ def spent(receipt: Receipt) -> str:
         parts += [f"{usage.prompt:,} tokens in{cached}", f"{usage.output:,} out"]
     parts.append("price not known" if receipt.cost is None else f"${receipt.cost:.4f}")
     return ", ".join(parts)
-
-
-def forget_stages(path: str) -> None:
-    """Throws away the finished stages of a session that was folded."""
-    with suppress(OSError):
-        _side_file(path).unlink()
-
-
-def _stages(path: str) -> MutableMapping[str, str]:
-    """The finished stages of a session's summary, kept until it is folded; in memory where no file can be made."""
-    from foldline.writers.stages import StageFile
-
-    side = _side_file(path)
-    try:
-        side.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return StageFile(side)
-    except OSError:
-        return {}
-
-
-def _side_file(path: str) -> Path:
-    name = blake2b(os.fsencode(os.path.realpath(path)), digest_size=12).hexdigest()
-    return Path(cache_file(f"stages/{name}.jsonl"))

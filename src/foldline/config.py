@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +73,8 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     instructions: str = ""
     prompt: str | None = None
 
-    def to_summarizer(
-        self, stages: MutableMapping[str, str] | None = None, on_stage: Callable[[int, int], None] | None = None
-    ) -> Summarizer:
-        """Who writes summaries as the settings say; `stages` and `on_stage` are those of `ModelSummarizer`.
+    def to_summarizer(self) -> Summarizer:
+        """Who writes summaries as the settings say.
 
         Raises `ConfigError` where a model cannot be called, unless extraction is among the fallbacks.
         """
@@ -96,8 +94,6 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
             fallbacks=self.fallbacks,
             instructions=self.instructions,
             prompt=self.prompt,
-            stages=stages,
-            on_stage=on_stage,
         )
 
 

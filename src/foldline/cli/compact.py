@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from foldline.by_hand import forget_stages, refuse_read_only, spent, why_not_native
+from foldline.by_hand import refuse_read_only, spent, why_not_native
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import RULE, bar, percent, row, title, tokens, visible
 from foldline.cli.options import (
@@ -119,7 +119,6 @@ def _written(found: Opened, after: View, fold: Fold, format: str | None, out: st
     session = found.session
     if format is None:
         session.fold(found.view, after, fold, found.meter)
-        forget_stages(session.path)
         return f"Folded. Undo with: foldline session undo --session {shlex.quote(session.path)}"
     from foldline.cli.export import draw_written
     from foldline.handoff.new_session import write_new

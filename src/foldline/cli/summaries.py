@@ -86,8 +86,8 @@ def by_model(
     Where no model wrote one that could be used, it is extracted if the settings or, asked, the user say so; else
     `SummaryFailed` is raised. Either way what was spent is told.
     """
-    with _waiting(settings.model) as heard:
-        after, fold = by_hand.by_model(found, policy, focus, settings, heard, into=into)
+    with _waiting(settings.model):
+        after, fold = by_hand.by_model(found, policy, focus, settings, into=into)
     try:
         if told := by_hand.why_extracted(fold.receipt, settings):
             click.echo(told, err=True)
@@ -100,26 +100,21 @@ def by_model(
 
 
 @contextmanager
-def _waiting(model: str) -> Iterator[Callable[[int, int], None]]:
+def _waiting(model: str) -> Iterator[None]:
     """One line on a terminal that is written over for as long as a model is asked: which one, and for how long."""
     began, ended = time.monotonic(), threading.Event()
-    part = ""
-
-    def heard(covered: int, of: int) -> None:
-        nonlocal part
-        part = f", {covered} of {of} messages" if covered < of or part else ""
 
     def told() -> None:
         while not ended.wait(BEAT):
-            click.echo(f"\r\033[KAsking {model}{part}: {time.monotonic() - began:.0f} s", err=True, nl=False)
+            click.echo(f"\r\033[KAsking {model}: {time.monotonic() - began:.0f} s", err=True, nl=False)
 
     if not sys.stderr.isatty():
-        yield heard
+        yield
         return
     teller = threading.Thread(target=told, daemon=True)
     teller.start()
     try:
-        yield heard
+        yield
     finally:
         ended.set()
         teller.join()

@@ -77,7 +77,7 @@ def _status(arguments: Mapping[str, Any]) -> str:
 
 
 def _compact(arguments: Mapping[str, Any]) -> str:
-    from foldline.by_hand import by_model, forget_stages, why_extracted
+    from foldline.by_hand import by_model, why_extracted
     from foldline.config import read_settings
     from foldline.policy import PRESETS, preset
     from foldline.transcripts.busy import refuse_busy
@@ -100,7 +100,6 @@ def _compact(arguments: Mapping[str, Any]) -> str:
             after, fold = by_model(opened, policy, asked.focus, writer)
             note = why_extracted(fold.receipt, writer)
         opened.session.fold(opened.view, after, fold, opened.meter)
-        forget_stages(opened.session.path)
     summary = next((m.summary.text for m in after.messages if m.summary), "")
     notes = [text for text in (opened.in_the_way(after), note) if text]
     return _told(opened, fold, summary, notes, written=asked.write)

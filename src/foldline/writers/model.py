@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from foldline.economics import price
@@ -13,10 +13,10 @@ from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 from foldline.writers import EXTRACT
 from foldline.writers.calling import Conduct, Endpoint, call, connect
-from foldline.writers.draft import Draft, spent_on
-from foldline.writers.gate import bare, language_for, shape_of
+from foldline.writers.draft import Draft
+from foldline.writers.gate import language_for
+from foldline.writers.material import material
 from foldline.writers.prompt import SECTIONS, fence, request, rules, summary_in, tell
-from foldline.writers.stages import KEPT, finished, keys_of, safe_ends, stage_end
 
 THOUGHT = 4_096
 """Tokens that a reply may take besides the summary: models that reason bill it as output."""
@@ -35,14 +35,12 @@ LEAST_ROOM = 1_000
 
 
 class ModelSummarizer:
-    """Asks a model for a summary, in stages where the history is larger than the model's window.
+    """Asks a model for a summary; where the history is larger than its window, a page tells it the older messages.
 
     `model` is spelled as pydantic-ai does (`anthropic:claude-haiku-4-5`); a bare name is its maker's, or served at
     `base_url` in OpenAI's dialect. `fallbacks` are asked in turn where it fails; those of the same provider share its
     URL and key. `timeout` and `backoff` are seconds, `retries` attempts after the first. `instructions` are added to
-    the prompt, `prompt` replaces it. Finished stages are kept in `stages`: in memory, or in a `StageFile`, which a
-    killed process leaves behind for the next; `on_stage` hears how many messages a stage covers, of how many.
-    Cancelling the task that awaits it aborts the call. Raises `ConfigError` where one of the models cannot be called:
+    the prompt, `prompt` replaces it.     Cancelling the task that awaits it aborts the call. Raises `ConfigError` where one of the models cannot be called:
     a package or a key is missing. With "extract" as the last fallback such a model is one that fails.
     """
 
@@ -61,8 +59,6 @@ class ModelSummarizer:
         instructions: str = "",
         prompt: str | None = None,
         window: int | None = None,
-        stages: MutableMapping[str, str] | None = None,
-        on_stage: Callable[[int, int], None] | None = None,
     ) -> None:
         first = Endpoint(model, base_url, api_key)
         self.endpoints = [first, *(_beside(first, each) for each in fallbacks if each != EXTRACT)]
@@ -72,8 +68,6 @@ class ModelSummarizer:
         self.rules = rules(instructions, prompt)
         self.sections = SECTIONS if prompt is None else ()
         self.window = window
-        self.stages: MutableMapping[str, str] = {} if stages is None else stages
-        self.on_stage = on_stage or (lambda covered, of: None)
         self._connected: dict[Endpoint, Any] = {}
         self._missing: dict[Endpoint, str] = {}
         for endpoint in self.endpoints:
@@ -100,9 +94,10 @@ class ModelSummarizer:
     def quote(self, brief: Brief, messages: Sequence[Message]) -> float | None:
         """What a draft by the first model will cost in US dollars, about; None where its prices are not known."""
         model = model_named(self.endpoints[0].model)
-        told = tell(messages, "", int((self.window or model.max_input) * SHARE) // 2)
-        size = sum(map(estimate, told)) + estimate(summary_in(messages)) + estimate(self.rules) + AROUND
-        return price(model, Usage(size, brief.max_tokens))
+        most = int((self.window or model.max_input) * SHARE)
+        told = sum(map(estimate, tell(messages, "", most // 2)))
+        size = told + estimate(summary_in(messages)) + estimate(self.rules) + AROUND
+        return price(model, Usage(min(size, most), brief.max_tokens))
 
     async def _written(self, endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> Draft:
         """A draft by one model, with less in each request where it says that one was too long."""
@@ -112,7 +107,9 @@ class ModelSummarizer:
             reply = self._reply(brief, window, model.max_output)
             room = int(window * SHARE) - reply - estimate(self.rules) - brief.max_tokens - AROUND
             try:
-                return await self._staged(endpoint, brief, messages, max(room, LEAST_ROOM), reply)
+                text = self._request(brief, messages, max(room, LEAST_ROOM))
+                draft = await call(self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
+                return replace(draft, sections=self.sections)
             except ContextOverflow as overflow:
                 stated = overflow.limit or 0
                 window = stated if 0 < stated < window else window // 2
@@ -120,38 +117,11 @@ class ModelSummarizer:
                     raise SummaryFailed(f"{endpoint.model}: {overflow}", cause=overflow) from overflow
         raise AssertionError("the last attempt answers or raises")
 
-    async def _staged(
-        self, endpoint: Endpoint, brief: Brief, messages: Sequence[Message], room: int, reply: int
-    ) -> Draft:
-        """A draft in as many stages as the room asks for, each updating the summary of the one before."""
-        mark, language = fence(messages), language_for(messages)
-        told = tell(messages, mark, room // 2)
-        sizes, ends = [estimate(text) + 1 for text in told], safe_ends(messages)
-        kept: list[str] = []
-        if sum(sizes) > room:
-            kept = keys_of(messages, f"{brief.focus}\n{self.rules}\n{brief.max_tokens}")
-        start, previous = finished(kept, self.stages)
-        previous = previous or summary_in(messages)
-        drafts: list[Draft] = []
-        while True:
-            end = stage_end(sizes, ends, start, room)
-            more = end < len(told)
-            asked = replace(brief, faults=()) if more else brief
-            text = request(asked, previous, told[start:end], mark, language=language, more=more)
-            self.on_stage(end, len(told))
-            drafts.append(await self._called(endpoint, text, reply))
-            if not more:
-                spent = spent_on(drafts)
-                return replace(
-                    drafts[-1], usage=spent.usage, cost=spent.cost, sections=self.sections, calls=spent.calls
-                )
-            start, previous = end, _finished(drafts[-1], endpoint)
-            self.stages[kept[end - 1]] = previous
-            while len(self.stages) > KEPT:
-                del self.stages[next(iter(self.stages))]
-
-    async def _called(self, endpoint: Endpoint, text: str, reply: int) -> Draft:
-        return await call(self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
+    def _request(self, brief: Brief, messages: Sequence[Message], room: int) -> str:
+        """What is asked, with as much of the messages as `room` tokens hold."""
+        mark = fence(messages)
+        told = material(messages, mark, brief, room)
+        return request(brief, summary_in(messages), told, mark, language=language_for(messages))
 
     def _reply(self, brief: Brief, window: int, most: int) -> int:
         """Tokens that a reply may take, thinking included; `most` is the model's own limit, 0 where it states none."""
@@ -167,14 +137,3 @@ def _beside(first: Endpoint, other: str | Endpoint) -> Endpoint:
     provider, colon, _ = other.partition(":")
     same = not colon or first.model.startswith(f"{provider}:")
     return replace(first, model=other) if same else Endpoint(other)
-
-
-def _finished(draft: Draft, endpoint: Endpoint) -> str:
-    """The text of a stage; one that is empty, cut off or no summary at all is a failure, so that nothing builds on it."""
-    text = bare(draft.text)
-    fault = "it was empty" if not text else shape_of(text)
-    if fault is None and not draft.complete:
-        fault = "it was cut off"
-    if fault is not None:
-        raise SummaryFailed(f"{endpoint.model}: a stage of the summary could not be used: {fault}")
-    return text

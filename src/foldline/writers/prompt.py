@@ -97,21 +97,11 @@ def _with(text: str, instructions: str) -> str:
     return f"{text}\n\nThe user of this library adds:\n{instructions.strip()}" if instructions.strip() else text
 
 
-def request(
-    brief: Brief, previous: str, told: Sequence[str], mark: str, *, language: str = "", more: bool = False
-) -> str:
-    """The material between its fences, and what is to be done with it.
-
-    `told` are the messages as `tell` gives them, under the same `mark`; `more` says that others follow in a later request.
-    """
-    earlier = f"#{mark} previous summary\n{previous.strip()}\n" if previous.strip() else ""
-    lines = [f"=== {mark} ===", earlier + "\n".join(told), f"=== {mark} ===", ""]
-    if earlier:
-        lines.append(_UPDATE)
-    else:
-        lines.append("Write the summary of this conversation.")
-    if more:
-        lines.append("The conversation goes on after this part; its rest follows later.")
+def request(brief: Brief, previous: str, told: Sequence[str], mark: str, *, language: str = "") -> str:
+    """The material between its fences, and what is to be done with it; `told` stands under the same `mark`."""
+    earlier = [f"#{mark} previous summary\n{previous.strip()}"] if previous.strip() else []
+    lines = [f"=== {mark} ===", *earlier, *told, f"=== {mark} ===", ""]
+    lines.append(_UPDATE if earlier else "Write the summary of this conversation.")
     return clean("\n".join([*lines, *_wishes(brief, language)]))
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from foldline.by_hand import by_model, forget_stages, why_extracted
+from foldline.by_hand import by_model, why_extracted
 from foldline.cli.branch import branchable
 from foldline.config import Settings, read_settings
 from foldline.fold import Fold
@@ -112,7 +112,6 @@ def make(planned: Plan) -> Fold:
         after, fold = by_model(opened, settings.to_policy(), "", settings.summary)
         why_extracted(fold.receipt, settings.summary)
     opened.session.fold(opened.view, after, fold, opened.meter)
-    forget_stages(opened.session.path)
     return fold
 
 
