@@ -71,6 +71,8 @@ class Candidate(Value, frozen=True):
     piece: Piece
     cost: int
     terms: dict[str, float]
+    whole: float
+    """The weights of its terms together."""
     share: float = 1.0
     """What its form leaves of its worth: less of a question, which was answered, and of what was said again and again."""
     bonus: float = 0.0
@@ -91,12 +93,14 @@ def candidates(
         said[piece.text] += piece.times
     costs = estimate_all([piece.text for piece in pieces])
     lift = boost or {}
+    weighed = [{t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()} for each in found]
     return [
         Candidate(
             i,
             piece,
             cost,
-            {t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()},
+            each,
+            sum(each.values()),
             (_QUESTION if piece.text.endswith(("?", "？")) else 1.0) / said[piece.text],
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if piece.edge else 0.0)
@@ -106,7 +110,7 @@ def candidates(
                 else 0.0
             ),
         )
-        for i, (piece, cost, each) in enumerate(zip(pieces, costs, found))
+        for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
         if not _is_bare(piece)
     ]
 
@@ -146,19 +150,25 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
     return chosen
 
 
-def next_best(found: Iterable[Candidate], chosen: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
-    """Of what is not chosen the piece of words that says most for its length, whatever it takes; None where there is none."""
-    known = {each.place for each in chosen}
-    left = [e for e in found if e.place not in known and e.piece.kind not in ("result", "excerpt")]
-    best = max(left, key=lambda each: _score(each, told, newest, True), default=None)
-    return best if best is not None and _score(best, told, newest, True) > 0 else None
+def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
+    """The piece of words that says most for its length, whatever it takes; None where none says anything."""
+    words = ((_score(e, told, newest, True), -e.place, e) for e in left if e.piece.kind not in ("result", "excerpt"))
+    score, _, best = max(words, default=(0.0, 0, None))
+    return best if score > 0 else None
 
 
-def unlike(found: Iterable[Candidate], chosen: Iterable[Candidate], shown: str) -> list[Candidate]:
-    """What is not chosen and was said once, but for what is shown or what one of the chosen pieces says as well, all of it."""
-    known = {each.place: each.terms.keys() for each in chosen}
-    left = (e for e in found if e.place not in known and e.share == 1.0 and e.piece.text not in shown)
-    return [e for e in left if not any(e.terms.keys() <= said for said in known.values())]
+def unlike(left: Iterable[Candidate], chosen: Iterable[Candidate], shown: str) -> list[Candidate]:
+    """What was said once, but for what is shown or what one of the chosen pieces says as well, all of it."""
+    holding: dict[str, list[Candidate]] = {}
+    for each in chosen:
+        for term in each.terms:
+            holding.setdefault(term, []).append(each)
+
+    def repeated(each: Candidate) -> bool:
+        fewest = min((holding.get(term, []) for term in each.terms), key=len, default=[])
+        return any(each.terms.keys() <= other.terms.keys() for other in fewest)
+
+    return [e for e in left if e.share == 1.0 and e.terms and e.piece.text not in shown and not repeated(e)]
 
 
 def _cost(each: Candidate, headed: bool) -> int:
@@ -169,12 +179,11 @@ def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
     """What a piece says that is not told yet, for each token."""
     piece = each.piece
     worth = WORTH.get((piece.by, piece.kind), _UNKNOWN)
-    whole = fresh = 0.0
-    for term, weight in each.terms.items():
-        whole += weight
-        if term not in told:
-            fresh += weight
-    if not fresh or whole < LEAST:
+    whole = each.whole
+    if whole < LEAST:
+        return 0.0
+    fresh = sum([weight for term, weight in each.terms.items() if term not in told])
+    if not fresh:
         return 0.0
     said = (worth.base + each.bonus) * (fresh / whole) * min(1.0, whole)
     said += (worth.terms + worth.used * min(piece.used, 2)) * fresh

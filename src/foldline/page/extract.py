@@ -7,18 +7,16 @@ which files there are. Everything is quoted, in the order in which it happened.
 
 from __future__ import annotations
 
-import itertools
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, Piece, Rule
-from foldline.messages import Message, Summary, replace
-from foldline.page.choosing import Candidate, candidates, choose, next_best, terms, unlike
+from foldline.messages import Message, Summary
+from foldline.page.choosing import candidates, choose, terms
 from foldline.page.lines import files, rules, state, task
-from foldline.page.quoting import anothers, safe, shorten, wanted
+from foldline.page.quoting import safe, shorten, wanted
+from foldline.page.timeline import FRAME, Timeline
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
@@ -34,14 +32,13 @@ LEAST_TASK = 24
 RULES_FROM = 5_000
 """The rules' share grows with the page, up to its most at a third of so many tokens."""
 
-WORDS, ALL_WORDS = 0.5, 0.8
-"""The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
-
 NUMBERED = 1_000
 """Tokens from which turns are numbered."""
 
-LEAST_CUT, FRAME = 9, 5
-"""Tokens that are left for the beginning of one more piece, and those that stand around it."""
+LEAST_CUT = 9
+"""Tokens from which the beginning of one more piece is told."""
+
+HAPPENED = "What happened"
 
 SMALL = 600
 """Tokens below which rules are told where they were said, and a part of one line has no heading."""
@@ -73,15 +70,10 @@ def compose(brief: Brief, facts: Facts) -> str:
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
-    room = page.room
-    words = [each for each in found if each.piece.by == "user"]
-    whole = sum(each.cost for each in words) <= room * ALL_WORDS
-    chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), told, facts.end)
-    room -= sum(each.cost for each in chosen)
-    known = {each.place for each in chosen}
-    chosen += choose([each for each in found if each.place not in known], room, told, facts.end)
-    page.timeline(chosen, facts)
-    page.grow(found, chosen, told, facts)
+    timeline = Timeline(facts, found, told, numbered=budget >= NUMBERED)
+    timeline.tell(page.room)
+    page.add(HAPPENED, timeline.lines())
+    page.grow(timeline)
     page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
     return page.text()
 
@@ -102,7 +94,7 @@ def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
 class Page:
     """The parts of a page, and the tokens that are left of its budget."""
 
-    ORDER = ("", "Task now", "Rules that stand", "What happened", "State", "Files")
+    ORDER = ("", "Task now", "Rules that stand", HAPPENED, "State", "Files")
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
@@ -139,36 +131,25 @@ class Page:
         """All lines that stand on the page, but for the user's focus."""
         return (line for part, lines in self.parts.items() for line in lines if part)
 
-    def timeline(self, chosen: Sequence[Candidate], facts: Facts) -> None:
-        """Tells the chosen pieces in the order in which they happened."""
-        lines = timeline(sorted(chosen, key=lambda each: each.place), facts, numbered=self.budget >= NUMBERED)
-        self.add("What happened", lines)
-
-    def grow(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
+    def grow(self, timeline: Timeline) -> None:
         """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
-        self._more(found, chosen, told, facts)
-        while self.room < 0 and chosen:
-            chosen.pop()
-            self.timeline(chosen, facts)
-        if self.room >= LEAST_CUT and (last := next_best(found, chosen, told, facts.end)):
-            cut = replace(last, piece=replace(last.piece, text=shorten(last.piece.text, self.room - FRAME)))
-            if len(cut.piece.text) > 1:
-                self.timeline([*chosen, cut], facts)
+        self._tell_more(timeline)
+        while self.room < 0 and timeline.chosen:
+            timeline.chosen.pop()
+            self.add(HAPPENED, timeline.lines())
+        if (room := self.room) >= LEAST_CUT and (cut := timeline.beginning(room)):
+            self.add(HAPPENED, timeline.lines(cut))
             if self.room < 0:
-                self.timeline(chosen, facts)
+                self.add(HAPPENED, timeline.lines())
 
-    def _more(self, found: Sequence[Candidate], chosen: list[Candidate], told: set[str], facts: Facts) -> None:
-        """Tells more pieces while there is room: what is new first, then what says again what others said."""
+    def _tell_more(self, timeline: Timeline) -> None:
+        """Tells more pieces while there is room."""
         wanted_now = "\n".join(self.parts.get("Task now", ()))
         for _ in range(3):
-            if (room := self.room) < max(12, self.budget // 50):
+            room = self.room
+            if room < max(12, self.budget // 50) or not timeline.tell_more(room, wanted_now):
                 break
-            known = {each.place for each in chosen}
-            more = choose([each for each in found if each.place not in known], room, told, facts.end)
-            if not (more := more or choose(unlike(found, chosen, wanted_now), room, set(), facts.end)):
-                break
-            chosen += more
-            self.timeline(chosen, facts)
+            self.add(HAPPENED, timeline.lines())
 
     def _headed(self, part: str) -> bool:
         """Whether a part has a heading: on a small page the task and what follows it, and other parts of several lines."""
@@ -187,54 +168,3 @@ class Page:
             if lines := self.parts.get(part):
                 blocks.append("\n".join((f"## {part}", *lines) if self._headed(part) else lines))
         return clean("\n\n".join(blocks) if self.budget >= SMALL else "\n".join(blocks))
-
-
-def timeline(chosen: Sequence[Candidate], facts: Facts, *, numbered: bool) -> list[str]:
-    """The pieces as lines, those of one text or call in one, with the number of the turn before a user's."""
-    starts = sorted(request.at for request in facts.requests)
-    heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
-    lines: list[str] = []
-    group: list[Candidate] = []
-    turn = 0
-    for each in [*chosen, None]:
-        if group and (each is None or (each.piece.at, each.piece.part) != (group[0].piece.at, group[0].piece.part)):
-            now = bisect_right(starts, group[0].piece.at)
-            lines.append(_line(group, heads, now if numbered and now != turn else 0))
-            turn = now
-            group = []
-        if each is not None:
-            group.append(each)
-    return lines
-
-
-def _line(group: Sequence[Candidate], heads: dict[tuple[int, int], str], turn: int) -> str:
-    piece = group[0].piece
-    number = f"**{turn}** " if turn else ""
-    if piece.by == "tool":
-        head = heads.get((piece.at, piece.part), "")
-        texts = [each.piece.text for each in group]
-        if head and texts[0] != head:
-            texts.insert(0, shorten(head, 12).rstrip("…") + "…")
-        return f"{number}- {anothers('; '.join(texts))}"
-    if piece.by == "user" and piece.kind != "excerpt":
-        return f"{number}> {safe(_joined(group))}"
-    text = anothers(_joined(group))
-    if piece.by == "user":
-        return f"{number}(pasted) {text}"
-    if piece.by == "peer":
-        return f"{number}(another agent) {text}"
-    return f"{number}{text}"
-
-
-def _joined(group: Sequence[Candidate]) -> str:
-    """The texts of pieces in order, marked where some between them are left out."""
-    text = group[0].piece.text
-    for before, each in itertools.pairwise(group):
-        apart = each.place != before.place + 1
-        text += (" … " if apart else "\n" if _ITEM.match(each.piece.text) else " ") + each.piece.text
-    return text
-
-
-_ITEM = re.compile(r"\d{1,2}[.)] |\*\*|[^.!?\n]{1,60}: ")
-
-__all__ = ["Page", "Piece", "compose", "extract"]
