@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from foldline.facts.again import said_again
 from foldline.facts.pieces import Pieces
 from foldline.facts.plan import Plan
 from foldline.facts.rules import rules_in
@@ -30,8 +31,6 @@ MARGIN, PROJECT_MARGIN = 0.1, 1.5
 
 _COMMAND = re.compile(r"<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>")
 """A command of a plugin that the user gave, as Claude Code writes it; the client's own ones order no work."""
-
-_TELLING = re.compile(r"[\w./-]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
 
 
 class Said:
@@ -78,8 +77,7 @@ class Said:
         """The rules in a text; one that it takes back is none any more."""
         for text, lifetime in rules_in(words, margin=MARGIN if by == "user" else PROJECT_MARGIN):
             if lifetime == "back":
-                said = _telling(words)
-                self.rules = {t: rule for t, rule in self.rules.items() if rule.at == at or not _means(said, t)}
+                self.rules = {t: rule for t, rule in self.rules.items() if rule.at == at or not said_again(t, words)}
             elif lifetime in ("standing", "once") and text not in self.rules:
                 self.rules[text] = Rule(text, at, by, lifetime)
 
@@ -98,13 +96,3 @@ class Said:
         wanted = self._pieces.wanted_lines(text, _PASTED)
         for line in dict.fromkeys((*lines[:1], *wanted, *lines[-1:])):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
-
-
-def _telling(text: str) -> set[str]:
-    return set(_TELLING.findall(text.lower()))
-
-
-def _means(said: set[str], rule: str) -> bool:
-    """Whether what the user takes back is a rule: half of the words that tell something in the rule were said again."""
-    telling = _telling(rule)
-    return bool(telling) and 2 * len(telling & said) >= len(telling)

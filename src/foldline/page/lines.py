@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from foldline.facts.again import said_again
 from foldline.facts.cues import leaves_open
 from foldline.facts.folders import grouped, root_of
 from foldline.facts.shell import only_looks
 from foldline.facts.standing import changed_files, open_faults
-from foldline.facts.types import Facts, File, Request, Rule
+from foldline.facts.types import Command, Facts, File, Request, Rule
 from foldline.messages import replace
 from foldline.tokens.estimate import estimate
 
@@ -19,6 +21,12 @@ TELLING = 40
 
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
+
+SINCE = 6
+"""The newest files that are named of those that were changed since the newest commit."""
+
+REPORTS = 3
+"""The newest reports whose open points may be open still."""
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -85,11 +93,9 @@ def state(facts: Facts) -> Iterator[str]:
             yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from _left_open(facts)
     for fault in open_faults(facts):
-        yield f"open error: `{_cut(fault.source, 100)}` → {_cut(fault.text, 240)}"
-    ran = [c for c in facts.commands if c.note and not only_looks(c.text)]
-    checks = [c for c in ran if _CHECK.search(c.note) and (c.outcome == "ok" or not _PASSED.search(c.note))]
-    for check in checks[-2:]:
-        yield f"last run: `{_cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+        yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}"
+    for check in [c for c in facts.commands if c.note and _checks(c)][-2:]:
+        yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     if line := repository(facts):
         yield f"git: {line}"
 
@@ -120,12 +126,10 @@ def _changed_since(facts: Facts, at: int) -> list[str]:
     return [path for path in changed if not (root and path.startswith(("/", "~")))]
 
 
-SINCE = 6
-"""The newest files that are named of those that were changed since the newest commit."""
-
-
-REPORTS = 3
-"""The newest reports whose open points may be open still."""
+def _checks(command: Command) -> bool:
+    """Whether a command tried something, and its output says how that ended as its outcome does."""
+    told = _CHECK.search(command.note) and (command.outcome == "ok" or not _PASSED.search(command.note))
+    return bool(told) and not only_looks(command.text)
 
 
 def _left_open(facts: Facts) -> Iterator[str]:
@@ -136,16 +140,8 @@ def _left_open(facts: Facts) -> Iterator[str]:
         said = leaves_open(piece.text) if piece.at == newest[-1] else leaves_open(piece.text, labelled=True)
         if piece.at in newest and said:
             later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
-            if not _taken_up(piece.text, later):
+            if not any(said_again(piece.text, each) for each in later):
                 yield piece.text
-
-
-def _taken_up(text: str, later: Iterable[str]) -> bool:
-    telling = set(_TELLING.findall(text.lower()))
-    return any(2 * len(telling.intersection(_TELLING.findall(each.lower()))) >= len(telling) for each in later)
-
-
-_TELLING = re.compile(r"[^\W_][\w./-]{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}")
 
 
 def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
@@ -168,18 +164,15 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 
 def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
     """Files of a state by folder, the newest ones where not all have room."""
-    lines: list[str] = []
-    for count in (*range(len(some), FEW, -max(1, len(some) // 12)), *range(min(FEW, len(some)), 0, -1)):
+
+    def line(count: int) -> str:
         told = grouped(f"{f.path} → {f.to}" if f.to else f.path for f in some[-count:])
         left = len(some) - count
-        line = f"{verb}: {told}" + (f" … and {left} more" if left else "")
-        if estimate(line) <= room:
-            return [line]
-    return lines
+        return f"{verb}: {told}" + (f" … and {left} more" if left else "")
 
-
-FEW = 4
-"""How many names are tried one by one for what has room."""
+    counts = range(len(some), 0, -1)
+    fits = bisect_left(counts, True, key=lambda count: estimate(line(count)) <= room)
+    return [line(counts[fits])] if fits < len(counts) else []
 
 
 def _size(lines: Iterable[str]) -> int:
@@ -197,13 +190,10 @@ def trail(file: File) -> str:
     return f"{file.state}{again}: {file.path}{moved}" + (f" (was {', '.join(before)})" if before else "")
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
     """A text of at most `width` characters, cut between words where it has any."""
     if len(text) <= width:
         return text
     head = text[: width - 1]
     space = head.rfind(" ")
     return (head[:space] if space > width * 2 // 3 else head).rstrip() + "…"
-
-
-cut = _cut
