@@ -58,10 +58,10 @@ def test_the_older_messages_are_told_by_a_page_and_the_newest_word_for_word() ->
 
 def test_no_call_is_told_apart_from_its_result() -> None:
     for window in range(4_000, 8_000, 250):
-        told = asked(talk(12), window).split("1 to ", 1)[1]
-        covers = int(told.split(",", 1)[0])
-        first = told.split(f"{covers + 1} ", 1)[1]
-        assert first.startswith(("user\n", "assistant\n"))
+        text = asked(talk(12), window)
+        mark = text.split(" ", 2)[1]
+        covers = int(text.split(f"#{mark} 1 to ", 1)[1].split(",", 1)[0])
+        assert text.split(f"#{mark} {covers + 1} ", 1)[1].startswith(("user\n", "assistant\n"))
 
 
 def test_a_history_that_fits_is_sent_as_it_is() -> None:
@@ -89,6 +89,12 @@ def test_a_message_that_is_too_large_is_named_and_sampled() -> None:
     assert "HEAD" in text
     assert "TAIL" in text
     assert len(text) < 6_000 * 3
+
+
+def test_a_single_message_that_is_too_large_leaves_nothing_for_a_page() -> None:
+    text = asked([user("시작. " + "파서를 다시 작성합니다. " * 20_000)])
+    assert "too long to be shown whole" in text
+    assert "excerpt" not in text
 
 
 def test_another_model_is_given_what_its_own_window_holds() -> None:

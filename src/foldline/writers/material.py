@@ -15,7 +15,6 @@ from foldline.writers.prompt import tell
 NEWEST = 0.5
 """The share of the room that the newest messages may take before a page of the older ones."""
 
-
 _EXCERPT = (
     "as an excerpt that a program made, in the order and in the words of the conversation: lines with `>` are the user's, "
     "those with `-` tell calls and what came of them, the others are the agent's"
@@ -26,15 +25,14 @@ def material(messages: Sequence[Message], mark: str, brief: Brief, room: int) ->
     """Messages as text under `mark` within `room` tokens; a page tells those that have no place as they are."""
     told = tell(messages, mark, int(room * NEWEST))
     sizes = [estimate(text) + 1 for text in told]
-    if sum(sizes) <= room:
-        return told
     start = _newest(messages, sizes, int(room * NEWEST))
+    if sum(sizes) <= room or not start:
+        return told
     head = f"#{mark} 1 to {start}, {_EXCERPT}"
+    left = room - sum(sizes[start:]) - estimate(head) - 1
+    after = (*user_words(messages[start:]), *brief.after)
     older = [message for message in messages[:start] if not message.summary]
-    left = Brief(
-        room - sum(sizes[start:]) - estimate(head) - 1, brief.focus, after=(*user_words(messages[start:]), *brief.after)
-    )
-    return [f"{head}\n{compose(left, facts_of(older))}", *told[start:]]
+    return [f"{head}\n{compose(Brief(left, brief.focus, after=after), facts_of(older))}", *told[start:]]
 
 
 def _newest(messages: Sequence[Message], sizes: Sequence[int], room: int) -> int:

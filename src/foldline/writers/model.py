@@ -40,8 +40,9 @@ class ModelSummarizer:
     `model` is spelled as pydantic-ai does (`anthropic:claude-haiku-4-5`); a bare name is its maker's, or served at
     `base_url` in OpenAI's dialect. `fallbacks` are asked in turn where it fails; those of the same provider share its
     URL and key. `timeout` and `backoff` are seconds, `retries` attempts after the first. `instructions` are added to
-    the prompt, `prompt` replaces it.     Cancelling the task that awaits it aborts the call. Raises `ConfigError` where one of the models cannot be called:
-    a package or a key is missing. With "extract" as the last fallback such a model is one that fails.
+    the prompt, `prompt` replaces it. Cancelling the task that awaits it aborts the call. Raises `ConfigError` where one
+    of the models cannot be called: a package or a key is missing. With "extract" as the last fallback such a model is one
+    that fails.
     """
 
     def __init__(
