@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from foldline.facts.attempts import closes
 from foldline.facts.merging import MOST, bounded, from_data, merge
 from foldline.facts.reading import facts_of
+from foldline.facts.shell import family
 from foldline.facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
 from foldline.facts.verify import audit
 from foldline.messages import Message, Summary, Text, ToolResult, replace
@@ -204,9 +207,35 @@ def test_another_success_does_not_close_it(other: str) -> None:
     assert [f.resolved for f in merge(facts_of(FAILED), facts_of(done)).faults] == [False]
 
 
+TARGETS = st.sampled_from(["a", "a/", "a/b", "a/b/c.py", "a/b::t", "a/b/c.py::t", "ab", "/", "/a/b", "::t"])
+ATTEMPTS = st.builds(
+    lambda program, targets: " ".join([program, *targets]),
+    st.sampled_from(["make", "pytest"]),
+    st.lists(TARGETS, max_size=3),
+)
+
+
+@given(st.lists(ATTEMPTS, unique=True, max_size=6), ATTEMPTS)
+def test_a_success_closes_what_it_is_as_wide_as_and_nothing_else(failed: list[str], passed: str) -> None:
+    messages = [m for each in failed for m in bash(each, f"Error: {each} broke\nexit code: 1", error=True)]
+    still = [f"Error: {each} broke" for each in failed if not closes(family(passed), family(each))]
+    assert open_errors([*messages, *bash(passed, "done")]) == still
+
+
 def test_what_failed_again_is_open_once() -> None:
     again = bash("pytest -q tests/test_a.py", "FAILED tests/test_a.py::test_sums - assert 1 == 3\n1 failed", error=True)
     assert open_errors([*FAILED, *again]) == ["FAILED tests/test_a.py::test_sums - assert 1 == 3"]
+
+
+def test_a_long_run_of_failures_and_successes_is_read_in_time_that_grows_with_its_length() -> None:
+    messages = [
+        message
+        for i in range(3_000)
+        for message in (*bash(f"make a{i}", f"Error: boom {i}", error=True), *bash(f"make b{i}", "done"))
+    ]
+    started = time.process_time()
+    assert facts_of(messages).faults
+    assert time.process_time() - started < 4
 
 
 def test_an_error_before_a_fold_is_resolved_after_it() -> None:
