@@ -57,7 +57,7 @@ class Ended(Value, frozen=True, dict=True):
         """What was tried, in a line."""
         return one_line(self.command, _CALL) or _in_words(self.called)
 
-    @cached_property
+    @property
     def key(self) -> str:
         """What it was an attempt at."""
         return family(self.command) if self.command else " ".join(self.source.split()[:2])
@@ -67,7 +67,7 @@ class Ended(Value, frozen=True, dict=True):
         """Whether it is a command that only looks."""
         return bool(self.command) and only_looks(self.command)
 
-    @cached_property
+    @property
     def outcome(self) -> str:
         """How it ended, in a word; empty where that is not known."""
         if self.end.failed and self.end.exit:
@@ -87,14 +87,14 @@ class Ended(Value, frozen=True, dict=True):
         found = _COMMIT.search(action.command) if action.command and not self.end.failed else None
         return clean(found[1] or found[2] or found[3]).strip() if found else ""
 
-    @cached_property
+    @property
     def kind(self) -> Kind:
         """What the piece is that tells it."""
         if self.end.failed and not self.looks:
             return "failure"
         return "change" if self.changed or self.commit else "call"
 
-    @cached_property
+    @property
     def line(self) -> str:
         """What was called."""
         if self.commit:
@@ -114,7 +114,7 @@ class Ended(Value, frozen=True, dict=True):
         said = " ".join(self.answer.split())
         return said if len(said) <= _WHOLE and record_of(self.answer) is None else ""
 
-    @cached_property
+    @property
     def _ending(self) -> str:
         if self.looks:
             return ""
