@@ -25,6 +25,9 @@ _WHOLE, _SHORT = 100, 400
 _LINES = 6
 """Lines that are told of a file that was read or written."""
 
+_EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
+"""An answer that says nothing but that there is one."""
+
 _COMMIT = re.compile(
     r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
@@ -112,7 +115,8 @@ class Ended(Value, frozen=True, dict=True):
         if self._ending or self.called.action.command or len(self.answer) > _SHORT:
             return ""
         said = " ".join(self.answer.split())
-        return said if len(said) <= _WHOLE and record_of(self.answer) is None else ""
+        tells = len(said) <= _WHOLE and not _EMPTY.fullmatch(said) and record_of(self.answer) is None
+        return said if tells else ""
 
     @property
     def _ending(self) -> str:

@@ -140,10 +140,11 @@ class Work:
 
 
 def _end(called: Called, result: ToolResult, text: str) -> Outcome:
-    """How a call ended: a look-up that finds nothing and a call that a client's rules stopped are no errors."""
+    """How a call ended: a look-up that finds nothing, an edit that was not made and a call that a client's rules stopped are no errors."""
     end = outcome(result, _without_reminders(clean(edges(result))), bool(called.action.command))
     missed = bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
-    if end.failed and (missed or _DENIED.search(text[:_OPENING])):
+    edits = called.action.touches and not called.action.command
+    if end.failed and (missed or edits or _DENIED.search(text[:_OPENING])):
         return replace(end, fault="")
     if not (end.failed or missed or called.action.command) and (fault := failed_with(text)):
         return Outcome(True, "", fault)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
-from foldline.facts.types import Piece, Rule
+from foldline.facts.types import Facts, Piece, Rule
 from foldline.messages import Value
 from foldline.tokens.estimate import estimate_all
 
@@ -113,6 +113,12 @@ def candidates(
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
         if not _is_bare(piece)
     ]
+
+
+def settled(facts: Facts) -> set[int]:
+    """The places of the failures that something later closed or took the place of: what follows them tells how they ended."""
+    open_at = {fault.seen for fault in facts.faults if not fault.resolved}
+    return {i for i, piece in enumerate(facts.pieces) if piece.kind == "failure" and piece.at not in open_at}
 
 
 def _is_bare(piece: Piece) -> bool:

@@ -13,7 +13,7 @@ from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, Piece, Rule
 from foldline.messages import Message, Summary
-from foldline.page.choosing import candidates, choose, terms
+from foldline.page.choosing import candidates, choose, settled, terms
 from foldline.page.lines import files, rules, state, task
 from foldline.page.quoting import safe, shorten, wanted
 from foldline.page.timeline import FRAME, Timeline
@@ -70,6 +70,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
+    over = settled(facts)
+    found = [each for each in found if each.place not in over]
     timeline = Timeline(facts, found, told, numbered=budget >= NUMBERED)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())

@@ -12,7 +12,7 @@ from foldline.messages import replace
 from foldline.page.choosing import Candidate, choose, next_best, unlike
 from foldline.page.quoting import anothers, safe, shorten
 
-WORDS, ALL_WORDS = 0.5, 0.8
+WORDS, ALL_WORDS = 0.7, 0.8
 """The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
 
 FRAME = 5
