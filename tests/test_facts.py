@@ -18,6 +18,8 @@ from foldline.facts.shell import family
 from foldline.facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
 from foldline.facts.verify import audit
 from foldline.messages import Message, Summary, Text, ToolResult, replace
+from foldline.page.extract import compose
+from foldline.view import Brief
 from talk import bash, runs, says, user
 
 
@@ -779,3 +781,38 @@ def test_half_an_emoji_does_not_get_into_facts() -> None:
     )
     json.dumps(facts.data(), ensure_ascii=False).encode()
     assert replace(facts, end=0).requests
+
+
+# -- one message, one request --------------------------------------------------------------------------------------
+
+
+def test_a_message_with_a_paste_in_its_middle_is_one_request() -> None:
+    log = "\n".join(f"2026-11-0{n} 10:00:0{n} ERROR worker {n} stopped: no rows in table {n}" for n in range(1, 8))
+    facts = facts_of(
+        [user(f"The night run broke, see here:\n\n```\n{log}\n```\n\nFind out why, and make it run again.")]
+    )
+    assert len(facts.requests) == 1
+    assert facts.requests[0].text.startswith("The night run broke")
+    assert facts.requests[0].text.endswith("make it run again.")
+
+
+BODY = "You are improving the quality of the changed code, not hunting for bugs. Review it, then fix what you find."
+
+
+def test_a_command_for_the_agent_is_what_the_user_asked_for() -> None:
+    facts = facts_of([
+        user("Fix the empty pack first, please, and only that."),
+        user("<command-message>simplify</command-message>\n<command-name>/simplify</command-name>"),
+        Message("user", (Text(BODY, by="command"),)),
+        says("I'll gather the diff first."),
+    ])  # fmt: skip
+    assert [request.text for request in facts.requests][-1] == "/simplify"
+    assert " ".join(p.text for p in facts.pieces if p.by == "harness") == BODY
+    text = compose(Brief(800), facts)
+    assert text.startswith("## Task now\n> /simplify\n")
+    assert "(the command says) You are improving" in text
+
+
+def test_a_command_for_the_client_is_no_request() -> None:
+    typed = "<command-name>/copy</command-name>\n            <command-message>copy</command-message>\n            <command-args></command-args>"
+    assert [r.text for r in facts_of([user("Fix the rows."), user(typed)]).requests] == ["Fix the rows."]

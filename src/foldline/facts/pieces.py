@@ -10,7 +10,7 @@ from foldline.facts.texts import lines_with
 from foldline.facts.types import Kind, Piece
 from foldline.messages import replace
 
-Teller = Literal["user", "agent", "tool", "peer"]
+Teller = Literal["user", "agent", "tool", "peer", "harness"]
 
 
 class Pieces:

@@ -29,8 +29,14 @@ _PASTED = 8_000
 MARGIN, PROJECT_MARGIN = 0.1, 1.5
 """Logits beyond even odds that must speak for a rule of the user's, and for one in a project's file, most of which describes."""
 
-_COMMAND = re.compile(r"<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>")
-"""A command of a plugin that the user gave, as Claude Code writes it; the client's own ones order no work."""
+_COMMAND = re.compile(
+    r"<command-message>[^<]*</command-message>\s*<command-name>\s*(/[\w:-]+)\s*</command-name>"
+    r"|<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>"
+)
+"""A command that the user gave for the agent to carry out, as Claude Code writes it: of those for the client itself the name stands first."""
+
+_BODY, _BODY_SENTENCES = 1_000, 2
+"""Characters and sentences that are read of what such a command says."""
 
 
 class Said:
@@ -49,8 +55,8 @@ class Said:
             self._request(text, at, part)
         elif span.by == "agent":
             self._statement(text, at, part, report)
-        elif span.by == "command" and (called := _COMMAND.search(text)):
-            self._request(called[1].strip(), at, part)
+        elif span.by == "command":
+            self._command(text, at, part)
         elif span.by == "harness" and (rules := project_rules(text)):
             self._bind(rules, at, "project")
         elif span.by == "peer" and text[0] not in "{[":
@@ -58,6 +64,13 @@ class Said:
                 self._pieces.tell(each, at, part, "said", "peer")
         elif span.by == "paste":
             self._paste(text, at, part)
+
+    def _command(self, text: str, at: int, part: int) -> None:
+        if called := _COMMAND.search(text):
+            self._request((called[1] or called[2]).strip(), at, part)
+        elif not text.lstrip().startswith("<"):
+            for each in list(sentences(text[:_BODY]))[:_BODY_SENTENCES]:
+                self._pieces.tell(each, at, part, "said", "harness")
 
     def _request(self, words: str, at: int, part: int) -> None:
         size = len(words)
@@ -68,7 +81,11 @@ class Said:
             self.requests[words] = replace(known, times=known.times + 1)
             self._pieces.again(known.at)
             return
-        self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0)
+        whole = words
+        if self.requests and (before := self.requests[next(reversed(self.requests))]).at == at:
+            del self.requests[before.text]
+            whole = f"{before.text}\n{words}"
+        self.requests[whole] = Request(whole, at, size if size > REQUEST_CHARACTERS else 0)
         for each in said_in(words):
             self._pieces.tell(each, at, part, "said", "user")
         self._bind(words, at, "user")

@@ -44,6 +44,7 @@ class Worth(Value, frozen=True):
 WORTH: dict[tuple[str, str], Worth] = {
     ("user", "rule"): Worth(4.0, 1.5),
     ("harness", "rule"): Worth(0.4, 0.5),
+    ("harness", "said"): Worth(0.6, 0.6),
     ("user", "excerpt"): Worth(0.2, 0.5, 0.6),
     ("user", "said"): Worth(2.0, 2.0),
     ("agent", "report"): Worth(1.0, 1.1),

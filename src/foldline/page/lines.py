@@ -66,7 +66,9 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
 
 
 def telling(text: str) -> bool:
-    """Whether a request says by itself what is wanted."""
+    """Whether a request says by itself what is wanted; a command does."""
+    if text.startswith("/"):
+        return True
     wide = sum(1 for c in text if c >= "\u2e80")
     return len(text) + wide * (_WIDE - 1) >= TELLING
 

@@ -85,7 +85,7 @@ class Timeline:
             return f"- {anothers('; '.join(texts))}"
         if piece.by == "user" and piece.kind != "excerpt":
             return f"> {safe(_joined(group))}"
-        mark = {"user": "(pasted) ", "peer": "(another agent) "}.get(piece.by, "")
+        mark = {"user": "(pasted) ", "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
         return mark + anothers(_joined(group))
 
 
