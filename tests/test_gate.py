@@ -173,9 +173,9 @@ def test_where_a_sealed_compaction_stands_nobody_knows_what_was_said() -> None:
 def test_long_texts_of_quotations_are_judged_in_time() -> None:
     said = [user(f"Question {i} about the importer and what it reads from the files of the month.") for i in range(500)]
     for line in ('"a" ', 'The user said "', "for the user ", "> ", "“", "[…", '"never said by any of them" '):
-        began = time.perf_counter()
+        began = time.process_time()
         judged("The user: " + line * 4_000, said)
-        assert time.perf_counter() - began < 5.0
+        assert time.process_time() - began < 5.0
 
 
 def test_a_slip_in_a_quotation_is_remarked_and_another_number_is_false() -> None:
