@@ -56,7 +56,7 @@ _LONGEST = 60
 _SUSPECT = re.compile(r"[:：(\[{;\"/│┃╭╰├└┌⎿⏺\d$➜❯#%`~>+]")
 """What every line of output has, and most lines of prose have not; else a word of it, or the blanks of a screen."""
 
-_PROMPTS = re.compile(r"[$➜❯#%]|PS [A-Z]:|/\S* \(")
+_PROMPTS = re.compile(r"[$➜❯#%]|PS [A-Z]:|/\S{0,100} \(")
 _INTRODUCTION = 300
 """Characters of the longest line that introduces an answer."""
 
