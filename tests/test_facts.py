@@ -816,3 +816,16 @@ def test_a_command_for_the_agent_is_what_the_user_asked_for() -> None:
 def test_a_command_for_the_client_is_no_request() -> None:
     typed = "<command-name>/copy</command-name>\n            <command-message>copy</command-message>\n            <command-args></command-args>"
     assert [r.text for r in facts_of([user("Fix the rows."), user(typed)]).requests] == ["Fix the rows."]
+
+
+def test_a_projects_own_instructions_are_one_rule_by_their_heading() -> None:
+    instructions = (
+        "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nNever push.\nUse pnpm, not npm.\n</INSTRUCTIONS>"
+    )
+    facts = facts_of([user(instructions), user("Fix the login page.")])
+    assert facts.rules == (Rule("# AGENTS.md instructions for /srv", 0, "project", "standing"),)
+
+
+def test_a_rule_is_taken_back_by_what_it_names() -> None:
+    talk = [user("Keep it secret from the kids. No new packages."), says("Yes."), user("so forget the secret part.")]
+    assert [rule.text for rule in facts_of(talk).rules] == ["No new packages."]

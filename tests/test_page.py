@@ -827,3 +827,11 @@ def test_a_page_is_composed_of_facts_alone() -> None:
 def test_long_histories_are_told_in_time(record_property: Any) -> None:
     """No timed test, but one that would not end: a thousand turns, each with names of its own."""
     assert estimate(page(chatter(1_000), 4_000)) >= 0.95 * 4_000
+
+
+def test_a_projects_own_instructions_are_told_in_a_line_that_says_how_to_see_them() -> None:
+    instructions = "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>"
+    text = page([user(instructions), user("Fix the login page."), says("Done."), user("Now the menu.")])
+    told = "- the project's own instructions hold as well (recall: AGENTS.md instructions for /srv)"
+    assert section(text, "Rules that stand") == told
+    assert "Never push." not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -10,11 +11,30 @@ _WORD = re.compile(rf"[^\W_{_WIDE}][\w./-]{{2,}}\w")
 _PAIR = re.compile(rf"(?=([{_WIDE}]{{2}}))")
 """Of Chinese, Japanese and Korean, which have short words, any two letters that follow each other."""
 
+_STEM = 5
+"""Letters by which the forms of one word are known."""
+
 
 def said_again(text: str, later: str) -> bool:
     """Whether a later text says again what a text says; what has no word that tells something is never said again."""
     telling = _telling(text)
     return bool(telling) and 2 * len(telling & _telling(later)) >= len(telling)
+
+
+def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
+    """The rules that a sentence of a message takes back: those that the message says again, else those that name most of what it names."""
+    rules = list(rules)
+    if again := {rule for rule in rules if said_again(rule, words)}:
+        return again
+    named = _stems(sentence)
+    shared = {rule: len(_stems(rule) & named) for rule in rules}
+    most = max(shared.values(), default=0)
+    return {rule for rule, count in shared.items() if count == most > 0}
+
+
+def _stems(text: str) -> set[str]:
+    """What the forms of a word have in common, of words that are long enough to have forms."""
+    return {word[:_STEM] for word in _telling(text) if len(word) >= _STEM}
 
 
 @lru_cache(maxsize=4_096)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
-from foldline.facts.again import said_again
+from foldline.facts.again import taken_back
 from foldline.facts.pieces import Pieces
 from foldline.facts.plan import Plan
 from foldline.facts.rules import rules_in
@@ -25,9 +24,6 @@ _PEER, _PEER_SENTENCES = 8_000, 12
 
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
-
-MARGIN, PROJECT_MARGIN = 0.1, 1.5
-"""Logits beyond even odds that must speak for a rule of the user's, and for one in a project's file, most of which describes."""
 
 _COMMAND = re.compile(
     r"<command-message>[^<]*</command-message>\s*<command-name>\s*(/[\w:-]+)\s*</command-name>"
@@ -58,7 +54,8 @@ class Said:
         elif span.by == "command":
             self._command(text, at, part)
         elif span.by == "harness" and (rules := project_rules(text)):
-            self._bind(rules, at, "project")
+            heading = rules.strip().splitlines()[0]
+            self.rules.setdefault(heading, Rule(heading, at, "project"))
         elif span.by == "peer" and text[0] not in "{[":
             for each in list(sentences(text[:_PEER]))[:_PEER_SENTENCES]:
                 self._pieces.tell(each, at, part, "said", "peer")
@@ -88,15 +85,16 @@ class Said:
         self.requests[whole] = Request(whole, at, size if size > REQUEST_CHARACTERS else 0)
         for each in said_in(words):
             self._pieces.tell(each, at, part, "said", "user")
-        self._bind(words, at, "user")
+        self._bind(words, at)
 
-    def _bind(self, words: str, at: int, by: Literal["user", "project"]) -> None:
-        """The rules in a text; one that it takes back is none any more."""
-        for text, lifetime in rules_in(words, margin=MARGIN if by == "user" else PROJECT_MARGIN):
+    def _bind(self, words: str, at: int) -> None:
+        """The rules in the user's words; one that they take back is none any more."""
+        for text, lifetime in rules_in(words):
             if lifetime == "back":
-                self.rules = {t: rule for t, rule in self.rules.items() if rule.at == at or not said_again(t, words)}
+                over = taken_back(text, words, [known for known, rule in self.rules.items() if rule.at < at])
+                self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
             elif lifetime in ("standing", "once") and text not in self.rules:
-                self.rules[text] = Rule(text, at, by, lifetime)
+                self.rules[text] = Rule(text, at, "user", lifetime)
 
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"

@@ -14,6 +14,7 @@ BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*\s*$)")
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|no|ca|bzw|"
     r"evtl|ggf|inkl|usw|st|dr|mr|mrs|ms|prof|sr|sra|dll|dsb|min|max|fig|vol)\.$",
@@ -35,24 +36,29 @@ class Sentence(NamedTuple):
     """Is the title of what follows."""
     heads: bool = False
     """And what follows is a list."""
+    apart: bool = False
+    """A blank line stands before it."""
+    amid: bool = False
+    """Lines stand before and behind the one that it is in."""
 
 
 def sentences(message: str) -> Iterator[Sentence]:
     """The sentences of a message in order; each is a part of it, letter by letter."""
     blocks = list(_blocks(message))
-    for at, (block, item) in enumerate(blocks):
+    for at, (block, apart) in enumerate(blocks):
+        item = _is_item(block)
         parts = list(_parts(block))
-        listed = not item and at + 1 < len(blocks) and blocks[at + 1][1]
+        listed = not item and at + 1 < len(blocks) and _is_item(blocks[at + 1][0])
         for place, text in enumerate(parts):
-            titled = place == len(parts) - 1 and text.rstrip("*_").endswith((":", "："))
-            yield Sentence(text, item, titled, titled and listed)
+            titled = place == len(parts) - 1 and (text.rstrip("*_").endswith((":", "：")) or _is_heading(block))
+            yield Sentence(text, item, titled, titled and listed, apart and place == 0, 0 < at < len(blocks) - 1)
 
 
 def _blocks(message: str) -> Iterator[tuple[str, bool]]:
-    """The lines that were typed, wrapped ones together, and whether they are an item of a list."""
+    """The lines that were typed, wrapped ones together, and whether a blank line stands before them."""
     typed = set(without_output(message).splitlines())
     start = end = -1
-    fenced, place, last = False, 0, ""
+    fenced, blank, apart, place, last = False, False, False, 0, ""
     for line in message.splitlines(keepends=True):
         begin, place = place, place + len(line)
         bare = line.rstrip()
@@ -60,12 +66,14 @@ def _blocks(message: str) -> Iterator[tuple[str, bool]]:
         fenced ^= fence
         left_out = fence or fenced or not bare or bool(_QUOTED.match(line)) or line.splitlines()[0] not in typed
         if start >= 0 and (left_out or _begins(last, bare)):
-            yield _block(message[start:end])
+            yield message[start:end], apart
             start = -1
         if not left_out:
+            apart = blank if start < 0 else apart
             start, end, last = (begin if start < 0 else start), begin + len(bare), bare
+        blank = not bare
     if start >= 0:
-        yield _block(message[start:end])
+        yield message[start:end], apart
 
 
 def _begins(last: str, line: str) -> bool:
@@ -74,8 +82,9 @@ def _begins(last: str, line: str) -> bool:
     return not wrapped or _is_item(line)
 
 
-def _block(text: str) -> tuple[str, bool]:
-    return text, _is_item(text)
+def _is_heading(line: str) -> bool:
+    """Whether a line is a heading, by its signs or in bold by itself."""
+    return _HEADING.match(line) is not None
 
 
 def _is_item(line: str) -> bool:

@@ -84,10 +84,16 @@ def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
     return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
 
 
+_PROJECT = "the project's own instructions hold as well (recall: {})"
+
+
 def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
     """The rules as lines, oldest first; where not all have room, those that say most for their length."""
     pieces = [
-        Piece(r.text, r.at, i, "harness" if r.by == "project" else "user", "rule") for i, r in enumerate(standing)
+        Piece(_PROJECT.format(r.text.lstrip("# ")), r.at, i, "harness", "rule")
+        if r.by == "project"
+        else Piece(r.text, r.at, i, "user", "rule")
+        for i, r in enumerate(standing)
     ]
     chosen = choose(candidates(pieces), room, set(), newest)
     return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
