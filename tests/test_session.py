@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from foldline.errors import CompactionError, SessionError, UnsafeEdit
 from foldline.fold import Fold, Receipt
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, Usage, replace, text_of
-from foldline.session import Session
+from foldline.sessions import Session
 from foldline.view import Edit, View
 from sessions import (
     BRANCH,

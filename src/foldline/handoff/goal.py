@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, File
-from foldline.handoff.exporting import History, Told
+from foldline.handoff.exporting import History
 from foldline.handoff.new_session import Written, write_new
-from foldline.handoff.portable import PI
 from foldline.messages import Message, Text, ToolCall, ToolResult, Value, text_of
 from foldline.page.lines import cut, trail
-from foldline.session import Session
+from foldline.sessions.file import SessionFile
+from foldline.sessions.pi import PI
 from foldline.tokens.estimate import estimate
-from foldline.transcripts.transcript import Transcript
 
 TOKENS = 2_000
 """The size of a draft at most, where the goal itself leaves room."""
@@ -59,7 +58,7 @@ class Draft(Value, frozen=True, omit_defaults=False):
     pointers: tuple[Pointer, ...] = ()
 
 
-def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> Draft:
+def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> Draft:
     """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
     goal = clean(goal).strip()
     history = History(session)
@@ -67,8 +66,7 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
     words = [_words_of(message) for _, message in history.messages]
     score = scorer(goal, words)
     near = _nearest(history.messages, words, score)
-    agent = session.agent if isinstance(session, Transcript) else PI
-    head = f"{BEHIND}, in session {clean(session.id)} of {agent}. What follows was gathered from there for this goal."
+    head = f"{BEHIND}, in session {clean(session.id)} of {session.agent}. What follows was gathered from there for this goal."
     place = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
     tail = f"Any of them in full: foldline recall ID --session {place}"
     room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
@@ -94,13 +92,11 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
     )
 
 
-def hand_off(
-    session: Session | Transcript, text: str, format: str = PI, path: str | None = None, *, cwd: str = ""
-) -> Written:
+def hand_off(session: SessionFile, text: str, format: str = PI, path: str | None = None, *, cwd: str = "") -> Written:
     """Opens a new session with a draft as the user left it: the goal in the user's words, the rest apart from them."""
     goal, mark, rest = text.strip().partition(f"\n{BEHIND}")
     parts = (Text(goal.strip()), Text((mark + rest).strip())) if mark and goal.strip() else (Text(text.strip()),)
-    parent = session.path if isinstance(session, Session) else ""
+    parent = session.path if session.agent == PI else ""
     return write_new([Message("user", parts)], format, path, cwd=cwd, parent=parent)
 
 
@@ -152,7 +148,7 @@ def _words_of(message: Message) -> str:
     return clean("\n".join(said))
 
 
-def _nearest(messages: Sequence[Told], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
+def _nearest(messages: Sequence[tuple[str, Message]], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
     """The messages that bear on the goal most, with their points; what was said counts more than what a tool put out."""
     half = [0.5 if message.speaker == "tool" else 1.0 for _, message in messages]
     ranked = sorted(((score(text) * half[place], place) for place, text in enumerate(words)), reverse=True)

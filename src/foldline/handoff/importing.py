@@ -11,10 +11,10 @@ from foldline.errors import FormatError
 from foldline.facts.types import Facts
 from foldline.handoff.exporting import STATE
 from foldline.handoff.new_session import Written, write_new
-from foldline.handoff.portable import PI
 from foldline.handoff.state import LARGEST, State, decode, facts_in
 from foldline.messages import Message, Summary, replace
 from foldline.page.extract import compose
+from foldline.sessions.pi import PI
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 

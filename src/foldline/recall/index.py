@@ -13,11 +13,12 @@ from typing import NamedTuple
 from foldline.errors import FoldlineError
 from foldline.messages import Media, Message, Part, ToolResult
 from foldline.recall import reading, search
-from foldline.recall.reading import Conversation, LogReader, Mark, Said
 from foldline.recall.search import Hit
 from foldline.recall.store import MEMORY, Store, default_path
 from foldline.recall.text import indexed, words_of
-from foldline.stores.finding import Found
+from foldline.sessions.finding import Found
+from foldline.sessions.following import Conversation, Mark, Said
+from foldline.sessions.source import parted
 from foldline.tokens.weigh import weigh_part
 
 BATCH = 16_000_000
@@ -141,12 +142,11 @@ class Index:
         changed = place.changed or _changed_at(path)
         mark, fault = Mark(*row[1:]) if row else Mark(), ""
         try:
-            if reading.is_log(path):
-                log = LogReader(path, mark)
-                self._take(path, log.conversation(place.agent), changed, continues=log.continues)
-                mark = log.mark
+            if follower := reading.follower(path, mark):
+                self._take(path, follower.conversation(place.agent), changed, continues=follower.continues)
+                mark = follower.mark
             else:
-                now = now if reading.grows_alone(path) else ""
+                now = now if reading.stands_alone(path) else ""
                 self._take_all(path, reading.conversations(path, place.agent), changed)
         except (FoldlineError, OSError) as error:
             fault = str(error)
@@ -254,8 +254,8 @@ def index_of(messages: Iterable[tuple[str, Message]], agent: str = "") -> Index:
 
 
 def everywhere(found: Iterable[Found]) -> list[Within]:
-    """Every session file that was found."""
-    return [Within(f.path, "", f.agent, f.changed) for f in found]
+    """Every session file that was found, each once."""
+    return list({parted(f.path)[0]: Within(parted(f.path)[0], "", f.agent, f.changed) for f in found}.values())
 
 
 def _worded(messages: Iterable[Said]) -> Iterator[tuple[Said, str]]:

@@ -13,10 +13,8 @@ from foldline.errors import FoldlineError, FormatError
 from foldline.messages import Message
 from foldline.recall.answer import hits_answer, message_answer
 from foldline.recall.index import Index, index_of
-from foldline.recall.scope import Scope, agent_of, looks_like_id, scope, scope_of
-from foldline.session import Session
+from foldline.recall.scope import Scope, is_session, looks_like_id, scope, scope_of
 from foldline.tokens.weigh import weigh
-from foldline.transcripts import Transcript
 from foldline.wire import FORMATS
 
 NAME = "recall"
@@ -118,7 +116,7 @@ def read_arguments(arguments: str | Mapping[str, Any]) -> Asked:
 
 def answer(asked: Asked, source: Source | None = None, *, most: int = MOST) -> str:
     """The answer to a call whose arguments were read."""
-    if isinstance(source, Session | Transcript):
+    if source is not None and is_session(source):
         return _from_files(asked, scope_of(source), most)
     if source is None:
         return _from_files(asked, scope(asked.session, cwd=os.getcwd(), whole=asked.all), most)
@@ -137,7 +135,7 @@ def _from_files(asked: Asked, where: Scope, most: int) -> str:
         found = where.message(index, id) if id else None
         if found:
             message, session = found
-            about = {"session": session.id, "agent": agent_of(session)}
+            about = {"session": session.id, "agent": session.agent}
             return message_answer(id, message, weigh(message), start=asked.start, most=most, **about)
         hits = where.search(index, asked.query, asked.limit)
         behind = f"\n{index.behind} sessions are not indexed yet; ask again for more." if index.behind else ""

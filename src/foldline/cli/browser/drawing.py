@@ -11,7 +11,8 @@ from rich.text import Text
 from foldline.ages import ago
 from foldline.cli.browser.loading import Detail, Step
 from foldline.cli.drawing import bar, percent, visible
-from foldline.inspection import SUGGEST_AT, Share, what
+from foldline.desk.inspection import Share, what
+from foldline.desk.status import SUGGEST_AT
 from foldline.listing import Listed
 from foldline.recall.search import Hit
 
@@ -72,7 +73,7 @@ def composition(detail: Detail, width: int, tints: Tints) -> list[Text]:
     found = detail.inspection
     fill = found.tokens / found.window
     told = f"{found.tokens:,} / {found.window:,}  {percent(fill)}"
-    total = Text(told, "bold").append(f"  {detail.opened.size.basis} ± {detail.opened.size.error:.1%}", "dim")
+    total = Text(told, "bold").append(f"  {detail.desk.size.basis} ± {detail.desk.size.error:.1%}", "dim")
     legend = Text()
     for share in found.shares:
         legend.append("■ ", tints[SHARES.get(share.name, "foreground")]).append(
@@ -92,8 +93,8 @@ def _standing(detail: Detail, tints: Tints) -> Text:
     if standing:
         text.append(f"  ⟪{len(standing)}⟫ ", tints[FOLDS])
         text.append(f"{detail.folded} folded", tints[FOLDS])
-    if detail.opened.session.faults:
-        text.append(f"  {len(detail.opened.session.faults)} faults", tints["warning"])
+    if detail.desk.session.faults:
+        text.append(f"  {len(detail.desk.session.faults)} faults", tints["warning"])
     return text
 
 
