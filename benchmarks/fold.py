@@ -41,16 +41,17 @@ def fold(path: str) -> dict[str, float]:
     import foldline.engine
     import foldline.page.extract  # noqa: F401  (here, so that the plan does not load it)
     from foldline.desk.desk import Desk
+    from foldline.desk.plan import plan
     from foldline.policy import DEFAULT
     from foldline.sessions import Session
 
     marks = [time.process_time()]
     opened = Desk(Session(path))
     marks.append(time.process_time())
-    plan = opened.plan(DEFAULT)
-    made = plan.fold
+    planned = plan(opened, DEFAULT)
+    made = planned.fold
     marks.append(time.process_time())
-    plan.write()
+    planned.write()
     marks.append(time.process_time())
     assert made, "nothing was folded"
     told = {step: (b - a) * 1_000 for step, a, b in zip(STEPS, marks, marks[1:])}

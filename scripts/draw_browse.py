@@ -14,6 +14,7 @@ from pathlib import Path
 
 from foldline.cli.browser.app import Browser
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.policy import DEFAULT
 from foldline.sessions import Session
 
@@ -29,7 +30,7 @@ def home(folder: Path) -> None:
     (pi / "invoices.jsonl").write_text(text)
     (pi / "before.jsonl").write_text(text.replace("/tmp/demo/invoices", "/tmp/demo/archive"))
     found = Desk(Session(pi / "invoices.jsonl"))
-    found.plan(DEFAULT).write()
+    plan(found, DEFAULT).write()
     claude = folder / ".claude/projects/-demo-shop/shop.jsonl"
     claude.parent.mkdir(parents=True)
     claude.write_text("".join(json.dumps(row) + "\n" for row in _claude_code(30, 61_000, "/tmp/demo/shop")))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from foldline.cli.branch import branch as command
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.errors import SessionError
 from foldline.messages import Message, Text
 from foldline.policy import Layer, policy
@@ -420,7 +421,7 @@ def test_a_fold_whose_originals_stayed_in_the_old_session_is_not_undone_in_the_b
     old = Session(long_log(version=2).write(tmp_path / "old.jsonl"))
     found = Desk(old)
     pruning = policy("pruning", [Layer("prune", 0.1, 0.05, (prune_tool_outputs(protect=0, minimum=0),))])
-    found.plan(pruning).write()
+    plan(found, pruning).write()
     old.append(Message("user", (Text("one more thing"),)))
     new = Session(branch(old, points(old)[-1].id).path)
     before = Path(new.path).read_bytes()

@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 from foldline.cli.browser.app import Browser
 from foldline.cli.browser.rows import Rows
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.policy import DEFAULT
 from foldline.sessions import Session
 from providers import Provider, says, status
@@ -89,7 +90,7 @@ def folded() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = shutil.copyfile(SAMPLE, Path(folder, "invoices.jsonl"))
         found = Desk(Session(path))
-        found.plan(DEFAULT).write()
+        plan(found, DEFAULT).write()
         return path.read_bytes()
 
 

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from foldline.cli import foldline
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.errors import ConfigError, SummaryFailed
 from foldline.messages import Message, Usage
 from foldline.policy import DEFAULT
@@ -129,13 +130,13 @@ def test_a_receipt_survives_in_every_log_that_is_written(tmp_path: Path, log: by
         return Draft(GOOD, usage=Usage(600, 50, 400, 7), cost=0.0123, model="demo-1", calls=3)
 
     found = Desk(open_session(path))
-    plan = found.plan(DEFAULT, "the parser").summarized_by(writes)
-    plan.write()
+    planned = plan(found, DEFAULT, "the parser").summarized_by(writes)
+    planned.write()
     receipt = open_session(path).folds()[-1].receipt
     assert (receipt.usage, receipt.cost, receipt.calls) == (Usage(600, 50, 400, 7), 0.0123, 3)
     assert receipt.models == ("demo-1",)
     assert receipt.found_in.keys() >= set(receipt.repaired) > set()
-    assert receipt == plan.fold.receipt
+    assert receipt == planned.fold.receipt
 
 
 def test_a_dry_run_asks_no_model(session: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.listing import COMPLETED, Listed, listed
 from foldline.policy import DEFAULT
 from foldline.sessions import open_session
@@ -129,7 +130,7 @@ def test_a_folded_session_is_listed_as_it_is(home: Home) -> None:
     shutil.copyfile(SAMPLE, path := home.path(".pi/agent/sessions/--x--/one.jsonl"))
     before = home.list()[0].tokens
     found = Desk(open_session(path))
-    found.plan(DEFAULT).write()
+    plan(found, DEFAULT).write()
     (entry,) = home.list()
     assert (entry.tokens, entry.compactions) == (Desk(open_session(path)).tokens, 1)
     assert entry.tokens < before / 2

@@ -10,6 +10,7 @@ import pytest
 
 from foldline import Compactor, wire
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.errors import SessionError
 from foldline.messages import Usage
 from foldline.policy import DEFAULT
@@ -250,10 +251,10 @@ def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_
     path.write_bytes(log)
     block = wire.decode({"role": "assistant", "content": [BLOCK]}, anthropic.NAME)
     found = Desk(open_session(path))
-    plan = found.plan(DEFAULT).summarized_by(lambda brief, messages: Draft("", native=(block,)))
-    assert plan.fold.receipt.native == "readable"
+    planned = plan(found, DEFAULT).summarized_by(lambda brief, messages: Draft("", native=(block,)))
+    assert planned.fold.receipt.native == "readable"
     with pytest.raises(SessionError, match="nothing was written"):
-        plan.write()
+        planned.write()
     assert path.read_bytes() == log
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from foldline.compactor import Compactor
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.engine import folding, run
 from foldline.messages import Message, Text, replace, text_of
 from foldline.page.extract import extract
@@ -231,12 +232,12 @@ def test_a_session_file_holds_such_a_fold_and_takes_it_back(write: Any, pins: tu
 def test_a_session_just_folded_is_nothing_to_do(write: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "session.jsonl", 60)
     opened = Desk(open_session(path))
-    plan = opened.plan(DEFAULT)
-    assert plan
-    plan.write()
-    assert not Desk(open_session(path)).plan(DEFAULT)
+    planned = plan(opened, DEFAULT)
+    assert planned
+    planned.write()
+    assert not plan(Desk(open_session(path)), DEFAULT)
     open_session(path).undo()
-    assert Desk(open_session(path)).plan(DEFAULT)
+    assert plan(Desk(open_session(path)), DEFAULT)
 
 
 def said(message: Message) -> Any:

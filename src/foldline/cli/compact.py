@@ -20,7 +20,7 @@ from foldline.cli.options import (
     session_options,
 )
 from foldline.cli.summaries import asked_for, by_model, model_options
-from foldline.desk.plan import Plan
+from foldline.desk.plan import Plan, plan
 from foldline.desk.summaries import spent
 from foldline.handoff.new_session import FORMATS
 from foldline.risk import risk_of
@@ -81,60 +81,60 @@ def compact(
         desk.check_writable(force=force)
     chosen, settings = chosen_policy(policy)
     writer = asked_for(settings.summary, model, fallbacks, native, base_url, timeout)
-    plan = desk.plan(chosen, focus, writer, into=format or "")
-    if native and (why := plan.why_not_native):
+    planned = plan(desk, chosen, focus, writer, into=format or "")
+    if native and (why := planned.why_not_native):
         click.echo(f"The provider's own compaction is not asked for: {why}.", err=True)
     warn_at = settings.compaction.warn_at_compaction
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
-    if not as_json and (dry_run or asks or not plan.asks_model or not plan):
-        click.echo(preview(plan, warn_at, whole=dry_run or asks))
-    if not plan:
+    if not as_json and (dry_run or asks or not planned.asks_model or not planned):
+        click.echo(preview(planned, warn_at, whole=dry_run or asks))
+    if not planned:
         if as_json:
             print_json({"session": desk.session.path, "fold": None})
         sys.exit(NOTHING_TO_DO)
     if asks:
         click.confirm("Fold this session?", abort=True)
-    if plan.asks_model and not dry_run:
-        plan = by_model(plan, asks=asks)
+    if planned.asks_model and not dry_run:
+        planned = by_model(planned, asks=asks)
         if not as_json:
-            click.echo(f"{title('Compaction')}\n{figures(plan, warn_at)}")
-    done = "" if dry_run else _written(plan, out)
+            click.echo(f"{title('Compaction')}\n{figures(planned, warn_at)}")
+    done = "" if dry_run else _written(planned, out)
     if as_json:
-        over = desk.over(plan.after)
-        print_json({"session": desk.session.path, "written": not dry_run, "fold": plan.fold, "over": over})
+        over = desk.over(planned.after)
+        print_json({"session": desk.session.path, "written": not dry_run, "fold": planned.fold, "over": over})
     elif done:
         click.echo(done)
 
 
-def _written(plan: Plan, out: str | None) -> str:
+def _written(planned: Plan, out: str | None) -> str:
     """Writes the fold, in place or as a new session, and says what was done."""
-    if plan.into:
+    if planned.into:
         from foldline.cli.export import draw_written
 
-        return draw_written("Folded into", plan.write_new(out, cwd=os.getcwd()))
-    plan.write()
-    return f"Folded. Undo with: foldline session undo --session {shlex.quote(plan.desk.session.path)}"
+        return draw_written("Folded into", planned.write_new(out, cwd=os.getcwd()))
+    planned.write()
+    return f"Folded. Undo with: foldline session undo --session {shlex.quote(planned.desk.session.path)}"
 
 
-def preview(plan: Plan, warn_at: int, *, whole: bool) -> str:
+def preview(planned: Plan, warn_at: int, *, whole: bool) -> str:
     """What a fold does, in figures; `whole` adds the summary, as it is or as code would write it where a model does."""
-    heading, desk = title("Compaction Preview"), plan.desk
-    if not plan:
+    heading, desk = title("Compaction Preview"), planned.desk
+    if not planned:
         size = f"{tokens(desk.tokens)} in {len(desk.view.entries)} messages"
-        return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{desk.in_the_way(plan.after)}".rstrip()
-    lines = [heading, figures(plan, warn_at)]
-    if plan.asks_model:
+        return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{desk.in_the_way(planned.after)}".rstrip()
+    lines = [heading, figures(planned, warn_at)]
+    if planned.asks_model:
         lines.append(
-            row("Summary By", f"{plan.writer.model}, asked once this is folded; here it is by extraction") + "\n"
+            row("Summary By", f"{planned.writer.model}, asked once this is folded; here it is by extraction") + "\n"
         )
-    if whole and plan.summary:
-        lines += ["Summary", RULE, plan.summary, ""]
+    if whole and planned.summary:
+        lines += ["Summary", RULE, planned.summary, ""]
     return visible("\n".join(lines))
 
 
-def figures(plan: Plan, warn_at: int) -> str:
+def figures(planned: Plan, warn_at: int) -> str:
     """A fold's receipt, one figure a line; `warn_at` is the compaction from which the risk is higher."""
-    r, window = plan.fold.receipt, plan.desk.budget.window
+    r, window = planned.fold.receipt, planned.desk.budget.window
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     lines = [
         row(
@@ -143,7 +143,7 @@ def figures(plan: Plan, warn_at: int) -> str:
         ),
         row("After", f"{tokens(r.tokens_after):<16} {bar(r.tokens_after / window)} {percent(r.tokens_after / window)}"),
         row("Freed", f"{tokens(r.freed)} (± {r.error:.1%})"),
-        row("Messages", f"{r.messages_folded} of {len(plan.desk.view.entries)} folded, the rest word for word"),
+        row("Messages", f"{r.messages_folded} of {len(planned.desk.view.entries)} folded, the rest word for word"),
         row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
         row("Prompt cache", f"{tokens(r.cache_discarded)} to be read again"),
         row("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost, warn_at).level.lower()})"),
@@ -156,7 +156,7 @@ def figures(plan: Plan, warn_at: int) -> str:
         lines.append(row("Native", _NATIVE[r.native]))
     lines += [row("Written Again", why) for why in r.rewritten]
     lines += [row("Remark", remark) for remark in r.remarks]
-    if why := plan.desk.in_the_way(plan.after):
+    if why := planned.desk.in_the_way(planned.after):
         lines.append(f"✗ {why}")
     return "\n".join(lines) + "\n"
 

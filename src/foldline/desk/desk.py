@@ -5,21 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from foldline.models import Model
 from foldline.models import model as model_named
-from foldline.policy import Budget, Policy, budget_for
+from foldline.policy import Budget, budget_for
 from foldline.sessions.busy import refuse_busy
 from foldline.sessions.file import SessionFile
 from foldline.sessions.finding import find
 from foldline.sessions.opening import open_session
 from foldline.tokens.meter import Count, Meter
 from foldline.view import View
-
-if TYPE_CHECKING:
-    from foldline.config import Summaries
-    from foldline.desk.plan import Plan
 
 WAY_OUT = "close it there first, or use --force"
 
@@ -74,16 +69,6 @@ class Desk:
         self.session.check_writable()
         if not force:
             refuse_busy(self.session.path, way_out)
-
-    def plan(self, policy: Policy, focus: str = "", writer: Summaries | None = None, *, into: str = "") -> Plan:
-        """The fold that a command by hand would make, its summary by extraction; nothing is written.
-
-        `writer` says who is asked for the summary once it is to be written, and `into` is the format of a new session
-        that takes the fold, empty where it is made in place.
-        """
-        from foldline.desk.plan import planned
-
-        return planned(self, policy, focus, writer, into)
 
     def undo(self, *, force: bool = False) -> str | None:
         """Takes back the newest fold and answers its id, or None where none stands."""

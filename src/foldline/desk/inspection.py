@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.errors import CannotFit
 from foldline.fold import Fold
 from foldline.messages import Message, ToolResult, Value
@@ -50,7 +51,7 @@ def inspect(desk: Desk, policy: Policy) -> Inspection:
     system_tokens = sum(e.tokens for e in system)
     talk = [e for e in entries if e.message.role != "system"]
     conversation = desk.view.tokens - output_tokens - system_tokens
-    planned = desk.plan(policy)
+    planned = plan(desk, policy)
     kept = {e.id for e in planned.after.entries}
     protected = sum(e.tokens for e in entries if e.id in kept and e.message.role != "system")
     return Inspection(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.config import Summaries
+from foldline.desk.desk import Desk
 from foldline.desk.summaries import forget_stages, native, stages_of, why_extracted, why_not_native
 from foldline.engine import folding, run
 from foldline.fold import Fold
@@ -17,7 +18,6 @@ from foldline.view import View
 from foldline.writers import EXTRACT
 
 if TYPE_CHECKING:
-    from foldline.desk.desk import Desk
     from foldline.writers.draft import Summarizer
 
 
@@ -55,6 +55,8 @@ class Plan(NamedTuple):
 
     def summarized(self, on_stage: Callable[[int, int], None] | None = None) -> Plan:
         """The plan with its summary by the models that its writer names, or by extraction where none of them wrote one."""
+        if not self.asks_model:
+            return self
         summarizer = self.writer.to_summarizer(stages_of(self.desk.session.path), on_stage)
         if self.writer.native and not self.why_not_native:
             summarizer = native(self.desk.view, self.writer, summarizer)
@@ -93,8 +95,12 @@ class Plan(NamedTuple):
         )
 
 
-def planned(desk: Desk, policy: Policy, focus: str, writer: Summaries | None, into: str) -> Plan:
-    """The fold that code alone would make; no model is asked."""
+def plan(desk: Desk, policy: Policy, focus: str = "", writer: Summaries | None = None, *, into: str = "") -> Plan:
+    """The fold that a command by hand would make, its summary by extraction; nothing is written.
+
+    `writer` says who is asked for the summary once it is to be written, and `into` is the format of a new session that
+    takes the fold, empty where it is made in place.
+    """
     return Plan(desk, policy, focus, writer or Summaries(), into, *_folded(desk, policy, focus, extract))
 
 

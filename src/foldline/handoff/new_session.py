@@ -25,8 +25,7 @@ from foldline.messages import Message, Summary, Value
 from foldline.sessions.pi import FORMAT as LOG
 from foldline.sessions.pi import PI
 from foldline.sessions.pi.composing import details_of, new_entry_id, new_path, new_session_id, now
-from foldline.sessions.pi.dialect import stored
-from foldline.sessions.pi.log import KNOWN_VERSION
+from foldline.sessions.pi.dialect import KNOWN_VERSION, stored
 from foldline.sessions.writing import encoded, write_whole
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 

@@ -77,6 +77,7 @@ def _status(arguments: Mapping[str, Any]) -> str:
 
 def _compact(arguments: Mapping[str, Any]) -> str:
     from foldline.config import read_settings
+    from foldline.desk.plan import plan
     from foldline.policy import PRESETS, preset
 
     asked = _converted(arguments, OfCompact)
@@ -87,15 +88,17 @@ def _compact(arguments: Mapping[str, Any]) -> str:
     desk = _opened(asked.session)
     if asked.write:
         desk.check_writable(way_out="an agent cannot fold the session that it works in; close it there first")
-    plan = desk.plan(policy, asked.focus, settings.summary)
-    if not plan:
+    planned = plan(desk, policy, asked.focus, settings.summary)
+    if not planned:
         return f"Nothing to do: {desk.tokens:,} tokens in {desk.session.path}, nothing worth folding."
-    note = f"{plan.writer.model} is asked for the summary then; here it is by extraction." if plan.asks_model else ""
+    note = ""
     if asked.write:
-        plan = plan.summarized() if plan.asks_model else plan
-        note = plan.why_extracted()
-        plan.write()
-    return _told(plan, [text for text in (desk.in_the_way(plan.after), note) if text], written=asked.write)
+        planned = planned.summarized()
+        note = planned.why_extracted()
+        planned.write()
+    elif planned.asks_model:
+        note = f"{planned.writer.model} is asked for the summary then; here it is by extraction."
+    return _told(planned, [text for text in (desk.in_the_way(planned.after), note) if text], written=asked.write)
 
 
 def _told(plan: Plan, notes: list[str], *, written: bool) -> str:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from foldline import wire
 from foldline.messages import Message, Opaque, Part, Text, replace
 from foldline.sessions.format import SessionFormat
 from foldline.sessions.lines import decode
-from foldline.sessions.parts import from_wire, items, mapping, mappings, string
+from foldline.sessions.parts import from_wire, items, mapping, mappings, string, wire_usage
 from foldline.sessions.reading import Reading, Stored
 from foldline.sessions.source import Source
-from foldline.wire import read_usage
 
 LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 """The keys under which files keep their list of messages."""
@@ -100,6 +98,8 @@ def _stored(source: Source, about: dict[str, Any], given: list[Any], suffix: str
 
 
 def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, suffix: str) -> Reading:
+    from foldline import wire
+
     format = wire.detect(mappings(given))
     entries: list[tuple[str, Message]] = _head(about)
     for number, item in enumerate(given, 1):
@@ -107,7 +107,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, s
         if message is None:
             source.fault(1, f"message {number} has no role that a model knows")
             continue
-        billed = read_usage(item.get("usage")) if message.role == "assistant" else None
+        billed = wire_usage(item.get("usage")) if message.role == "assistant" else None
         if billed is not None and billed.prompt:
             message = replace(message, usage=billed)
         entries.append((str(number), message))

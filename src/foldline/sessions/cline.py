@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from foldline.facts.speakers import framed, whose
-from foldline.facts.wrappers import RESULT
 from foldline.fold import Receipt
 from foldline.messages import Message, Part, Text, Usage, replace
 from foldline.sessions.format import SessionFormat
@@ -69,6 +67,8 @@ FORMAT = SessionFormat("cline", _recognizes, _read, overhead=7_000)
 
 def _is_marked(row: dict[str, Any]) -> bool:
     """Whether a row marks the user's words with a tag, as Cline and Roo Code do."""
+    from foldline.facts.speakers import framed
+
     return row.get("role") == "user" and any(framed(string(each.get("text"))) for each in mappings(row.get("content")))
 
 
@@ -83,6 +83,9 @@ def _message(row: dict[str, Any], rounds: int) -> Message | None:
 
 def _marked(message: Message) -> Message:
     """The message with its texts marked in which no user speaks: what tools answered, and what the client says."""
+    from foldline.facts.speakers import framed, whose
+    from foldline.facts.wrappers import RESULT
+
     parts: list[Part] = []
     answering = False
     for part in message.parts:

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from foldline import wire
 from foldline.errors import WireError
-from foldline.facts.speakers import whose
 from foldline.messages import LARGEST_BILL, Media, Message, Opaque, Speaker, Summary, Text, ToolResult, Usage, replace
 
 
@@ -66,10 +64,19 @@ def as_json(value: object) -> str:
 
 def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
     """The message that a wire item says, or None where it is none."""
+    from foldline import wire
+
     try:
         return wire.decode(item, format)
     except WireError:
         return None
+
+
+def wire_usage(billed: object) -> Usage | None:
+    """What a provider's own bill says, or None where it is none."""
+    from foldline.wire import read_usage
+
+    return read_usage(billed)
 
 
 def words(value: object) -> str:
@@ -99,6 +106,8 @@ def spoken_by(message: Message, by: Speaker) -> Message:
 
 
 def _said_by(text: Text, by: Speaker) -> Text:
+    from foldline.facts.speakers import whose
+
     return replace(text, by=(whose(text.text) or by) if by in ("harness", "peer") else by)
 
 

@@ -14,10 +14,9 @@ from foldline.messages import Message, replace
 from foldline.sessions.ancestry import ancestry, parent_place
 from foldline.sessions.format import Row, SessionFormat, Store, Tail, folder
 from foldline.sessions.gemini_parts import SNAPSHOT, content, plain
-from foldline.sessions.parts import count, mapping, mappings, spoken_by, string, summary, unique
+from foldline.sessions.parts import count, mapping, mappings, spoken_by, string, summary, unique, wire_usage
 from foldline.sessions.reading import PastFold, Reading
 from foldline.sessions.source import Source
-from foldline.wire import read_usage
 
 _TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
 _OWN = re.compile(
@@ -90,7 +89,7 @@ def _tell(line: bytes) -> Row | None:
     row = _decoded(line)
     anew = row.subtype == "chat_compression"
     content = memoryview(row.message.parts) if row.message else b""
-    return Row(row.uuid, row.parentUuid, read_usage(row.usageMetadata), row.model or "", content, anew)
+    return Row(row.uuid, row.parentUuid, wire_usage(row.usageMetadata), row.model or "", content, anew)
 
 
 def _tail() -> Tail:
@@ -127,7 +126,7 @@ def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
     if kind != "assistant":
         user = row.get("provenance", "real_user") == "real_user"
         return row["uuid"], Message("user", parts) if user else spoken_by(Message("user", parts), "harness")
-    billed = read_usage(mapping(row.get("usageMetadata")))
+    billed = wire_usage(mapping(row.get("usageMetadata")))
     return row["uuid"], Message("assistant", parts, billed if billed is not None and billed.prompt else None)
 
 

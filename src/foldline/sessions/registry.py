@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 
@@ -96,6 +98,8 @@ def _ours(module: str) -> SessionFormat:
 @cache
 def _theirs() -> tuple[SessionFormat, ...]:
     """The formats of installed packages; one that cannot be loaded is left out with a warning that names it."""
+    if not _are_offered():
+        return ()
     from importlib.metadata import entry_points
 
     found: list[SessionFormat] = []
@@ -115,6 +119,24 @@ def _theirs() -> tuple[SessionFormat, ...]:
             taken.add(declared.name)
             found.append(declared)
     return tuple(found)
+
+
+def _are_offered() -> bool:
+    """Whether anything installed names our group at all; to ask `importlib.metadata` takes ten times as long."""
+    sign = f"[{GROUP}]".encode()
+    for place in sys.path:
+        try:
+            with os.scandir(place or ".") as entries:
+                for entry in entries:
+                    if entry.name.endswith((".dist-info", ".egg-info")):
+                        with suppress(OSError), open(f"{entry.path}/entry_points.txt", "rb") as file:
+                            if sign in file.read():
+                                return True
+        except NotADirectoryError:
+            return True  # an archive, which is not looked into here
+        except OSError:
+            continue
+    return False
 
 
 def _recognizes(known: SessionFormat, head: bytes, path: str) -> bool:

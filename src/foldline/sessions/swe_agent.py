@@ -8,10 +8,9 @@ from typing import Any
 
 from foldline.messages import Message, Text, replace
 from foldline.sessions.format import SessionFormat
-from foldline.sessions.parts import from_wire, items, mapping, mappings, spoken_by, string
+from foldline.sessions.parts import from_wire, items, mapping, mappings, spoken_by, string, wire_usage
 from foldline.sessions.reading import Reading
 from foldline.sessions.source import Source
-from foldline.wire import read_usage
 
 NAME = "swe-agent"
 MINI = "mini-swe-agent"
@@ -77,7 +76,7 @@ def _mini(messages: list[Any], source: Source) -> Iterator[tuple[str, Message]]:
         if message is None:
             source.fault(1, f"message {index} has no role that a model knows")
             continue
-        billed = read_usage(mapping(mapping(mapping(item).get("extra")).get("response")).get("usage"))
+        billed = wire_usage(mapping(mapping(mapping(item).get("extra")).get("response")).get("usage"))
         if message.role == "assistant" and billed is not None and billed.prompt:
             message = replace(message, usage=billed)
         acted = acted or message.role == "assistant"

@@ -201,7 +201,7 @@ class Browser(App[None]):
 
     def action_fold(self) -> None:
         if entry := self.sessions.current:
-            self._in_thread(lambda: loading.plan(entry.path, self._environment), self._ask_to_fold)
+            self._in_thread(lambda: loading.plan_fold(entry.path, self._environment), self._ask_to_fold)
 
     def _ask_to_fold(self, plan: Plan) -> None:
         if not plan:

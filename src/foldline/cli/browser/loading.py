@@ -9,7 +9,7 @@ from typing import NamedTuple
 from foldline.config import read_settings
 from foldline.desk.desk import Desk
 from foldline.desk.inspection import Inspection, inspect
-from foldline.desk.plan import Plan
+from foldline.desk.plan import Plan, plan
 from foldline.fold import Fold
 from foldline.messages import Message, Summary
 from foldline.policy import Policy
@@ -77,11 +77,11 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
     return Detail(desk, inspect(desk, policy(environment)), folds, steps, largest, folded, whole)
 
 
-def plan(path: str, environment: Mapping[str, str]) -> Plan:
+def plan_fold(path: str, environment: Mapping[str, str]) -> Plan:
     """The fold that `foldline compact` would make now; refused where the session cannot be written to."""
     desk, settings = Desk.open(path), read_settings(environment=environment)
     desk.check_writable()
-    return desk.plan(settings.to_policy(), writer=settings.summary)
+    return plan(desk, settings.to_policy(), writer=settings.summary)
 
 
 def make(planned: Plan) -> Fold:
@@ -90,9 +90,8 @@ def make(planned: Plan) -> Fold:
     Raises `SummaryFailed` where no model wrote one, unless extraction is among the fallbacks; nothing is written then.
     """
     planned.desk.check_writable()
-    if planned.asks_model:
-        planned = planned.summarized()
-        planned.why_extracted()
+    planned = planned.summarized()
+    planned.why_extracted()
     planned.write()
     return planned.fold
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from foldline.sessions.database import is_database, tables
 from foldline.sessions.format import SessionFormat, Store, folder
 from foldline.sessions.source import SQLITE, Source
 
@@ -28,6 +27,8 @@ def _recognizes(head: bytes, path: str) -> bool:
     if not head and os.path.isdir(path):
         return os.path.isdir(os.path.join(storage(path), "message"))
     if head.startswith(SQLITE):
+        from foldline.sessions.database import tables
+
         return tables(head, path) >= {"session", "message", "part"}
     return bool(_START.match(head)) and bool(_SIGN.search(head))
 
@@ -40,6 +41,8 @@ def _read_all(path: str, *, strict: bool = False) -> Sequence[Stored]:
 
 def _elsewhere(path: str) -> bool:
     """A session's own document names messages that stand in other folders."""
+    from foldline.sessions.database import is_database
+
     return not os.path.isdir(path) and not is_database(Source(path))
 
 

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from foldline.errors import SessionError
 from foldline.messages import Media, Message, Text
 from foldline.sessions import writing
 from foldline.sessions.ancestry import ancestry
+from foldline.sessions.context import Context
 from foldline.sessions.file import Branch, Point, Told
 from foldline.sessions.lines import Line, Record, line_number, lines_from_end
 from foldline.sessions.pi import composing, dialect, tree
-from foldline.sessions.pi.log import KNOWN_VERSION, Session
 from foldline.sessions.reading import Fault
 
 BRANCH = "foldline:branch"
 """The kind of `custom` record behind a branch point inside of a fold's own records, which would else count as torn."""
 
 
-def points(session: Session) -> list[Point]:
+class Log(Protocol):
+    """What is asked of a session that is branched."""
+
+    path: str
+    version: int
+    header: dict[str, Any]
+    context: Context
+
+
+def points(session: Log) -> list[Point]:
     """Every user message of the file once, in its order, before and after folds.
 
     Folds copy messages. The one that stands there before is told, or what an undo made of it, which is not behind the
@@ -40,13 +49,13 @@ def points(session: Session) -> list[Point]:
     return [point for _, point in sorted(found, key=lambda each: each[0])]
 
 
-def branch(session: Session, at: str) -> Branch:
+def branch(session: Log, at: str) -> Branch:
     """A new session beside the old one that ends with the user message `at`, which it holds.
 
     The lines are copied, not written anew. What was folded behind the message is not folded in the branch; a fold
     before it stands. Damaged lines are left out: what hung on them is bridged in the branch as it was in the file.
     """
-    if session.version > KNOWN_VERSION:
+    if session.version > dialect.KNOWN_VERSION:
         raise SessionError(f"version {session.version} is unknown: not branched", path=session.path, line=1)
     if session.version == 1 and not session.header:
         raise SessionError("without its header the records cannot be counted: not branched", path=session.path, line=1)
@@ -57,7 +66,7 @@ def branch(session: Session, at: str) -> Branch:
     folder = os.path.dirname(os.path.abspath(session.path))
     id, stamp = composing.new_session_id(), composing.now()
     kept = {key: value for key, value in session.header.items() if key not in ("parentSession", "branchedFrom")}
-    header = {"type": "session", **({} if session.header else {"version": KNOWN_VERSION}), **kept}
+    header = {"type": "session", **({} if session.header else {"version": dialect.KNOWN_VERSION}), **kept}
     header |= {"id": id, "timestamp": stamp, "parentSession": os.path.abspath(session.path)}
     extra = [] if session.version == 1 else _behind(history, whole)
     path = composing.new_path(folder, id, stamp)
@@ -67,7 +76,7 @@ def branch(session: Session, at: str) -> Branch:
     return Branch(session.path, path, id, at, len(whole), history.folds()[place], tuple(history.faults(way)))
 
 
-def lineage(session: Session) -> list[Told]:
+def lineage(session: Log) -> list[Told]:
     """Every message from the session's first to its newest, as written, whatever was folded: id, message, and note.
 
     A compaction counts as a message only where nothing stands before it; the note is foldline's own on the record.
@@ -93,7 +102,7 @@ def lineage(session: Session) -> list[Told]:
 class _History:
     """All records of a file in order, and where the record stands that each one hangs on."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Log) -> None:
         self.path = session.path
         self.linear = session.version == 1
         self.records = [Record(line) for line in _lines(session.path)][::-1]

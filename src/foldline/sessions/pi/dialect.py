@@ -29,6 +29,9 @@ from foldline.sessions.lines import Record
 
 FORMAT = "pi"
 
+KNOWN_VERSION = 3
+"""The newest version of the dialect; a newer one is read like it, and not written to."""
+
 SUMMARY_PREFIX = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
 SUMMARY_SUFFIX = "\n</summary>"
 BRANCH_PREFIX = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"

@@ -16,14 +16,11 @@ from foldline.sessions import writing
 from foldline.sessions.context import Context
 from foldline.sessions.file import Branch, Point, Told
 from foldline.sessions.lines import Record, first_line, line_number, lines_from_end
-from foldline.sessions.pi import FORMAT, composing, dialect, tree
+from foldline.sessions.pi import FORMAT, branching, composing, dialect, tree
 from foldline.sessions.pi.past import fold_id, may_be_marked, past_fold, starts_fold, undoes, undone_ids
 from foldline.sessions.reading import Fault, PastFold
 from foldline.tokens.meter import Meter
 from foldline.view import View
-
-KNOWN_VERSION = 3
-"""The newest version of the dialect; a newer one is read like it, and not written to."""
 
 _OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
 COUNTED_SIZE = 64 * 1024 * 1024
@@ -54,7 +51,7 @@ class Session:
             raise SessionError("there is a file already", path=os.fspath(path))
         header = {
             "type": "session",
-            "version": KNOWN_VERSION,
+            "version": dialect.KNOWN_VERSION,
             "id": composing.new_session_id(),
             "timestamp": composing.now(),
             "cwd": cwd,
@@ -118,9 +115,7 @@ class Session:
 
         A compaction counts as a message only where nothing stands before it.
         """
-        from foldline.sessions.pi.branching import lineage
-
-        return lineage(self)
+        return branching.lineage(self)
 
     def folds(self) -> list[PastFold]:
         """Every fold in the file, oldest first, the undone ones among them; reads the whole file once."""
@@ -201,15 +196,11 @@ class Session:
 
     def points(self) -> list[Point]:
         """Every user message of the file once, in its order, before and after folds."""
-        from foldline.sessions.pi.branching import points
-
-        return points(self)
+        return branching.points(self)
 
     def branch(self, at: str) -> Branch:
         """A new session beside this one that ends with the user message `at`, which it holds."""
-        from foldline.sessions.pi.branching import branch
-
-        return branch(self, at)
+        return branching.branch(self, at)
 
     # -- inside ----------------------------------------------------------------------------------------------
 
@@ -234,8 +225,8 @@ class Session:
             raise SessionError("not a session of pi or OpenClaw", path=self.path, line=1)
         if not self.header:
             self.faults.insert(0, Fault(1, "no header"))
-        if self.version > KNOWN_VERSION:
-            self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {KNOWN_VERSION}"))
+        if self.version > dialect.KNOWN_VERSION:
+            self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {dialect.KNOWN_VERSION}"))
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
         marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
@@ -249,7 +240,7 @@ class Session:
     def _version(self, first: Record) -> int:
         if self.header:
             return first.version or 1
-        return KNOWN_VERSION if first.id or first.damaged else 1
+        return dialect.KNOWN_VERSION if first.id or first.damaged else 1
 
     def _contributions(self) -> Iterator[tuple[str, Message]]:
         """The messages of the live context with their ids, as pi's own loader builds them."""
@@ -338,7 +329,7 @@ class Session:
 
     def check_writable(self) -> None:
         """Raises `SessionError` for a version of the dialect that is not known."""
-        if self.version > KNOWN_VERSION:
+        if self.version > dialect.KNOWN_VERSION:
             raise SessionError(f"version {self.version} is unknown: not written to", path=self.path, line=1)
 
     def _write(self, records: Sequence[dict[str, Any]]) -> None:

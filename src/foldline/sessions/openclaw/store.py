@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.errors import SessionError
 from foldline.messages import Message, replace
-from foldline.sessions import pi
-from foldline.sessions.database import is_database, query, tables
-from foldline.sessions.format import SessionFormat, Store, folder
+from foldline.sessions.database import query
 from foldline.sessions.lines import Line, Record, decode
 from foldline.sessions.parts import as_json, mapping, string
 from foldline.sessions.pi import dialect
 from foldline.sessions.reading import Reading, Stored
-from foldline.sessions.source import SQLITE, Source
+from foldline.sessions.source import Source
 
 LARGEST_EVENT = 64 * 1024 * 1024
 """Bytes of the largest event that is unpacked; OpenClaw itself stops at 4 MB."""
 
 if TYPE_CHECKING:
-    from foldline.sessions.file import SessionFile
+    pass
 
 Unpack = Callable[[bytes, int], bytes]
 
@@ -35,11 +33,7 @@ select session_id, max(created_at), (
 """
 
 
-def _recognizes(head: bytes, path: str) -> bool:
-    return head.startswith(SQLITE) and "transcript_events" in tables(head, path)
-
-
-def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
+def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every session of the store, the one that changed last at the end."""
     source = Source(path, strict=strict)
     found = query(source, _SESSIONS)
@@ -56,24 +50,6 @@ def _stored(source: Source, id: str, changed: object, header: object, *, several
     except ValueError:
         about = {}
     return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), string(about.get("cwd")), seconds)
-
-
-def _open(path: str, *, strict: bool = False) -> SessionFile:
-    """A store is read, a log is opened as pi's."""
-    from foldline.sessions.transcript import Transcript
-
-    if not is_database(Source(path)):
-        return pi.open_log(path, strict=strict)
-    return Transcript(_read_all(path, strict=strict)[-1].read(), overhead=FORMAT.overhead)
-
-
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    agents = folder(environment, "OPENCLAW_STATE_DIR", ".openclaw") / "agents"
-    yield Store(agents, "*/sessions/*.jsonl")
-    yield Store(agents, "*/agent/openclaw-agent.sqlite")
-
-
-FORMAT = SessionFormat("openclaw", _recognizes, read_all=_read_all, open=_open, stores=_stores, tail=pi.tail_of_log)
 
 
 def _reading(source: Source, id: str, suffix: str) -> Reading:
@@ -101,7 +77,7 @@ def _reading(source: Source, id: str, suffix: str) -> Reading:
     for fault in session.faults:
         source.fault(fault.line, fault.what)
     return Reading(
-        FORMAT.name,
+        "openclaw",
         id,
         source.path + suffix,
         tuple(session.context.entries),
