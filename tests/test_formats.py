@@ -16,34 +16,9 @@ from foldline.sessions.registry import formats
 
 SOURCE = str(Path(foldline.__file__).parent.parent)
 
-ACME = '''
-"""Sessions of Acme's agent: a line `acme 1 MODEL DIRECTORY`, then a speaker, a tab and its words in each line."""
-
-from foldline.messages import Message, Text
-from foldline.sessions import Reading, SessionFormat, Source, Store
-from pathlib import Path
-
-
-def read(path, *, strict=False):
-    source = Source(path, strict=strict)
-    lines = [(number, line.decode().rstrip("\\n")) for number, line in source.lines()]
-    _, _, model, directory, window = lines[0][1].split()
-    entries = []
-    for number, line in lines[1:]:
-        who, tab, said = line.partition("\\t")
-        if tab:
-            entries.append((f"acme-{number}", Message("user" if who == "user" else "assistant", (Text(said),))))
-        else:
-            source.fault(number, "a line without a speaker")
-    return Reading("acme", source.stem, path, tuple(entries), directory, model, faults=tuple(source.faults), window=int(window))
-
-
-def stores(environment):
-    yield Store(Path(environment["HOME"]) / ".acme", "*.acme")
-
-
-FORMAT = SessionFormat("acme", lambda head, path: head.startswith(b"acme 1 "), read, stores=stores, overhead=1_234)
-'''
+PAGE = Path(__file__).parents[1] / "docs" / "session-format.md"
+ACME = PAGE.read_text("utf-8").split("```python\n")[1].split("```")[0]
+"""The file as the documentation shows it."""
 
 TURNS = "".join(
     f"user\tPlease look at part {n} of the shop and tell me what it does.\n"
@@ -128,7 +103,7 @@ def test_a_damaged_line_is_told_with_its_number(session: Path, tmp_path: Path) -
     [
         ("raise RuntimeError('no licence')", "cannot be loaded: RuntimeError: no licence"),
         ("FORMAT = 'acme'", "is no SessionFormat"),
-        (ACME.replace('"acme", lambda', '"codex", lambda'), "calls itself 'codex', a name that is taken"),
+        (ACME.replace('SessionFormat("acme"', 'SessionFormat("codex"'), "calls itself 'codex', a name that is taken"),
     ],
 )
 def test_a_package_that_fails_is_named_and_left_out(code: str, what: str, session: Path, tmp_path: Path) -> None:

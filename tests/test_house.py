@@ -27,7 +27,7 @@ PUBLIC = {
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
     "sessions": {
         "Branch", "Context", "Fault", "PastFold", "Point", "Reading", "Row", "Session", "SessionFile", "SessionFormat",
-        "Source", "Store", "Stored", "Tail", "Transcript", "find", "open_session", "read_all", "recognize",
+        "Source", "StoreFolder", "Stored", "Tail", "Transcript", "find", "open_session", "read_all", "recognize",
     },
     "strategies": {"Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},
     "wire": {"FORMATS", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Wire", "decode", "decode_all", "detect", "encode", "paired", "read_usage"},

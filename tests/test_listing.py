@@ -14,6 +14,7 @@ import pytest
 
 from foldline.desk.desk import Desk
 from foldline.desk.plan import plan
+from foldline.desk.status import status
 from foldline.listing import COMPLETED, Listed, listed
 from foldline.policy import DEFAULT
 from foldline.sessions import open_session
@@ -278,3 +279,16 @@ def _short(cwd: str = "/srv/shop", said: str = "begin") -> Log:
 
 def _bill(tokens: int) -> dict[str, int]:
     return {"input": tokens, "output": 10, "cacheRead": 0, "cacheWrite": 0, "totalTokens": tokens + 10}
+
+
+def test_the_window_is_the_one_that_the_file_tells(home: Home) -> None:
+    rows = codex_rows(3)
+    for row in rows:
+        if row["payload"].get("type") == "token_count":
+            row["payload"]["info"]["model_context_window"] = 123_456
+    path = home.write(".codex/sessions/2026/01/01/rollout-w.jsonl", rows)
+    assert [each.window for each in home.list()] == [123_456]
+    desk = Desk(open_session(path))
+    assert desk.budget.window == 123_456
+    assert status(desk, DEFAULT).window_known
+    assert Desk(open_session(path), window=50_000).budget.window == 50_000

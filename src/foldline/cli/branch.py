@@ -9,6 +9,7 @@ import click
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import visible
 from foldline.cli.options import opened, print_json, session_options
+from foldline.clipping import one_line
 from foldline.sessions.file import Branch, Point
 
 
@@ -58,5 +59,4 @@ def _chosen(found: list[Point]) -> str | None:
 
 
 def _line(point: Point) -> str:
-    said = visible(" ".join(point.text[:400].split()))
-    return said if len(said) <= 80 else said[:79] + "…"
+    return visible(one_line(point.text, 80))

@@ -20,7 +20,8 @@ from foldline.cli.options import (
     session_options,
 )
 from foldline.cli.summaries import asked_for, by_model, model_options
-from foldline.desk.plan import Plan, plan
+from foldline.clipping import clipped
+from foldline.desk.plan import FoldPlan, plan
 from foldline.desk.summaries import spent
 from foldline.handoff.new_session import FORMATS
 from foldline.risk import risk_of
@@ -106,7 +107,7 @@ def compact(
         click.echo(done)
 
 
-def _written(planned: Plan, out: str | None) -> str:
+def _written(planned: FoldPlan, out: str | None) -> str:
     """Writes the fold, in place or as a new session, and says what was done."""
     if planned.into:
         from foldline.cli.export import draw_written
@@ -116,7 +117,7 @@ def _written(planned: Plan, out: str | None) -> str:
     return f"Folded. Undo with: foldline session undo --session {shlex.quote(planned.desk.session.path)}"
 
 
-def preview(planned: Plan, warn_at: int, *, whole: bool) -> str:
+def preview(planned: FoldPlan, warn_at: int, *, whole: bool) -> str:
     """What a fold does, in figures; `whole` adds the summary, as it is or as code would write it where a model does."""
     heading, desk = title("Compaction Preview"), planned.desk
     if not planned:
@@ -132,7 +133,7 @@ def preview(planned: Plan, warn_at: int, *, whole: bool) -> str:
     return visible("\n".join(lines))
 
 
-def figures(planned: Plan, warn_at: int) -> str:
+def figures(planned: FoldPlan, warn_at: int) -> str:
     """A fold's receipt, one figure a line; `warn_at` is the compaction from which the risk is higher."""
     r, window = planned.fold.receipt, planned.desk.budget.window
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
@@ -169,4 +170,4 @@ def _short(fact: str) -> str:
     label, _, said = fact.partition(": ")
     if "/" in said and " " not in said and len(label) < 16:
         return f"{label}: …{said[len(label) - 45 :]}"
-    return fact[:47] + "…"
+    return clipped(fact, 48)

@@ -17,7 +17,7 @@ from foldline.messages import replace
 from foldline.writers import EXTRACT
 
 if TYPE_CHECKING:
-    from foldline.desk.plan import Plan
+    from foldline.desk.plan import FoldPlan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,7 +74,7 @@ def asked_for(
     return settings
 
 
-def by_model(plan: Plan, *, asks: bool) -> Plan:
+def by_model(plan: FoldPlan, *, asks: bool) -> FoldPlan:
     """The plan with its summary by the model that its writer names.
 
     Where no model wrote one that could be used, it is extracted if the settings or, asked, the user say so; else

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foldline.clipping import one_line
 from foldline.desk.desk import Desk
 from foldline.desk.plan import plan
 from foldline.errors import CannotFit
@@ -106,8 +107,7 @@ def what(message: Message, most: int = 60) -> str:
         said = f"calls {call.name} {call.arguments}"
     else:
         said = message.text
-    said = " ".join(said[:400].split())
-    return f"{message.speaker}: {said[:most]}{'…' if len(said) > most else ''}"
+    return f"{message.speaker}: {one_line(said, most)}"
 
 
 def _result_text(result: ToolResult) -> str:

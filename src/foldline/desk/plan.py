@@ -10,7 +10,7 @@ from foldline.desk.desk import Desk
 from foldline.desk.summaries import forget_stages, native, stages_of, why_extracted, why_not_native
 from foldline.engine import folding, run
 from foldline.fold import Fold
-from foldline.handoff.new_session import Written, write_new
+from foldline.handoff.new_session import NewSession, write_new
 from foldline.page.extract import extract
 from foldline.policy import Policy
 from foldline.steps import steps_by_hand
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from foldline.writers.draft import Summarizer
 
 
-class Plan(NamedTuple):
+class FoldPlan(NamedTuple):
     """A fold that is not written yet: the view as it would be, and who writes its summary.
 
     It is true where there is something to fold. Until a model was asked the summary is by extraction.
@@ -53,7 +53,7 @@ class Plan(NamedTuple):
         """What keeps the provider's own compaction from being asked for; empty where nothing does."""
         return why_not_native(self.desk.view, self.writer, self.into)
 
-    def summarized(self, on_stage: Callable[[int, int], None] | None = None) -> Plan:
+    def summarized(self, on_stage: Callable[[int, int], None] | None = None) -> FoldPlan:
         """The plan with its summary by the models that its writer names, or by extraction where none of them wrote one."""
         if not self.asks_model:
             return self
@@ -62,7 +62,7 @@ class Plan(NamedTuple):
             summarizer = native(self.desk.view, self.writer, summarizer)
         return self.summarized_by(summarizer)
 
-    def summarized_by(self, summarizer: Summarizer) -> Plan:
+    def summarized_by(self, summarizer: Summarizer) -> FoldPlan:
         """The plan with its summary by a summarizer."""
         after, fold = _folded(self.desk, self.policy, self.focus, summarizer)
         return self._replace(after=after, fold=fold)
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
         session.fold(self.desk.view, self.after, self.fold, self.desk.meter)
         forget_stages(session.path)
 
-    def write_new(self, path: str | None, *, cwd: str = "") -> Written:
+    def write_new(self, path: str | None, *, cwd: str = "") -> NewSession:
         """Writes the folded session as a new one in the format `into`; the old one is not touched."""
         session = self.desk.session
         return write_new(
@@ -95,13 +95,13 @@ class Plan(NamedTuple):
         )
 
 
-def plan(desk: Desk, policy: Policy, focus: str = "", writer: Summaries | None = None, *, into: str = "") -> Plan:
+def plan(desk: Desk, policy: Policy, focus: str = "", writer: Summaries | None = None, *, into: str = "") -> FoldPlan:
     """The fold that a command by hand would make, its summary by extraction; nothing is written.
 
     `writer` says who is asked for the summary once it is to be written, and `into` is the format of a new session that
     takes the fold, empty where it is made in place.
     """
-    return Plan(desk, policy, focus, writer or Summaries(), into, *_folded(desk, policy, focus, extract))
+    return FoldPlan(desk, policy, focus, writer or Summaries(), into, *_folded(desk, policy, focus, extract))
 
 
 def _folded(desk: Desk, policy: Policy, focus: str, summarizer: Summarizer) -> tuple[View, Fold]:

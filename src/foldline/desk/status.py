@@ -64,7 +64,7 @@ def status(desk: Desk, policy: Policy) -> Status:
         session.id,
         session.path,
         session.model,
-        desk.model.known,
+        desk.model.known or bool(session.window),
         desk.tokens,
         count.error,
         count.basis,

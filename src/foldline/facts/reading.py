@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from foldline.clipping import one_line
 from foldline.facts.cues import failed_with
 from foldline.facts.foreign import facts_of_prose
 from foldline.facts.literals import literals, without_span
@@ -541,12 +542,6 @@ def _argument(value: object) -> str:
     if isinstance(value, dict):
         return " ".join(_argument(each) for each in value.values())[: 2 * _ARGUMENT]
     return one_line(str(value), _ARGUMENT)
-
-
-def one_line(text: str, width: int) -> str:
-    """A text on one line, cut to a width."""
-    text = " ".join(text[: width * 4].split())
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def family(command: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.clipping import one_line
 from foldline.facts.texts import said_in
 from foldline.facts.types import Facts
 from foldline.messages import Message, Value
@@ -69,5 +70,4 @@ def _named(facts: Facts) -> Iterator[tuple[str, str, int]]:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text[:200].split())
-    return line if len(line) <= 80 else line[:79] + "…"
+    return one_line(text, 80)

@@ -29,7 +29,7 @@ STATE = "state"
 """The key of foldline's note on the record that an import opens a session with: the state, whole."""
 
 
-class History:
+class SessionHistory:
     """What a session was told and did from its first message on, and the facts in it."""
 
     def __init__(self, session: SessionFile) -> None:
@@ -55,7 +55,7 @@ def export(session: SessionFile, *, window: int | None = None) -> State:
     known = model_named(session.model)
     meter = session.meter(known.family)
     view = session.view(meter)
-    history = History(session)
+    history = SessionHistory(session)
     facts, earlier = history.facts, history.imported
     summary = compose(Brief(SUMMARY_TOKENS), facts) if facts != Facts() else ""
     count = meter.total(round(view.tokens / meter.ratio))

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, File
-from foldline.handoff.exporting import History
-from foldline.handoff.new_session import Written, write_new
+from foldline.handoff.exporting import SessionHistory
+from foldline.handoff.new_session import NewSession, write_new
 from foldline.messages import Message, Text, ToolCall, ToolResult, Value, text_of
 from foldline.page.lines import cut, trail
 from foldline.sessions.file import SessionFile
@@ -47,7 +47,7 @@ class Pointer(Value, frozen=True, omit_defaults=False):
     text: str
 
 
-class Draft(Value, frozen=True, omit_defaults=False):
+class HandoffDraft(Value, frozen=True, omit_defaults=False):
     """The prompt that opens the new session, to be edited first, and what it names."""
 
     goal: str
@@ -58,10 +58,10 @@ class Draft(Value, frozen=True, omit_defaults=False):
     pointers: tuple[Pointer, ...] = ()
 
 
-def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> Draft:
+def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDraft:
     """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
     goal = clean(goal).strip()
-    history = History(session)
+    history = SessionHistory(session)
     facts = history.facts
     words = [_words_of(message) for _, message in history.messages]
     score = scorer(goal, words)
@@ -82,7 +82,7 @@ def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> Draft:
     if "In the old session" in shown:
         blocks.append(tail)
     text = "\n\n".join([goal, head, *blocks])
-    return Draft(
+    return HandoffDraft(
         goal,
         text,
         estimate(text),
@@ -92,7 +92,9 @@ def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> Draft:
     )
 
 
-def hand_off(session: SessionFile, text: str, format: str = PI, path: str | None = None, *, cwd: str = "") -> Written:
+def hand_off(
+    session: SessionFile, text: str, format: str = PI, path: str | None = None, *, cwd: str = ""
+) -> NewSession:
     """Opens a new session with a draft as the user left it: the goal in the user's words, the rest apart from them."""
     goal, mark, rest = text.strip().partition(f"\n{BEHIND}")
     parts = (Text(goal.strip()), Text((mark + rest).strip())) if mark and goal.strip() else (Text(text.strip()),)

@@ -33,7 +33,7 @@ FORMATS = (PI, *wire.FORMATS)
 """The formats that a session can be written in."""
 
 
-class Written(Value, frozen=True, omit_defaults=False):
+class NewSession(Value, frozen=True, omit_defaults=False):
     """A session that was written: its id where the format has one, its messages, and what could not be carried."""
 
     path: str
@@ -54,7 +54,7 @@ def write_new(
     parent: str = "",
     tokens_before: int = 0,
     note: Mapping[str, Any] | None = None,
-) -> Written:
+) -> NewSession:
     """Writes messages as a new session file; refuses to take the place of one that is there.
 
     Without a path, a session of pi goes where pi keeps those of `cwd`. Thinking is bound to the model that thought it
@@ -78,7 +78,7 @@ def write_new(
         document, count = _document(carried, format)
         data = _json(document)
     write_whole(place, data)
-    return Written(place, format, id, count, {kind: n for kind, n in lost.items() if n})
+    return NewSession(place, format, id, count, {kind: n for kind, n in lost.items() if n})
 
 
 def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -> str:

@@ -50,8 +50,8 @@ def _glanced(file: StoreFile, fd: int) -> Known:
     told = ends(fd, file.size, file.agent)
     known = Known(file.size, file.changed, file.inode, id, cwd)
     if told is not None:
-        known.model, known.tokens = told
-        known.window = _window(told.model)
+        known.model, known.tokens = told.model, told.tokens
+        known.window = told.window or _window(told.model)
     return known
 
 

@@ -12,7 +12,7 @@ from foldline.errors import FormatError
 
 if TYPE_CHECKING:
     from foldline.desk.desk import Desk
-    from foldline.desk.plan import Plan
+    from foldline.desk.plan import FoldPlan
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ def _compact(arguments: Mapping[str, Any]) -> str:
     return _told(planned, [text for text in (desk.in_the_way(planned.after), note) if text], written=asked.write)
 
 
-def _told(plan: Plan, notes: list[str], *, written: bool) -> str:
+def _told(plan: FoldPlan, notes: list[str], *, written: bool) -> str:
     from foldline.desk.summaries import spent
     from foldline.recall.answer import fenced
 

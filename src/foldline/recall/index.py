@@ -17,7 +17,7 @@ from foldline.recall.search import Hit
 from foldline.recall.store import MEMORY, Store, default_path
 from foldline.recall.text import indexed, words_of
 from foldline.sessions.finding import Found
-from foldline.sessions.following import Conversation, Mark, Said
+from foldline.sessions.following import IndexedSession, Mark, Said
 from foldline.sessions.source import parted
 from foldline.tokens.weigh import weigh_part
 
@@ -86,7 +86,7 @@ class Index:
         """All that a message says."""
         return search.text_at(self.store.database, hit.row)
 
-    def add(self, conversation: Conversation) -> None:
+    def add(self, conversation: IndexedSession) -> None:
         """Indexes a conversation that stands in no file."""
         self.store.database.execute("begin immediate")
         self._take("", conversation, 0.0, continues=False)
@@ -152,12 +152,12 @@ class Index:
             fault = str(error)
         database.execute("insert or replace into file values (?, ?, ?, ?, ?)", (path, now, *mark, fault))
 
-    def _take_all(self, path: str, conversations: Iterable[Conversation], changed: float) -> None:
+    def _take_all(self, path: str, conversations: Iterable[IndexedSession], changed: float) -> None:
         numbers = {self._take(path, conversation, changed, continues=False) for conversation in conversations}
         rows = self.store.database.execute("select number from session where path = ?", (path,)).fetchall()
         self._drop([number for (number,) in rows if number not in numbers])
 
-    def _take(self, path: str, conversation: Conversation, changed: float, *, continues: bool) -> int:
+    def _take(self, path: str, conversation: IndexedSession, changed: float, *, continues: bool) -> int:
         """Indexes what a conversation says and what is not indexed yet; lets go of what it no longer says."""
         database = self.store.database
         number, last = self._session(path, conversation, changed)
@@ -180,7 +180,7 @@ class Index:
         self._remove(gone)
         return number
 
-    def _session(self, path: str, conversation: Conversation, changed: float) -> tuple[int, int]:
+    def _session(self, path: str, conversation: IndexedSession, changed: float) -> tuple[int, int]:
         """The session's number and its last row; a new number where the session is new."""
         database = self.store.database
         row = database.execute(
@@ -249,7 +249,7 @@ class Index:
 def index_of(messages: Iterable[tuple[str, Message]], agent: str = "") -> Index:
     """An index in memory over one conversation."""
     index = Index(MEMORY)
-    index.add(Conversation("", agent, "", ((id, "", message) for id, message in messages)))
+    index.add(IndexedSession("", agent, "", ((id, "", message) for id, message in messages)))
     return index
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 from foldline.messages import Message
-from foldline.sessions.following import Conversation, Follower, Mark, Said
+from foldline.sessions.following import Follower, IndexedSession, Mark, Said
 from foldline.sessions.opening import known_format, open_session
 from foldline.sessions.registry import format_of, sessions_in
 
@@ -40,16 +40,16 @@ def follower(path: str, mark: Mark) -> Follower | None:
     return known.follow(path, mark) if known is not None and known.follow is not None else None
 
 
-def conversations(path: str, agent: str = "") -> Iterator[Conversation]:
+def conversations(path: str, agent: str = "") -> Iterator[IndexedSession]:
     """Every session in a file, whole."""
     known = known_format(path)
     if known.read is None and known.read_all is None:
         session = open_session(path)
-        yield Conversation(session.id, agent or session.agent, session.cwd, _untimed(session.messages()))
+        yield IndexedSession(session.id, agent or session.agent, session.cwd, _untimed(session.messages()))
         return
     for each in sessions_in(known, path):
         reading = each.read()
-        yield Conversation(reading.id, reading.agent, reading.cwd, _untimed((*reading.folded, *reading.entries)))
+        yield IndexedSession(reading.id, reading.agent, reading.cwd, _untimed((*reading.folded, *reading.entries)))
 
 
 def _untimed(messages: Iterable[tuple[str, Message]]) -> Iterator[Said]:

@@ -31,7 +31,7 @@ SECONDS = 20.0
 """How long a call reads what is not indexed yet, before it answers from what is."""
 
 
-class Source(Protocol):
+class Recallable(Protocol):
     """What remembers one conversation: a `Compactor`, a `Session`, a `Transcript`."""
 
     def recall(self, id: str) -> Message | None:
@@ -41,7 +41,7 @@ class Source(Protocol):
         """Every message with its id, whatever was folded since."""
 
 
-class Asked(Struct, frozen=True, forbid_unknown_fields=True):
+class RecallArguments(Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of a call."""
 
     query: Annotated[str, Meta(min_length=1)]
@@ -85,7 +85,7 @@ def recall_tool(format: str = "openai-chat", *, sessions: bool = False) -> dict[
     raise FormatError(f"no tools are declared in {format!r}; there are {', '.join(FORMATS)}", where=NAME)
 
 
-def handle(arguments: str | Mapping[str, Any], *, source: Source | None = None, most: int = MOST) -> str:
+def handle(arguments: str | Mapping[str, Any], *, source: Recallable | None = None, most: int = MOST) -> str:
     """The answer to a call, for the model; never raises for what the model got wrong.
 
     `source` is the conversation that the call comes from, and the only one it can ask. Without one, the newest session
@@ -100,13 +100,13 @@ def handle(arguments: str | Mapping[str, Any], *, source: Source | None = None, 
         return f"Nothing recalled: {error}"
 
 
-def read_arguments(arguments: str | Mapping[str, Any]) -> Asked:
+def read_arguments(arguments: str | Mapping[str, Any]) -> RecallArguments:
     """The arguments of a call, checked; raises `FormatError`. A null stands for what is not given."""
     try:
         data = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
         if isinstance(data, Mapping):
             data = {key: value for key, value in data.items() if value is not None}
-        asked = msgspec.convert(data, Asked, strict=False)
+        asked = msgspec.convert(data, RecallArguments, strict=False)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise FormatError(str(error), where=f"arguments of {NAME}") from error
     if asked.session and asked.all:
@@ -114,7 +114,7 @@ def read_arguments(arguments: str | Mapping[str, Any]) -> Asked:
     return asked
 
 
-def answer(asked: Asked, source: Source | None = None, *, most: int = MOST) -> str:
+def answer(asked: RecallArguments, source: Recallable | None = None, *, most: int = MOST) -> str:
     """The answer to a call whose arguments were read."""
     if source is not None and is_session(source):
         return _from_files(asked, scope_of(source), most)
@@ -129,7 +129,7 @@ def answer(asked: Asked, source: Source | None = None, *, most: int = MOST) -> s
     return hits_answer(hits, most=most) if hits else _nothing(asked)
 
 
-def _from_files(asked: Asked, where: Scope, most: int) -> str:
+def _from_files(asked: RecallArguments, where: Scope, most: int) -> str:
     id = _id(asked.query)
     with Index(seconds=SECONDS) as index:
         found = where.message(index, id) if id else None
@@ -148,5 +148,5 @@ def _id(query: str) -> str:
     return id if looks_like_id(id) else ""
 
 
-def _nothing(asked: Asked) -> str:
+def _nothing(asked: RecallArguments) -> str:
     return f"Nothing found for {asked.query[:200]!r}: no message has that id, and none holds these words."

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from foldline.sessions.context import Context
     from foldline.sessions.file import Branch, Point, SessionFile
     from foldline.sessions.finding import find
-    from foldline.sessions.format import Row, SessionFormat, Store, Tail
+    from foldline.sessions.format import Row, SessionFormat, StoreFolder, Tail
     from foldline.sessions.opening import open_session, read_all, recognize
     from foldline.sessions.pi.log import Session
     from foldline.sessions.reading import Fault, PastFold, Reading, Stored
@@ -20,7 +20,7 @@ _PLACES = {
     "context": ("Context",),
     "file": ("Branch", "Point", "SessionFile"),
     "finding": ("find",),
-    "format": ("Row", "SessionFormat", "Store", "Tail"),
+    "format": ("Row", "SessionFormat", "StoreFolder", "Tail"),
     "opening": ("open_session", "read_all", "recognize"),
     "pi.log": ("Session",),
     "reading": ("Fault", "PastFold", "Reading", "Stored"),
@@ -30,7 +30,7 @@ _PLACES = {
 
 __all__ = [
     "Branch", "Context", "Fault", "PastFold", "Point", "Reading", "Row", "Session", "SessionFile", "SessionFormat", "Source",
-    "Store", "Stored", "Tail", "Transcript", "find", "open_session", "read_all", "recognize",
+    "StoreFolder", "Stored", "Tail", "Transcript", "find", "open_session", "read_all", "recognize",
 ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ class Mark(NamedTuple):
     tail: bytes = b""
 
 
-class Conversation(NamedTuple):
+class IndexedSession(NamedTuple):
     """One session of a file: what tells it apart, and its messages."""
 
     id: str
@@ -42,7 +42,7 @@ class Follower(Protocol):
     def continues(self) -> bool:
         """Whether what was read before still stands, so that only what came since is read."""
 
-    def conversation(self, agent: str) -> Conversation:
+    def conversation(self, agent: str) -> IndexedSession:
         """The session, its messages read while they are asked for."""
 
 

@@ -35,7 +35,10 @@ class Open(Protocol):
 
 
 class Row(NamedTuple):
-    """What one row of a file adds: its place in the tree, its bill or its content, and whether the context begins anew."""
+    """What one row of a file adds: its place in the tree, its bill or its content, and whether the context begins anew.
+
+    `window` is what it says of the model's context window, in tokens; 0 where it says nothing.
+    """
 
     id: str | None = None
     parent: str | None = None
@@ -43,6 +46,7 @@ class Row(NamedTuple):
     model: str = ""
     content: bytes | memoryview = b""
     anew: bool = False
+    window: int = 0
 
 
 class Tail(NamedTuple):
@@ -56,14 +60,14 @@ class Tail(NamedTuple):
     signs: tuple[bytes, ...]
 
 
-class Store(NamedTuple):
+class StoreFolder(NamedTuple):
     """A folder where an agent keeps sessions, and the pattern of the files below it, part by part."""
 
     folder: Path
     pattern: str
 
 
-def _nowhere(environment: Mapping[str, str]) -> Iterable[Store]:
+def _nowhere(environment: Mapping[str, str]) -> Iterable[StoreFolder]:
     return ()
 
 
@@ -101,7 +105,7 @@ class SessionFormat(NamedTuple):
     open: Open | None = None
     """Given where sessions are folded in place; else they are read only."""
 
-    stores: Callable[[Mapping[str, str]], Iterable[Store]] = _nowhere
+    stores: Callable[[Mapping[str, str]], Iterable[StoreFolder]] = _nowhere
     """Where the agent keeps its sessions, by the environment."""
 
     overhead: int = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from foldline.fold import Receipt
 from foldline.messages import Message, Part, ToolCall, ToolResult, Usage
-from foldline.sessions.format import SessionFormat, Store, folder
+from foldline.sessions.format import SessionFormat, StoreFolder, folder
 from foldline.sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
 from foldline.sessions.lines import decode
 from foldline.sessions.parts import count, mapping, mappings, string, summary, unique, usage
@@ -50,8 +50,8 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     )
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    yield Store(folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp", "*/chats/session-*.json*")
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp", "*/chats/session-*.json*")
 
 
 FORMAT = SessionFormat("gemini-cli", _recognizes, _read, stores=_stores, overhead=12_000)

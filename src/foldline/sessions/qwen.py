@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from foldline.fold import Receipt
 from foldline.messages import Message, replace
 from foldline.sessions.ancestry import ancestry, parent_place
-from foldline.sessions.format import Row, SessionFormat, Store, Tail, folder
+from foldline.sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
 from foldline.sessions.gemini_parts import SNAPSHOT, content, plain
 from foldline.sessions.parts import count, mapping, mappings, spoken_by, string, summary, unique, wire_usage
 from foldline.sessions.reading import PastFold, Reading
@@ -66,6 +66,7 @@ def _read(path: str, *, strict: bool = False) -> Reading:
         folds=tuple(folds),
         folded=tuple(entry for row in told if (entry := _entry(row)) and entry[0] not in live),
         faults=tuple(source.faults),
+        window=next((size for row in reversed(told) if (size := count(row.get("contextWindowSize")))), 0),
     )
 
 
@@ -80,6 +81,7 @@ class _Tailing(Struct):
     model: str | None = None
     message: _Message | None = None
     usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    contextWindowSize: int | None = None  # noqa: N815
 
 
 _decoded = msgspec.json.Decoder(_Tailing).decode
@@ -89,15 +91,23 @@ def _tell(line: bytes) -> Row | None:
     row = _decoded(line)
     anew = row.subtype == "chat_compression"
     content = memoryview(row.message.parts) if row.message else b""
-    return Row(row.uuid, row.parentUuid, wire_usage(row.usageMetadata), row.model or "", content, anew)
+    return Row(
+        row.uuid,
+        row.parentUuid,
+        wire_usage(row.usageMetadata),
+        row.model or "",
+        content,
+        anew,
+        count(row.contextWindowSize),
+    )
 
 
 def _tail() -> Tail:
     return Tail(_tell, (b'"chat_compression"',))
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    yield Store(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl")
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl")
 
 
 FORMAT = SessionFormat("qwen-code", _recognizes, _read, stores=_stores, overhead=12_000, tail=_tail)

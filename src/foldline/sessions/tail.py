@@ -20,10 +20,11 @@ BYTES_PER_TOKEN = 4
 
 
 class Ends(NamedTuple):
-    """The model of a session, and its context in tokens."""
+    """The model of a session, its context in tokens, and its window where the file tells it, else 0."""
 
     model: str
     tokens: int
+    window: int
 
 
 def ends(fd: int, size: int, agent: str) -> Ends | None:
@@ -37,7 +38,7 @@ def ends(fd: int, size: int, agent: str) -> Ends | None:
         return None
     tell = declared().tell
     place: Row | None = None
-    behind, tokens, model = 0, None, ""
+    behind, tokens, model, window = 0, None, "", 0
     for line in lines_from_end(fd, size, CHUNK):
         if size - line.offset > REACH:
             break
@@ -49,12 +50,12 @@ def ends(fd: int, size: int, agent: str) -> Ends | None:
             continue
         if said.anew:
             break
-        model = model or said.model
+        model, window = model or said.model, window or said.window
         if tokens is None:
             tokens = said.usage.context + behind if said.usage and said.usage.prompt else None
             behind += len(said.content) // BYTES_PER_TOKEN
         if tokens is not None and model:
-            return Ends(model, tokens)
+            return Ends(model, tokens, window)
         place = said
     return None
 

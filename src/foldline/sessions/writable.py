@@ -25,7 +25,7 @@ from foldline.tokens.meter import Meter
 from foldline.view import Entry, View
 
 
-class Piece(NamedTuple):
+class WrittenEntry(NamedTuple):
     """One entry of a context to be written: the owner's records of it, and whether they say the message as it stands.
 
     `id` is the one that the entry had; empty where the fold made it.
@@ -51,7 +51,7 @@ class Records(Protocol):
     def made_by(self, fold: str) -> set[str]:
         """The ids of the entries that a fold of the owner's brought with it."""
 
-    def written(self, pieces: Sequence[Piece], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The records that make the pieces the live context; the first one carries the note."""
 
 
@@ -150,7 +150,7 @@ class WritableTranscript(Transcript):
 
     # -- inside ----------------------------------------------------------------------------------------------
 
-    def _unfolded(self, earlier: WritableTranscript, fold: str, records: Records) -> list[Piece]:
+    def _unfolded(self, earlier: WritableTranscript, fold: str, records: Records) -> list[WrittenEntry]:
         """The context from before a fold, and what came after it behind."""
         former = earlier._records()
         gone = {id for id, _ in (*earlier.reading.entries, *earlier.reading.folded)}
@@ -163,11 +163,11 @@ class WritableTranscript(Transcript):
             *(self._piece(records, Entry(id, m), True) for id, m in later),
         ]
 
-    def _piece(self, records: Records, entry: Entry, same: bool, *, billed: bool = False) -> Piece:
+    def _piece(self, records: Records, entry: Entry, same: bool, *, billed: bool = False) -> WrittenEntry:
         raw = () if self._notes.is_summary(entry.id) else records.raw(entry.id)
         cleared = any(id == entry.id for id, _ in self.reading.folded)
         known = any(id == entry.id for id, _ in self.context.entries)
-        return Piece(entry.id if known else "", entry.message, raw, same and bool(raw) and not cleared, billed)
+        return WrittenEntry(entry.id if known else "", entry.message, raw, same and bool(raw) and not cleared, billed)
 
     def _records(self) -> Records:
         return self._owner.records(self._file, {id for id, _ in self.context.entries})

@@ -16,13 +16,13 @@ from textual.widgets import Footer, Input, Static
 from foldline.cli.browser import loading
 from foldline.cli.browser.dialogs import Box, Question, keys_box
 from foldline.cli.browser.drawing import Tints, composition, heading, session_lines, step_line
-from foldline.cli.browser.loading import Detail, Step
+from foldline.cli.browser.loading import Detail, TimelineRow
 from foldline.cli.browser.recalling import Recall
 from foldline.cli.browser.rows import Rows
 from foldline.cli.compact import figures
 from foldline.cli.drawing import RULE, visible
 from foldline.desk.inspection import what
-from foldline.desk.plan import Plan
+from foldline.desk.plan import FoldPlan
 from foldline.errors import FoldlineError
 from foldline.fold import Fold
 from foldline.listing import Listed, listed
@@ -203,7 +203,7 @@ class Browser(App[None]):
         if entry := self.sessions.current:
             self._in_thread(lambda: loading.plan_fold(entry.path, self._environment), self._ask_to_fold)
 
-    def _ask_to_fold(self, plan: Plan) -> None:
+    def _ask_to_fold(self, plan: FoldPlan) -> None:
         if not plan:
             self.notify(f"{plan.desk.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
@@ -282,7 +282,7 @@ class Browser(App[None]):
     def _draw_session(self, entry: Listed, width: int) -> list[Text]:
         return session_lines(entry, width, time.time(), self.tints)
 
-    def _draw_step(self, step: Step, width: int) -> list[Text]:
+    def _draw_step(self, step: TimelineRow, width: int) -> list[Text]:
         largest = self._detail.largest if self._detail else 0
         return step_line(step, width, largest, self.tints)
 

@@ -9,8 +9,9 @@ from rich.style import Style
 from rich.text import Text
 
 from foldline.ages import ago
-from foldline.cli.browser.loading import Detail, Step
+from foldline.cli.browser.loading import Detail, TimelineRow
 from foldline.cli.drawing import bar, percent, visible
+from foldline.clipping import clipped
 from foldline.desk.inspection import Share, what
 from foldline.desk.status import SUGGEST_AT
 from foldline.listing import Listed
@@ -108,7 +109,7 @@ def _stacked(shares: Sequence[Share], window: int, width: int, tints: Tints) -> 
     return text.append("░" * (width - drawn), "dim")
 
 
-def step_line(step: Step, width: int, largest: int, tints: Tints) -> list[Text]:
+def step_line(step: TimelineRow, width: int, largest: int, tints: Tints) -> list[Text]:
     """A message: its role, its tokens and their bar, and how it begins; a fold is a line of its own."""
     if step.summary:
         return [fold_line(step, width, tints)]
@@ -122,7 +123,7 @@ def step_line(step: Step, width: int, largest: int, tints: Tints) -> list[Text]:
     return [text]
 
 
-def fold_line(step: Step, width: int, tints: Tints) -> Text:
+def fold_line(step: TimelineRow, width: int, tints: Tints) -> Text:
     """Where history was folded: a rule that says what it is."""
     gone = "" if step.live else ", since folded again"
     words = f" ⟪ folded: a summary of {_size(step.tokens)} stands here{gone} ⟫ "
@@ -160,5 +161,4 @@ def _brief(seconds: float) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    text = visible(text)
-    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+    return clipped(visible(text), width)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from foldline.config import read_settings
 from foldline.desk.desk import Desk
 from foldline.desk.inspection import Inspection, inspect
-from foldline.desk.plan import Plan, plan
+from foldline.desk.plan import FoldPlan, plan
 from foldline.fold import Fold
 from foldline.messages import Message, Summary
 from foldline.policy import Policy
@@ -25,7 +25,7 @@ MOST_HITS = 60
 """Hits that are asked for: what was folded is chosen of them."""
 
 
-class Step(NamedTuple):
+class TimelineRow(NamedTuple):
     """One line of the timeline: a message with its tokens, and whether the model still sees it."""
 
     id: str
@@ -49,7 +49,7 @@ class Detail(NamedTuple):
     desk: Desk
     inspection: Inspection
     folds: list[PastFold]
-    steps: list[Step]
+    steps: list[TimelineRow]
     largest: int
     folded: int
     whole: bool
@@ -65,26 +65,26 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
     desk = Desk.open(path)
     live = {entry.id: entry for entry in desk.view.entries}
     whole = os.path.getsize(path) <= COUNTED_SIZE
-    steps: list[Step] = []
+    steps: list[TimelineRow] = []
     if whole:
         for id, message in desk.session.messages():
             if id not in live:
-                steps.append(Step(id, message, desk.meter.count(message), live=False))
+                steps.append(TimelineRow(id, message, desk.meter.count(message), live=False))
     folded = len(steps)
-    steps += [Step(entry.id, entry.message, entry.tokens) for entry in desk.view.entries]
+    steps += [TimelineRow(entry.id, entry.message, entry.tokens) for entry in desk.view.entries]
     largest = max((step.tokens for step in steps), default=0)
     folds = list(desk.session.folds()) if whole else []
     return Detail(desk, inspect(desk, policy(environment)), folds, steps, largest, folded, whole)
 
 
-def plan_fold(path: str, environment: Mapping[str, str]) -> Plan:
+def plan_fold(path: str, environment: Mapping[str, str]) -> FoldPlan:
     """The fold that `foldline compact` would make now; refused where the session cannot be written to."""
     desk, settings = Desk.open(path), read_settings(environment=environment)
     desk.check_writable()
     return plan(desk, settings.to_policy(), writer=settings.summary)
 
 
-def make(planned: Plan) -> Fold:
+def make(planned: FoldPlan) -> Fold:
     """Writes a planned fold and answers it as it was made, its summary by the model that the settings name.
 
     Raises `SummaryFailed` where no model wrote one, unless extraction is among the fallbacks; nothing is written then.

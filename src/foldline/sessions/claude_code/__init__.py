@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from foldline.sessions.format import SessionFormat, Store, Tail, folder
+from foldline.sessions.format import SessionFormat, StoreFolder, Tail, folder
 
 if TYPE_CHECKING:
     from foldline.sessions.reading import Reading
@@ -47,8 +47,8 @@ def _busy(path: str) -> Iterator[int]:
     return sessions_of(path)
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    yield Store(folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "projects", "*/*.jsonl")
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "projects", "*/*.jsonl")
 
 
 FORMAT = SessionFormat(

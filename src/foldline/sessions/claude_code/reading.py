@@ -9,7 +9,7 @@ from typing import Any
 from foldline.fold import Receipt
 from foldline.messages import Message, Opaque, Part, Speaker, Text, ToolResult, Usage, replace
 from foldline.sessions.claude_code import attachments as attachments
-from foldline.sessions.claude_code.rows import Row, Tree
+from foldline.sessions.claude_code.rows import ClaudeRow, Tree
 from foldline.sessions.parts import count, from_wire, items, mapping, spoken_by, string, summary, words
 from foldline.sessions.reading import PastFold, Reading
 from foldline.sessions.source import Source
@@ -56,7 +56,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
     )
 
 
-def _rows(source: Source, about: dict[str, str]) -> Iterator[Row]:
+def _rows(source: Source, about: dict[str, str]) -> Iterator[ClaudeRow]:
     before = ""
     for line, data in source.rows():
         for key in ("sessionId", "cwd", "customTitle", "aiTitle"):
@@ -66,7 +66,7 @@ def _rows(source: Source, about: dict[str, str]) -> Iterator[Row]:
             about["summary"] = title
         if "uuid" not in data and "message" not in data:
             continue
-        row = Row(line, data, before)
+        row = ClaudeRow(line, data, before)
         model = string(row.message.get("model"))
         if row.kind == "assistant" and model not in ("", SYNTHETIC):
             about["model"] = model
@@ -77,7 +77,7 @@ def _rows(source: Source, about: dict[str, str]) -> Iterator[Row]:
 # -- messages ----------------------------------------------------------------------------------------------------
 
 
-def _messages(rows: Sequence[Row], rounds: dict[str, int], source: Source) -> Iterator[tuple[str, Message]]:
+def _messages(rows: Sequence[ClaudeRow], rounds: dict[str, int], source: Source) -> Iterator[tuple[str, Message]]:
     """A message for each row that is sent; the rows of one response are one, and reminders join what they follow."""
     made: list[tuple[str, Message]] = []
     responses: dict[str, int] = {}
@@ -104,7 +104,7 @@ def _messages(rows: Sequence[Row], rounds: dict[str, int], source: Source) -> It
     yield from made
 
 
-def _message(row: Row, rounds: dict[str, int], source: Source) -> Message | None:
+def _message(row: ClaudeRow, rounds: dict[str, int], source: Source) -> Message | None:
     if row.kind == "system":
         text = string(row.data.get("content")) if row.data.get("subtype") == "local_command" else ""
         return Message("user", (Text(text),)) if text else None
@@ -126,7 +126,7 @@ def _message(row: Row, rounds: dict[str, int], source: Source) -> Message | None
     return replace(message, usage=_usage(row)) if row.kind == "assistant" else message
 
 
-def _speaker(row: Row, after_command: bool) -> Speaker:
+def _speaker(row: ClaudeRow, after_command: bool) -> Speaker:
     """Whose the words of a user's row are, by its marks: what a human sent is the user's; empty where nothing is marked.
 
     What no user typed behind a command is the command's body, and so is a skill's behind the call that opened it.
@@ -143,7 +143,7 @@ def _speaker(row: Row, after_command: bool) -> Speaker:
     return "user" if origin or source else ""
 
 
-def _usage(row: Row) -> Usage | None:
+def _usage(row: ClaudeRow) -> Usage | None:
     """The bill on a row; the prompt counts are right in every version, the output only where the version is honest."""
     if row.message.get("model") == SYNTHETIC:
         return None
@@ -159,7 +159,7 @@ def _newest(first: Usage | None, later: Usage | None) -> Usage | None:
     return later if later is not None and (first is None or later.output >= first.output) else first
 
 
-def _attach(row: Row, made: list[tuple[str, Message]], start: int) -> None:
+def _attach(row: ClaudeRow, made: list[tuple[str, Message]], start: int) -> None:
     """Adds what an attachment says to the user's message before it, inside its last tool result where it has one.
 
     What is announced behind a boundary joins nothing before it, which `start` tells.
@@ -180,7 +180,7 @@ def _attach(row: Row, made: list[tuple[str, Message]], start: int) -> None:
     made[-1] = id, replace(before, parts=parts)
 
 
-def _system(live: Sequence[Row]) -> list[tuple[str, Message]]:
+def _system(live: Sequence[ClaudeRow]) -> list[tuple[str, Message]]:
     """The system prompt and the tools, where the file has them: the newest of each."""
     prompt: list[str] = []
     tools: list[Any] = []
@@ -219,7 +219,7 @@ def _folds(tree: Tree) -> list[PastFold]:
     return folds
 
 
-def _fold(row: Row, metadata: dict[str, Any], layer: str, undone: bool) -> PastFold:
+def _fold(row: ClaudeRow, metadata: dict[str, Any], layer: str, undone: bool) -> PastFold:
     before = count(metadata.get("preTokens")) or count(metadata.get("pre_tokens"))
     after = count(metadata.get("postTokens")) or count(metadata.get("post_tokens"))
     if saved := count(metadata.get("tokensSaved")):

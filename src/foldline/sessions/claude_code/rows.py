@@ -19,7 +19,7 @@ _KEPT = (
 """Keys that say something about the context; what else a row holds is for the screen, and often larger."""
 
 
-class Row:
+class ClaudeRow:
     """One row with a place in the tree."""
 
     __slots__ = ("data", "kind", "line", "logical", "parent", "sidechain", "uuid")
@@ -63,8 +63,8 @@ class Row:
 class Tree:
     """The rows of a file in order, and the path that ends at the newest of them."""
 
-    def __init__(self, rows: Iterable[Row], source: Source) -> None:
-        self.rows: list[Row] = []
+    def __init__(self, rows: Iterable[ClaudeRow], source: Source) -> None:
+        self.rows: list[ClaudeRow] = []
         self._by_uuid: dict[str, int] = {}
         for row in rows:
             if row.uuid not in self._by_uuid:
@@ -79,7 +79,7 @@ class Tree:
         end = next((i for i, row in enumerate(ancestry) if row.is_boundary), len(ancestry) - 1)
         self.path = ancestry[: end + 1][::-1]
 
-    def live(self) -> list[Row]:
+    def live(self) -> list[ClaudeRow]:
         """The rows of the context in the order in which they are sent: what the boundary kept stands behind the summary."""
         chosen = {row.uuid for row in self.path}
         chosen |= self._beside(chosen)
@@ -93,7 +93,7 @@ class Tree:
         at = next((i for i, row in enumerate(rows) if row.uuid == anchor or (not anchor and row.is_summary)), 0)
         return [*rows[: at + 1], *kept, *rows[at + 1 :]]
 
-    def preserved(self) -> list[Row]:
+    def preserved(self) -> list[ClaudeRow]:
         """The rows before the newest boundary that it kept word for word."""
         metadata = self.path[0].metadata if self.path else {}
         listed = mapping(metadata.get("preservedMessages"))
@@ -112,7 +112,7 @@ class Tree:
             tail = self.rows[self._by_uuid[tail]].parent
         return []
 
-    def _ancestry(self) -> Iterator[Row]:
+    def _ancestry(self) -> Iterator[ClaudeRow]:
         """The rows from the newest one to the first, across boundaries; a parent that is missing is the row before."""
         newest = next((i for i in range(len(self.rows) - 1, -1, -1) if self._may_end(self.rows[i])), None)
         return (self.rows[at] for at in ancestry(newest, self._parent))
@@ -128,7 +128,7 @@ class Tree:
         return parent_place(at, parent, self._by_uuid, missing)
 
     @staticmethod
-    def _may_end(row: Row) -> bool:
+    def _may_end(row: ClaudeRow) -> bool:
         return row.kind in LEAVES and not row.sidechain
 
     def _beside(self, path: set[str]) -> set[str]:
@@ -150,7 +150,7 @@ class Tree:
         return found | {row.uuid for row in more if row.kind == "attachment" and row.parent in results}
 
 
-def _ids(row: Row, kind: str, key: str) -> Iterator[str]:
+def _ids(row: ClaudeRow, kind: str, key: str) -> Iterator[str]:
     for block in mappings(row.message.get("content")):
         if block.get("type") == kind and isinstance(id := block.get(key), str):
             yield id

@@ -26,12 +26,12 @@ from foldline.errors import SessionError
 from foldline.messages import Summary
 from foldline.sessions.claude_code import attachments as attachments
 from foldline.sessions.claude_code import reading as claude_code
-from foldline.sessions.claude_code.rows import Row, Tree
+from foldline.sessions.claude_code.rows import ClaudeRow, Tree
 from foldline.sessions.notes import speakers_note, summary_note
 from foldline.sessions.parts import count, mapping, string, words
 from foldline.sessions.pi.composing import now
 from foldline.sessions.source import Source
-from foldline.sessions.writable import Piece, grouped
+from foldline.sessions.writable import WrittenEntry, grouped
 
 read = claude_code.read
 
@@ -82,13 +82,13 @@ class ClaudeRows:
         newest = self._data.get(self._leaf, {})
         self._envelope = {key: newest[key] for key in _ENVELOPE if key in newest}
 
-    def _rows(self, source: Source) -> Iterator[Row]:
+    def _rows(self, source: Source) -> Iterator[ClaudeRow]:
         before = ""
         for line, data in source.rows():
             if data.get("type") == "last-prompt":
                 self._prompt = string(data.get("lastPrompt"), self._prompt)
             if "uuid" in data or "message" in data:
-                row = Row(line, data, before)
+                row = ClaudeRow(line, data, before)
                 if data.get("uuid") == row.uuid:
                     self._data.setdefault(row.uuid, data)
                 before = row.uuid
@@ -113,7 +113,7 @@ class ClaudeRows:
         made = takewhile(lambda row: row.is_summary or row.kind not in ("user", "assistant"), behind)
         return {row.uuid for row in made}
 
-    def written(self, pieces: Sequence[Piece], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows that make the pieces the live context, from a boundary or a first row to the last prompt."""
         if self._leaf not in self._data or self._data[self._leaf].get("isSidechain") is True:
             raise SessionError(_WITHOUT_IDS, path=self._path)
@@ -164,7 +164,7 @@ class _Writing:
         )
         self.origin[uuid] = None
 
-    def add(self, piece: Piece, path: str) -> None:
+    def add(self, piece: WrittenEntry, path: str) -> None:
         """The rows of one piece."""
         if (summary := piece.message.summary) and len(piece.message.parts) == 1:
             uuids = [self._summary(summary, piece, path)]
@@ -192,7 +192,7 @@ class _Writing:
         self.leaf = uuid
         return uuid
 
-    def _copies(self, piece: Piece) -> Iterator[dict[str, Any]]:
+    def _copies(self, piece: WrittenEntry) -> Iterator[dict[str, Any]]:
         response = _response_id()
         for row in piece.raw:
             if row.get("type") != "assistant":
@@ -201,7 +201,7 @@ class _Writing:
             message = {**mapping(row.get("message")), "id": response}
             yield {**row, "message": message if piece.billed else message | {"usage": _NO_BILL}}
 
-    def _summary(self, summary: Summary, piece: Piece, path: str) -> str:
+    def _summary(self, summary: Summary, piece: WrittenEntry, path: str) -> str:
         """The row of a summary: its owner's words as they are, ours between Claude Code's own."""
         said = words(mapping(piece.raw[0].get("message")).get("content")) if piece.raw else ""
         text = said or SUMMARY_START + summary.text + SUMMARY_END.format(path=path)
@@ -210,7 +210,7 @@ class _Writing:
         self.summaries[uuid] = summary_note(text, summary)
         return uuid
 
-    def _said(self, piece: Piece) -> Iterator[dict[str, Any]]:
+    def _said(self, piece: WrittenEntry) -> Iterator[dict[str, Any]]:
         """Rows for a message that the file does not hold as it stands: one for a user's, one for each block of a reply."""
         item = wire.encode(piece.message, "anthropic")
         kind = "assistant" if item["role"] == "assistant" else "user"
@@ -232,7 +232,7 @@ class _Writing:
             yield {**own, "type": kind, "message": {**head, "content": [block], **end}}
 
 
-def _groups(live: Sequence[Row], ids: Collection[str]) -> dict[str, list[str]]:
+def _groups(live: Sequence[ClaudeRow], ids: Collection[str]) -> dict[str, list[str]]:
     """The rows of each entry; what is sent with none of them, and a recorded system prompt, belongs to no entry."""
     groups: dict[str, list[str]] = {}
     responses: dict[str, str] = {}
@@ -250,9 +250,9 @@ def _groups(live: Sequence[Row], ids: Collection[str]) -> dict[str, list[str]]:
     return groups
 
 
-def _snapshots(live: Sequence[Row]) -> list[Row]:
+def _snapshots(live: Sequence[ClaudeRow]) -> list[ClaudeRow]:
     """The newest rows that together record the system prompt and the tools."""
-    rows: list[Row] = []
+    rows: list[ClaudeRow] = []
     prompt = tools = False
     for row in reversed(live):
         found = attachments.system_prompt(row.data) if row.kind == "attachment" else None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from foldline.sessions.format import SessionFormat, Store, Tail, folder
+from foldline.sessions.format import SessionFormat, StoreFolder, Tail, folder
 
 if TYPE_CHECKING:
     from foldline.sessions.reading import Reading
@@ -42,8 +42,8 @@ def _tail() -> Tail:
     return TAIL
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    yield Store(folder(environment, "CODEX_HOME", ".codex") / "sessions", "*/*/*/rollout-*.jsonl")
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "CODEX_HOME", ".codex") / "sessions", "*/*/*/rollout-*.jsonl")
 
 
 FORMAT = SessionFormat("codex", _recognizes, _read, open=_open, stores=_stores, tail=_tail)

@@ -34,10 +34,11 @@ def read(path: str, *, strict: bool = False) -> Reading:
         folds=tuple(rollout.folds),
         folded=tuple((entry.id, entry.message) for entry in sorted(rollout.gone, key=lambda e: e.order)),
         faults=tuple(source.faults),
+        window=rollout.window,
     )
 
 
-class Entry:
+class RolloutEntry:
     """A message of the rollout, with the place of its first item; a turn opens where a user speaks."""
 
     __slots__ = ("id", "message", "opens", "order")
@@ -55,13 +56,13 @@ class Rollout:
     def __init__(self) -> None:
         self.meta: dict[str, Any] = {}
         self.cwd = self.model = ""
-        self.live: list[Entry] = []
-        self.gone: list[Entry] = []
+        self.live: list[RolloutEntry] = []
+        self.gone: list[RolloutEntry] = []
         self.folds: list[PastFold] = []
-        self.since = self.rows = 0
+        self.since = self.rows = self.window = 0
         self.typed: set[str] = set()
         """What the user sent, as the events of the screen say; all else in the user's role was put there."""
-        self._reply: Entry | None = None
+        self._reply: RolloutEntry | None = None
         """The reply that still waits for its bill."""
         self._totals: object = None
         self._context = 0
@@ -115,7 +116,7 @@ class Rollout:
         if codex_items.is_generated(item):
             parts = codex_items.reply_part(item)
             if self._reply is None:
-                self._reply = Entry(line, index, Message("assistant", parts), False)
+                self._reply = RolloutEntry(line, index, Message("assistant", parts), False)
                 self.live.append(self._reply)
             else:
                 message = self._reply.message
@@ -126,7 +127,7 @@ class Rollout:
             return
         if message_of.role != "tool":
             self._reply = None
-        self.live.append(Entry(line, index, message_of, codex_items.opens_turn(item)))
+        self.live.append(RolloutEntry(line, index, message_of, codex_items.opens_turn(item)))
 
     def name_speakers(self) -> None:
         """Marks the messages in the user's role; a rollout without the screen's events has no marks."""
@@ -144,8 +145,10 @@ class Rollout:
     def _event(self, payload: dict[str, Any]) -> None:
         if payload.get("type") == "user_message" and (typed := string(payload.get("message")).strip()):
             self.typed.add(typed)
+        self.window = count(payload.get("model_context_window")) or self.window
         if payload.get("type") == "token_count":
             info = mapping(payload.get("info"))
+            self.window = count(info.get("model_context_window")) or self.window
             self._bill(info.get("total_token_usage"), mapping(info.get("last_token_usage")))
         elif payload.get("type") == "thread_rolled_back":
             self._roll_back(count(payload.get("num_turns")))
@@ -191,7 +194,7 @@ class Rollout:
             self.live = [*before[:start], *(entry for entry in before[start:] if entry.opens)]
             self.gone += [entry for entry in before[start:] if not entry.opens]
             self._fold(line, row, text)
-            self.live.append(Entry(line, 1, summary(text, len(self.folds)), False))
+            self.live.append(RolloutEntry(line, 1, summary(text, len(self.folds)), False))
         self.since = len(self.live)
 
     def _fold(self, line: int, row: dict[str, Any], text: str) -> None:

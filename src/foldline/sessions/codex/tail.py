@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from foldline.sessions.codex.rollout import usage_of
 from foldline.sessions.format import Row, Tail
+from foldline.sessions.parts import count
 
 
 class _Payload(Struct):
@@ -33,8 +34,10 @@ def _tell(line: bytes) -> Row | None:
     payload = row.payload or _Payload()
     match row.type, payload.type:
         case "event_msg", "token_count":
-            billed = (payload.info or {}).get("last_token_usage")
-            return Row(usage=usage_of(billed) if isinstance(billed, dict) else None)
+            info = payload.info or {}
+            billed = info.get("last_token_usage")
+            usage = usage_of(billed) if isinstance(billed, dict) else None
+            return Row(usage=usage, window=count(info.get("model_context_window")))
         case "turn_context", _:
             return Row(model=payload.model)
         case "response_item", _:

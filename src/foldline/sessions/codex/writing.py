@@ -25,7 +25,7 @@ from foldline.sessions.notes import speakers_note, summary_note
 from foldline.sessions.parts import mapping, string, words
 from foldline.sessions.pi.composing import now
 from foldline.sessions.source import Source
-from foldline.sessions.writable import Piece, grouped
+from foldline.sessions.writable import WrittenEntry, grouped
 
 read = codex.read
 
@@ -98,7 +98,7 @@ class CodexRows(Rollout):
         """The entries of a replacement history."""
         return {entry.id for entry in (*self.live, *self.gone) if str(entry.order[0]) == fold}
 
-    def written(self, pieces: Sequence[Piece], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The `compacted` row that makes the pieces the live context, and what Codex knew of its surroundings."""
         if "payload" not in self._head:
             raise SessionError("a rollout of Codex's first years is only read", path=self._path)
@@ -152,7 +152,7 @@ def _is_told(item: dict[str, Any]) -> bool:
     return not codex_items.opens_turn(item) and not words(item.get("content")).startswith(codex_items.SUMMARY_START)
 
 
-def _said(piece: Piece) -> list[dict[str, Any]]:
+def _said(piece: WrittenEntry) -> list[dict[str, Any]]:
     """Items for a message that the file does not hold as it stands: its own items as far as they hold, else new ones."""
     message = piece.message
     if message.role == "tool" or (not piece.raw and any(True for _ in message.results)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foldline.sessions import pi
-from foldline.sessions.format import SessionFormat, Store, folder
+from foldline.sessions.format import SessionFormat, StoreFolder, folder
 from foldline.sessions.source import SQLITE
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def _open(path: str, *, strict: bool = False) -> SessionFile:
     return Transcript(_read_all(path, strict=strict)[-1].read(), overhead=FORMAT.overhead)
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     agents = folder(environment, "OPENCLAW_STATE_DIR", ".openclaw") / "agents"
-    yield Store(agents, "*/sessions/*.jsonl")
-    yield Store(agents, "*/agent/openclaw-agent.sqlite")
+    yield StoreFolder(agents, "*/sessions/*.jsonl")
+    yield StoreFolder(agents, "*/agent/openclaw-agent.sqlite")
 
 
 FORMAT = SessionFormat("openclaw", _recognizes, read_all=_read_all, open=_open, stores=_stores, tail=pi.tail_of_log)

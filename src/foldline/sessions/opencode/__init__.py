@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from foldline.sessions.format import SessionFormat, Store, folder
+from foldline.sessions.format import SessionFormat, StoreFolder, folder
 from foldline.sessions.source import SQLITE, Source
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def _elsewhere(path: str) -> bool:
     return not os.path.isdir(path) and not is_database(Source(path))
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    yield Store(folder(environment, "XDG_DATA_HOME", ".local/share") / "opencode", "opencode.db")
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "XDG_DATA_HOME", ".local/share") / "opencode", "opencode.db")
 
 
 FORMAT = SessionFormat(

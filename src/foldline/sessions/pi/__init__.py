@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from foldline.sessions.format import SessionFormat, Store, Tail, folder
+from foldline.sessions.format import SessionFormat, StoreFolder, Tail, folder
 
 if TYPE_CHECKING:
     from foldline.sessions.following import Mark
@@ -42,8 +42,8 @@ def _follow(path: str, mark: Mark) -> LogReader | None:
     return follow(path, mark)
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    yield Store(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
 
 
 FORMAT = SessionFormat(PI, _recognizes, open=open_log, stores=_stores, overhead=4_000, tail=tail_of_log, follow=_follow)

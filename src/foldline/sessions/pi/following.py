@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from foldline.sessions.following import Conversation, Mark, Said, ends_at
+from foldline.sessions.following import IndexedSession, Mark, Said, ends_at
 from foldline.sessions.lines import Line, Record
 from foldline.sessions.pi import PI, dialect
 from foldline.sessions.source import BOM
@@ -25,11 +25,11 @@ class LogReader:
         self.mark = mark if mark.read and ends_at(path, mark.read) == mark.tail else Mark()
         self.continues = bool(self.mark.read)
 
-    def conversation(self, agent: str) -> Conversation:
+    def conversation(self, agent: str) -> IndexedSession:
         """The log as a conversation, its messages read while they are asked for."""
         header = _header(self.path).data
         id = str(header.get("id") or os.path.splitext(os.path.basename(self.path))[0])
-        return Conversation(id, agent or PI, str(header.get("cwd") or ""), self._messages())
+        return IndexedSession(id, agent or PI, str(header.get("cwd") or ""), self._messages())
 
     def _messages(self) -> Iterator[Said]:
         read = self.mark.read
