@@ -254,8 +254,12 @@ def index_of(messages: Iterable[tuple[str, Message]], agent: str = "") -> Index:
 
 
 def everywhere(found: Iterable[Found]) -> list[Within]:
-    """Every session file that was found, each once."""
-    return list({parted(f.path)[0]: Within(parted(f.path)[0], "", f.agent, f.changed) for f in found}.values())
+    """Every session file that was found, each once, as new as the first of its sessions."""
+    files: dict[str, Within] = {}
+    for each in found:
+        path, _ = parted(each.path)
+        files.setdefault(path, Within(path, "", each.agent, each.changed))
+    return list(files.values())
 
 
 def _worded(messages: Iterable[Said]) -> Iterator[tuple[Said, str]]:
