@@ -101,16 +101,25 @@ def test_a_damaged_line_is_told_with_its_number(session: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("raise RuntimeError('no licence')", "cannot be loaded: RuntimeError: no licence"),
-        ("FORMAT = 'acme'", "is no SessionFormat"),
-        (ACME.replace('SessionFormat("acme"', 'SessionFormat("codex"'), "calls itself 'codex', a name that is taken"),
+        (
+            "raise RuntimeError('no licence')",
+            "broken_sessions (broken_sessions:FORMAT, of foldline.sessions) is left out: RuntimeError: no licence",
+        ),
+        (
+            "FORMAT = 'acme'",
+            "broken_sessions (broken_sessions:FORMAT, of foldline.sessions) is left out: it is no SessionFormat",
+        ),
+        (
+            ACME.replace('SessionFormat("acme"', 'SessionFormat("codex"'),
+            "a session format is left out: the name 'codex' is taken",
+        ),
     ],
 )
 def test_a_package_that_fails_is_named_and_left_out(code: str, what: str, session: Path, tmp_path: Path) -> None:
     package(tmp_path / "site", "broken_sessions", code, value="broken_sessions:FORMAT")
     done = run(tmp_path, "context", "status", "--session", str(session))
     assert done.returncode == 0
-    assert f"the session format 'broken_sessions' (broken_sessions:FORMAT) {what}" in done.stderr
+    assert what in done.stderr
 
 
 def test_every_format_of_ours_can_be_read_or_opened_and_has_a_name_of_its_own() -> None:

@@ -25,7 +25,6 @@ def branch(at: str | None, session: str | None, as_json: bool, strict: bool, win
     if at is None and not asks:
         raise click.UsageError("--at=MESSAGE-ID is needed where no one can choose; `session show` lists the ids")
     found = opened(session, strict=strict, window=window).session
-    found.check_branchable()
     if at is None:
         at = _chosen(found.points())
     if at is None:

@@ -18,6 +18,7 @@ from foldline.recall.store import MEMORY, Store, default_path
 from foldline.recall.text import indexed, words_of
 from foldline.sessions.finding import Found
 from foldline.sessions.following import IndexedSession, Mark, Said
+from foldline.sessions.opening import known_format
 from foldline.sessions.source import parted
 from foldline.tokens.weigh import weigh_part
 
@@ -142,12 +143,13 @@ class Index:
         changed = place.changed or _changed_at(path)
         mark, fault = Mark(*row[1:]) if row else Mark(), ""
         try:
-            if follower := reading.follower(path, mark):
+            known = known_format(path)
+            if follower := known.follow(path, mark) if known.follow else None:
                 self._take(path, follower.conversation(place.agent), changed, continues=follower.continues)
                 mark = follower.mark
             else:
-                now = now if reading.stands_alone(path) else ""
-                self._take_all(path, reading.conversations(path, place.agent), changed)
+                now = "" if known.elsewhere(path) else now
+                self._take_all(path, reading.conversations(known, path, place.agent), changed)
         except (FoldlineError, OSError) as error:
             fault = str(error)
         database.execute("insert or replace into file values (?, ?, ?, ?, ?)", (path, now, *mark, fault))

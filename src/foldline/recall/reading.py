@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 from foldline.messages import Message
-from foldline.sessions.following import Follower, IndexedSession, Mark, Said
-from foldline.sessions.opening import known_format, open_session
-from foldline.sessions.registry import format_of, sessions_in
+from foldline.sessions.following import IndexedSession, Said
+from foldline.sessions.format import SessionFormat
+from foldline.sessions.opening import open_session
+from foldline.sessions.registry import sessions_in
 
 
 def stamp(path: str) -> str:
@@ -28,21 +29,8 @@ def _stamp(path: str) -> str:
     return f"{told.st_ino}:{told.st_size}:{told.st_mtime_ns}"
 
 
-def stands_alone(path: str) -> bool:
-    """Whether all that a session says is in the file itself, which then tells when it changed."""
-    known = format_of(path)
-    return known is None or not known.elsewhere(path)
-
-
-def follower(path: str, mark: Mark) -> Follower | None:
-    """What reads a file on from a mark; None where it has to be read whole."""
-    known = format_of(path)
-    return known.follow(path, mark) if known is not None and known.follow is not None else None
-
-
-def conversations(path: str, agent: str = "") -> Iterator[IndexedSession]:
-    """Every session in a file, whole."""
-    known = known_format(path)
+def conversations(known: SessionFormat, path: str, agent: str = "") -> Iterator[IndexedSession]:
+    """Every session in a file of a format, whole."""
     if known.read is None and known.read_all is None:
         session = open_session(path)
         yield IndexedSession(session.id, agent or session.agent, session.cwd, _untimed(session.messages()))

@@ -41,7 +41,7 @@ class SessionFile(Protocol):
     """One session of an agent, read.
 
     What changes the file, or makes another one beside it, raises `SessionError` where the agent's sessions are read
-    only; `check_writable` and `check_branchable` raise it before anything is asked of a user or a model.
+    only; `check_writable` raises it before anything is asked of a user or a model.
     """
 
     @property
@@ -110,9 +110,6 @@ class SessionFile(Protocol):
 
     def undo(self) -> str | None:
         """Takes back the newest fold that stands and answers its id, or None where there is none."""
-
-    def check_branchable(self) -> None:
-        """Raises `SessionError` where no session can be branched off."""
 
     def points(self) -> list[Point]:
         """The user messages where the session can be branched, in order."""

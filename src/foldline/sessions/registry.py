@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 
 from foldline.errors import SessionError
+from foldline.offered import offered
 from foldline.sessions.format import SessionFormat
-from foldline.sessions.reading import Reading, Stored
+from foldline.sessions.reading import Stored
 from foldline.sessions.source import BOM, reason
 
 GROUP = "foldline.sessions"
@@ -79,11 +78,6 @@ def sessions_in(known: SessionFormat, path: str, *, strict: bool = False) -> Seq
     return [Stored(reading.id, lambda: reading, reading.cwd)]
 
 
-def newest(known: SessionFormat, path: str, *, strict: bool = False) -> Reading:
-    """The newest session in a file."""
-    return sessions_in(known, path, strict=strict)[-1].read()
-
-
 def _in_order() -> Iterator[SessionFormat]:
     yield from map(_ours, OURS)
     yield from _theirs()
@@ -97,46 +91,15 @@ def _ours(module: str) -> SessionFormat:
 
 @cache
 def _theirs() -> tuple[SessionFormat, ...]:
-    """The formats of installed packages; one that cannot be loaded is left out with a warning that names it."""
-    if not _are_offered():
-        return ()
-    from importlib.metadata import entry_points
-
-    found: list[SessionFormat] = []
+    """The formats of installed packages; one by a name that is taken is left out with a warning."""
     taken = {_ours(module).name for module in (*OURS, *LOOSE)}
-    for point in entry_points(group=GROUP):
-        where = f"the session format {point.name!r} ({point.value})"
-        try:
-            declared = point.load()
-        except Exception as error:  # noqa: BLE001  what a package raises as it is imported is not ours to know
-            warnings.warn(f"{where} cannot be loaded: {type(error).__name__}: {error}", stacklevel=2)
-            continue
-        if not isinstance(declared, SessionFormat):
-            warnings.warn(f"{where} is no SessionFormat", stacklevel=2)
-        elif declared.name in taken:
-            warnings.warn(f"{where} calls itself {declared.name!r}, a name that is taken", stacklevel=2)
+    found: dict[str, SessionFormat] = {}
+    for declared in offered(GROUP, SessionFormat):
+        if declared.name in taken or declared.name in found:
+            warnings.warn(f"a session format is left out: the name {declared.name!r} is taken", stacklevel=2)
         else:
-            taken.add(declared.name)
-            found.append(declared)
-    return tuple(found)
-
-
-def _are_offered() -> bool:
-    """Whether anything installed names our group at all; to ask `importlib.metadata` takes ten times as long."""
-    sign = f"[{GROUP}]".encode()
-    for place in sys.path:
-        try:
-            with os.scandir(place or ".") as entries:
-                for entry in entries:
-                    if entry.name.endswith((".dist-info", ".egg-info")):
-                        with suppress(OSError), open(f"{entry.path}/entry_points.txt", "rb") as file:
-                            if sign in file.read():
-                                return True
-        except NotADirectoryError:
-            return True  # an archive, which is not looked into here
-        except OSError:
-            continue
-    return False
+            found[declared.name] = declared
+    return tuple(found.values())
 
 
 def _recognizes(known: SessionFormat, head: bytes, path: str) -> bool:

@@ -76,10 +76,6 @@ class Transcript:
         """Refused: this agent's sessions are read only."""
         raise self._read_only()
 
-    def check_branchable(self) -> None:
-        """Refused: only logs of pi and OpenClaw are branched."""
-        raise self._without_branches()
-
     def points(self) -> list[Point]:
         """Refused: there is nothing to branch off."""
         raise self._without_branches()

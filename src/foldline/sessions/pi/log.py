@@ -191,9 +191,6 @@ class Session:
             self._write(composing.undo_records(self._place(), group, leaf, note))
         return fold
 
-    def check_branchable(self) -> None:
-        """Nothing keeps a session from being branched off."""
-
     def points(self) -> list[Point]:
         """Every user message of the file once, in its order, before and after folds."""
         return branching.points(self)
