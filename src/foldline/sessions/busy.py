@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from foldline.errors import SessionError
-from foldline.sessions.registry import format_of
+from foldline.sessions.registry import formats
 
 PROCESSES = Path("/proc")
 
@@ -16,12 +16,10 @@ def opened_elsewhere(path: str | os.PathLike[str]) -> list[int]:
     """The processes other than this one that are at work on a session; empty where the system does not tell.
 
     Codex and others hold the file open for writing, which Linux shows. Those that open it for each row only have a way
-    of their own, which their format knows.
+    of their own, which their format knows by where the file stands: a session of few bytes shows no format yet.
     """
     real = os.path.realpath(path)
-    found = {*_writers(real)}
-    if os.path.isfile(real) and (known := format_of(real)) is not None:
-        found.update(known.busy(real))
+    found = {*_writers(real), *(process for known in formats() for process in known.busy(real))}
     return sorted(found - {os.getpid()})
 
 
