@@ -168,6 +168,9 @@ def test_chats_in_one_file_are_told_apart(home: Path) -> None:
         assert asked in session.context.entries[0][1].text
         for id, message in session.messages():
             assert drawn(message) in handle({"query": id, "session": f"{path}#{which}"})
+            assert drawn(message) in handle({"query": id, "session": str(path)}), "the file is named, and not the chat"
+    assert "Plums are noted." in handle({"query": '"Plums are noted"', "session": str(path)})
+    assert "Plums are noted." not in handle({"query": '"Plums are noted"', "session": f"{path}#2"})
     with pytest.raises(SessionError, match="2 conversations"):
         open_session(f"{path}#3")
 

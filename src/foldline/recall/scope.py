@@ -13,7 +13,7 @@ from foldline.sessions.source import parted
 
 
 class Scope(NamedTuple):
-    """The sessions to look in; `session` is the one that is meant, None where all are."""
+    """The sessions to look in; `session` is the one that is meant, or the newest of the file meant, None where all are."""
 
     within: list[Within]
     session: SessionFile | None = None
@@ -24,10 +24,9 @@ class Scope(NamedTuple):
 
     def message(self, index: Index, id: str) -> tuple[Message, SessionFile] | None:
         """The message of an id, with the session that it is of; where several have it, the one that changed last."""
-        if self.session is not None:
-            found = self.session.recall(id)
-            return (found, self.session) if found else None
-        for hit in index.find(id, self.within, only=False):
+        if self.session is not None and (found := self.session.recall(id)):
+            return found, self.session
+        for hit in index.find(id, self.within, only=self.session is not None):
             session = session_in(hit.path, hit.session)
             found = session.recall(id)
             if found:
@@ -44,8 +43,10 @@ def scope(session: str | None, *, cwd: str, whole: bool = False) -> Scope:
 
 
 def scope_of(session: SessionFile, path: str = "") -> Scope:
-    """One session that is open already, in its file or in the folder that was named."""
-    return Scope([Within(parted(path or session.path)[0], session.id, session.agent)], session)
+    """One session that is open already, or all of the file that was named, where it holds several."""
+    place, named = parted(path or session.path)
+    _, one_of_several = parted(session.path)
+    return Scope([Within(place, "" if one_of_several and not named else session.id, session.agent)], session)
 
 
 def is_session(source: object) -> TypeGuard[SessionFile]:
