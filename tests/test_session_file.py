@@ -51,6 +51,7 @@ def test_what_is_read_only_says_so_before_anything_is_done(path: Path) -> None:
             session.check_writable,
             desk.check_writable,
             desk.undo,
+            plan(desk, DEFAULT).summarized,
             lambda: session.fold(desk.view, desk.view, Fold(), desk.meter),
         ):
             with pytest.raises(SessionError, match=f"sessions of {session.agent} are read, not written.*--to FORMAT"):

@@ -54,7 +54,12 @@ class FoldPlan(NamedTuple):
         return why_not_native(self.desk.view, self.writer, self.into)
 
     def summarized(self, on_stage: Callable[[int, int], None] | None = None) -> FoldPlan:
-        """The plan with its summary by the models that its writer names, or by extraction where none of them wrote one."""
+        """The plan with its summary by the models that its writer names, or by extraction where none of them wrote one.
+
+        Raises `SessionError` before any is asked where the session is read only.
+        """
+        if not self.into:
+            self.desk.session.check_writable()
         if not self.asks_model:
             return self
         summarizer = self.writer.to_summarizer(stages_of(self.desk.session.path), on_stage)
