@@ -119,11 +119,10 @@ def _found(files: Iterable[StoreFile]) -> Iterator[Found]:
 
 def _known(file: StoreFile) -> Found | None:
     """The session in a file of one, as its first lines tell it; None where it may hold several, or is gone."""
+    known = format_named(file.agent)
     try:
         with open(file.path, "rb", buffering=0) as opened:
-            head = os.pread(opened.fileno(), FIRST, 0)
-            known = format_named(file.agent)
-            if known.read_all is not None and known.recognizes(head, file.path):
+            if known.read_all is not None and known.recognizes(os.pread(opened.fileno(), FIRST, 0), file.path):
                 return None
             id, cwd = id_and_cwd(opened.fileno(), file.path)
     except OSError:
