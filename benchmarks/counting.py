@@ -25,9 +25,9 @@ from typing import NamedTuple
 from foldline.errors import FoldlineError
 from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult
 from foldline.models import model
+from foldline.sessions import open_session
+from foldline.sessions.registry import format_named
 from foldline.tokens.meter import Meter
-from foldline.tokens.overhead import usual_overhead
-from foldline.transcripts import open_session
 
 LEAST = 5_000
 """Billed tokens from which a step counts: below, the hidden overhead is nearly all there is."""
@@ -137,7 +137,7 @@ def second_half(case: Case) -> Iterator[float]:
 
 def no_usage(case: Case) -> Iterator[float]:
     """The error at each step with no bill known."""
-    overhead = usual_overhead(case.agent)
+    overhead = format_named(case.agent).overhead
     return ((overhead + step.weight) / step.billed - 1 for step in case.steps)
 
 

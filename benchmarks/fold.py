@@ -40,16 +40,18 @@ def fold(path: str) -> dict[str, float]:
     """Folds a session in place, and answers milliseconds for each step, tokens before and after, and peak memory in MB."""
     import foldline.engine
     import foldline.page.extract  # noqa: F401  (here, so that the plan does not load it)
-    from foldline.inspection import Opened
+    from foldline.desk.desk import Desk
+    from foldline.desk.plan import plan
     from foldline.policy import DEFAULT
-    from foldline.session import Session
+    from foldline.sessions import Session
 
     marks = [time.process_time()]
-    opened = Opened(Session(path))
+    opened = Desk(Session(path))
     marks.append(time.process_time())
-    after, made = opened.plan(DEFAULT)
+    planned = plan(opened, DEFAULT)
+    made = planned.fold
     marks.append(time.process_time())
-    opened.session.fold(opened.view, after, made, opened.meter)
+    planned.write()
     marks.append(time.process_time())
     assert made, "nothing was folded"
     told = {step: (b - a) * 1_000 for step, a, b in zip(STEPS, marks, marks[1:])}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from foldline.errors import FoldlineError
 from foldline.messages import Message, Summary, ToolCall, ToolResult, replace
-from foldline.transcripts import open_session
+from foldline.sessions import open_session
 from memory_histories import Chat, Item, as_chat, calls, cut_at, interleaved, size, sizes, text, texts
 from memory_material import Need, is_told
 from memory_words import NEAR, literals, places, stands

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from foldline.messages import Message, Text
 from foldline.recall import Index, Within
-from foldline.session import Session
+from foldline.sessions import Session
 from measuring import Figure, Row, figure, heading, milliseconds, options, table
 
 SIZE = 100_000_000

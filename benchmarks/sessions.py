@@ -127,7 +127,7 @@ def _fold(path: Path) -> None:
     """Has foldline itself fold away all that stands before the newest `LIVE_KEPT` messages."""
     from foldline.fold import Fold, Receipt
     from foldline.messages import Message, Summary
-    from foldline.session import Session
+    from foldline.sessions import Session
     from foldline.view import Edit
 
     session = Session(path)
@@ -144,7 +144,7 @@ def _fold(path: Path) -> None:
 
 def _append(path: Path, records: list[Record]) -> None:
     """Adds records behind the newest one."""
-    from foldline.session import Session
+    from foldline.sessions import Session
 
     live = Session(path).view().entries
     assert len(live) == LIVE_KEPT + 1, "the fold kept something else"

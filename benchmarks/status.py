@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from foldline.desk.desk import Desk
+from foldline.desk.inspection import Inspection, inspect
+from foldline.desk.status import Status, status
 from foldline.errors import FoldlineError
-from foldline.inspection import Inspection, Opened, Status, inspect, status
 from foldline.policy import DEFAULT
-from foldline.session import Context
-from foldline.transcripts import open_session
+from foldline.sessions import Context, open_session
 
 
 class Line(NamedTuple):
@@ -57,7 +58,7 @@ def lines(folder: Path) -> Iterator[Line]:
         usage = known.entries[billed[-1]][1].usage
         before = known.entries[: billed[-1]]
         session.context = Context(before, since=known.since, learned=known.learned, overhead=known.overhead)
-        opened = Opened(session)
+        opened = Desk(session)
         said = status(opened, DEFAULT), inspect(opened, DEFAULT)
         yield Line(f"{path.parent.name}/{path.stem[:24]}", *said, usage.prompt if usage else 0)
 

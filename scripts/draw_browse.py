@@ -13,9 +13,10 @@ import tempfile
 from pathlib import Path
 
 from foldline.cli.browser.app import Browser
-from foldline.inspection import Opened
+from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.policy import DEFAULT
-from foldline.session import Session
+from foldline.sessions import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = (110, 30)
@@ -28,8 +29,8 @@ def home(folder: Path) -> None:
     text = (ROOT / "samples/invoices.jsonl").read_text()
     (pi / "invoices.jsonl").write_text(text)
     (pi / "before.jsonl").write_text(text.replace("/tmp/demo/invoices", "/tmp/demo/archive"))
-    found = Opened(Session(pi / "invoices.jsonl"))
-    found.session.fold(found.view, *found.plan(DEFAULT), found.meter)
+    found = Desk(Session(pi / "invoices.jsonl"))
+    plan(found, DEFAULT).write()
     claude = folder / ".claude/projects/-demo-shop/shop.jsonl"
     claude.parent.mkdir(parents=True)
     claude.write_text("".join(json.dumps(row) + "\n" for row in _claude_code(30, 61_000, "/tmp/demo/shop")))

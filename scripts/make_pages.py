@@ -12,7 +12,7 @@ from pathlib import Path
 
 from foldline import Compactor
 from foldline.page.extract import extract
-from foldline.session import Session
+from foldline.sessions import Session
 from foldline.tokens.weigh import weigh_all
 from foldline.view import Brief
 from foldline.wire import decode_all

@@ -12,7 +12,7 @@ from foldline.fold import Fold
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.page.extract import extract
 from foldline.policy import Layer
-from foldline.session import Session
+from foldline.sessions import Session
 from foldline.strategies import prune_tool_outputs
 from foldline.tokens.meter import Meter
 from foldline.view import View

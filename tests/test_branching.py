@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.cli.branch import branch as command
+from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.errors import SessionError
-from foldline.inspection import Opened
 from foldline.messages import Message, Text
 from foldline.policy import Layer, policy
-from foldline.session import Session
-from foldline.session.branching import branch, lineage, points
+from foldline.sessions import Session
+from foldline.sessions.pi.branching import branch, lineage, points
 from foldline.strategies import prune_tool_outputs
 from sessions import HEADER, Log, context, dumps, fold, long_log, pi_context
 
@@ -418,9 +419,9 @@ def test_sessions_of_other_agents_are_refused_by_name(tmp_path):
 
 def test_a_fold_whose_originals_stayed_in_the_old_session_is_not_undone_in_the_branch(tmp_path):
     old = Session(long_log(version=2).write(tmp_path / "old.jsonl"))
-    found = Opened(old)
+    found = Desk(old)
     pruning = policy("pruning", [Layer("prune", 0.1, 0.05, (prune_tool_outputs(protect=0, minimum=0),))])
-    old.fold(found.view, *found.plan(pruning), found.meter)
+    plan(found, pruning).write()
     old.append(Message("user", (Text("one more thing"),)))
     new = Session(branch(old, points(old)[-1].id).path)
     before = Path(new.path).read_bytes()

@@ -17,9 +17,10 @@ from textual.pilot import Pilot
 
 from foldline.cli.browser.app import Browser
 from foldline.cli.browser.rows import Rows
-from foldline.inspection import Opened
+from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.policy import DEFAULT
-from foldline.session import Session
+from foldline.sessions import Session
 from providers import Provider, says, status
 from test_listing import claude_rows
 
@@ -88,8 +89,8 @@ def folded() -> bytes:
     """The sample session with a fold behind it."""
     with tempfile.TemporaryDirectory() as folder:
         path = shutil.copyfile(SAMPLE, Path(folder, "invoices.jsonl"))
-        found = Opened(Session(path))
-        found.session.fold(found.view, *found.plan(DEFAULT), found.meter)
+        found = Desk(Session(path))
+        plan(found, DEFAULT).write()
         return path.read_bytes()
 
 

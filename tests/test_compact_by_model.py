@@ -17,11 +17,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from foldline.cli import foldline
+from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.errors import ConfigError, SummaryFailed
-from foldline.inspection import Opened
 from foldline.messages import Message, Usage
 from foldline.policy import DEFAULT
-from foldline.transcripts import open_session
+from foldline.sessions import open_session
 from foldline.view import Brief
 from foldline.writers.draft import Draft
 from providers import Provider, Reply, is_silent, says, status
@@ -128,14 +129,14 @@ def test_a_receipt_survives_in_every_log_that_is_written(tmp_path: Path, log: by
     def writes(brief: Brief, messages: Sequence[Message]) -> Draft:
         return Draft(GOOD, usage=Usage(600, 50, 400, 7), cost=0.0123, model="demo-1", calls=3)
 
-    found = Opened(open_session(path))
-    after, fold = found.plan(DEFAULT, "the parser", writes)
-    found.session.fold(found.view, after, fold, found.meter)
+    found = Desk(open_session(path))
+    planned = plan(found, DEFAULT, "the parser").summarized_by(writes)
+    planned.write()
     receipt = open_session(path).folds()[-1].receipt
     assert (receipt.usage, receipt.cost, receipt.calls) == (Usage(600, 50, 400, 7), 0.0123, 3)
     assert receipt.models == ("demo-1",)
     assert receipt.found_in.keys() >= set(receipt.repaired) > set()
-    assert receipt == fold.receipt
+    assert receipt == planned.fold.receipt
 
 
 def test_a_dry_run_asks_no_model(session: Path) -> None:

@@ -21,8 +21,7 @@ from foldline.handoff.importing import import_state, read_state
 from foldline.handoff.new_session import FORMATS, write_new
 from foldline.handoff.state import State, decode, encode, facts_in, schema
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.session import Session
-from foldline.transcripts import open_session
+from foldline.sessions import Session, open_session
 from foldline.view import view_of
 from foldline.wire import FORMATS as WIRES
 from sessions import Log, context, dumps, fold, long_log, pi_context

@@ -16,8 +16,8 @@ from foldline.facts.reading import facts_of
 from foldline.facts.speech import own_words
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult
 from foldline.policy import Layer, policy
+from foldline.sessions import open_session
 from foldline.strategies import summarize_older
-from foldline.transcripts import open_session
 from foldline.view import Brief
 from foldline.writers.draft import Draft
 from foldline.writers.gate import Judgement, bare, judge

@@ -15,9 +15,8 @@ from click.testing import CliRunner
 from foldline.cli.handoff import handoff as command
 from foldline.facts.reading import facts_of
 from foldline.handoff.goal import BEHIND, draft, hand_off, scorer
-from foldline.session import Session
+from foldline.sessions import Session, open_session
 from foldline.tokens.estimate import estimate
-from foldline.transcripts import open_session
 from sessions import Log, context, dumps, fold, pi_context
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"

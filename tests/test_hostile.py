@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from foldline.compactor import Compactor
-from foldline.inspection import Opened, inspect, status
+from foldline.desk.desk import Desk
+from foldline.desk.inspection import inspect
+from foldline.desk.status import status
 from foldline.policy import DEFAULT
-from foldline.transcripts import open_session
+from foldline.sessions import open_session
 
 ODD_FIGURES = [10**12, 10**30, -5, 1.5, "12", "many", True, None, [1], {"a": 1}, float("nan"), float("inf")]
 
@@ -65,9 +67,9 @@ SPELLINGS = {
 }
 
 
-def written(path: Path, records: list[dict[str, Any]]) -> Opened:
+def written(path: Path, records: list[dict[str, Any]]) -> Desk:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return Opened(open_session(path))
+    return Desk(open_session(path))
 
 
 @pytest.mark.parametrize("agent", SPELLINGS)

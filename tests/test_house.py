@@ -25,7 +25,10 @@ PUBLIC = {
     "compactor": {"Compactor", "Event", "FoldDue", "Folded", "Looping", "Rewound", "Risk", "SummaryFellBack"},
     "listing": {"Listed", "Listing", "listed"},
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
-    "session": {"Context", "Fault", "PastFold", "Session"},
+    "sessions": {
+        "Branch", "Context", "Fault", "PastFold", "Point", "Reading", "Row", "Session", "SessionFile", "SessionFormat",
+        "Source", "StoreFolder", "Stored", "Tail", "Transcript", "find", "open_session", "read_all", "recognize",
+    },
     "strategies": {"Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},
     "wire": {"FORMATS", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Wire", "decode", "decode_all", "detect", "encode", "paired", "read_usage"},
 }  # fmt: skip

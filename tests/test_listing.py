@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from foldline.inspection import Opened
+from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
+from foldline.desk.status import status
 from foldline.listing import COMPLETED, Listed, listed
 from foldline.policy import DEFAULT
-from foldline.transcripts import open_session
-from foldline.transcripts.ends import REACH
+from foldline.sessions import open_session
+from foldline.sessions.tail import REACH
 from sessions import HEADER, Log
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
@@ -112,7 +114,7 @@ def test_a_list_says_what_the_session_itself_says(home: Home, agent: str) -> Non
     place, rows = STORES[agent]
     path = home.write(place, rows(40))
     (entry,) = home.list()
-    whole = Opened(open_session(path))
+    whole = Desk(open_session(path))
     assert (entry.agent, entry.id, entry.cwd) == (agent, whole.session.id, "/srv/shop")
     assert (entry.model, entry.window, entry.compactions) == (whole.session.model, whole.budget.window, 0)
     assert entry.tokens == pytest.approx(whole.tokens, rel=0.01)
@@ -121,17 +123,17 @@ def test_a_list_says_what_the_session_itself_says(home: Home, agent: str) -> Non
 def test_a_session_of_pi_is_listed_as_it_is(home: Home) -> None:
     shutil.copyfile(SAMPLE, path := home.path(".pi/agent/sessions/--x--/one.jsonl"))
     (entry,) = home.list()
-    assert entry.tokens == pytest.approx(Opened(open_session(path)).tokens, rel=0.01)
+    assert entry.tokens == pytest.approx(Desk(open_session(path)).tokens, rel=0.01)
     assert entry.fill == pytest.approx(entry.tokens / entry.window)
 
 
 def test_a_folded_session_is_listed_as_it_is(home: Home) -> None:
     shutil.copyfile(SAMPLE, path := home.path(".pi/agent/sessions/--x--/one.jsonl"))
     before = home.list()[0].tokens
-    found = Opened(open_session(path))
-    found.session.fold(found.view, *found.plan(DEFAULT), found.meter)
+    found = Desk(open_session(path))
+    plan(found, DEFAULT).write()
     (entry,) = home.list()
-    assert (entry.tokens, entry.compactions) == (Opened(open_session(path)).tokens, 1)
+    assert (entry.tokens, entry.compactions) == (Desk(open_session(path)).tokens, 1)
     assert entry.tokens < before / 2
 
 
@@ -146,7 +148,7 @@ def test_only_the_branch_that_goes_on_counts(home: Home) -> None:
     log.leaf = log.lines[2]["id"]
     log.user("back to the first answer")
     path = home.pi("one", log)
-    assert home.list()[0].tokens == pytest.approx(Opened(open_session(path)).tokens, abs=50)
+    assert home.list()[0].tokens == pytest.approx(Desk(open_session(path)).tokens, abs=50)
     assert 10_000 < home.list()[0].tokens < 10_200
 
 
@@ -156,7 +158,7 @@ def test_a_bill_out_of_reach_is_looked_for_in_the_whole_file(home: Home) -> None
     log.message("assistant", [{"type": "text", "text": "one"}], model="demo-1", usage=_bill(10_000))
     log.user("a long text " * (REACH // 10))
     path = home.pi("one", log)
-    assert home.list()[0].tokens == Opened(open_session(path)).tokens
+    assert home.list()[0].tokens == Desk(open_session(path)).tokens
 
 
 def test_beyond_the_newest_ones_what_the_ends_do_not_tell_is_left_open(home: Home) -> None:
@@ -277,3 +279,16 @@ def _short(cwd: str = "/srv/shop", said: str = "begin") -> Log:
 
 def _bill(tokens: int) -> dict[str, int]:
     return {"input": tokens, "output": 10, "cacheRead": 0, "cacheWrite": 0, "totalTokens": tokens + 10}
+
+
+def test_the_window_is_the_one_that_the_file_tells(home: Home) -> None:
+    rows = codex_rows(3)
+    for row in rows:
+        if row["payload"].get("type") == "token_count":
+            row["payload"]["info"]["model_context_window"] = 123_456
+    path = home.write(".codex/sessions/2026/01/01/rollout-w.jsonl", rows)
+    assert [each.window for each in home.list()] == [123_456]
+    desk = Desk(open_session(path))
+    assert desk.budget.window == 123_456
+    assert status(desk, DEFAULT).window_known
+    assert Desk(open_session(path), window=50_000).budget.window == 50_000

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from foldline import Compactor, wire
+from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.errors import SessionError
-from foldline.inspection import Opened
 from foldline.messages import Usage
 from foldline.policy import DEFAULT
+from foldline.sessions import open_session
 from foldline.tokens.weigh import at_most, weigh
-from foldline.transcripts import open_session
 from foldline.view import Brief
 from foldline.wire import anthropic, openai_responses
 from foldline.writers.draft import Draft
@@ -249,11 +250,11 @@ def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_
     path = tmp_path / "session.jsonl"
     path.write_bytes(log)
     block = wire.decode({"role": "assistant", "content": [BLOCK]}, anthropic.NAME)
-    found = Opened(open_session(path))
-    after, fold = found.plan(DEFAULT, "", lambda brief, messages: Draft("", native=(block,)))
-    assert fold.receipt.native == "readable"
+    found = Desk(open_session(path))
+    planned = plan(found, DEFAULT).summarized_by(lambda brief, messages: Draft("", native=(block,)))
+    assert planned.fold.receipt.native == "readable"
     with pytest.raises(SessionError, match="nothing was written"):
-        found.session.fold(found.view, after, fold, found.meter)
+        planned.write()
     assert path.read_bytes() == log
 
 

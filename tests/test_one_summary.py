@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from foldline.compactor import Compactor
+from foldline.desk.desk import Desk
+from foldline.desk.plan import plan
 from foldline.engine import folding, run
-from foldline.inspection import Opened
 from foldline.messages import Message, Text, replace, text_of
 from foldline.page.extract import extract
 from foldline.policy import DEFAULT, Layer, budget
+from foldline.sessions import open_session
 from foldline.steps import Step, steps_by_hand
 from foldline.strategies import summarize_older
-from foldline.transcripts import open_session
 from foldline.view import Brief, View, view_of
 from provider_rules import check_valid
 
@@ -230,13 +231,13 @@ def test_a_session_file_holds_such_a_fold_and_takes_it_back(write: Any, pins: tu
 @pytest.mark.parametrize("write", [codex, pi, claude])
 def test_a_session_just_folded_is_nothing_to_do(write: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "session.jsonl", 60)
-    opened = Opened(open_session(path))
-    after, fold = opened.plan(DEFAULT)
-    assert fold
-    opened.session.fold(opened.view, after, fold, opened.meter)
-    assert not Opened(open_session(path)).plan(DEFAULT)[1]
+    opened = Desk(open_session(path))
+    planned = plan(opened, DEFAULT)
+    assert planned
+    planned.write()
+    assert not plan(Desk(open_session(path)), DEFAULT)
     open_session(path).undo()
-    assert Opened(open_session(path)).plan(DEFAULT)[1]
+    assert plan(Desk(open_session(path)), DEFAULT)
 
 
 def said(message: Message) -> Any:

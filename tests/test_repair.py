@@ -19,10 +19,10 @@ from foldline.fold import Fold
 from foldline.messages import Message, Text, ToolCall, ToolResult
 from foldline.page.extract import extract
 from foldline.policy import Layer
+from foldline.sessions import open_session
 from foldline.strategies import summarize_older
 from foldline.tokens.estimate import estimate
 from foldline.tokens.weigh import weigh
-from foldline.transcripts import open_session
 from foldline.view import Brief, View, view_of
 from foldline.writers.draft import Draft
 from foldline.writers.gate import judge

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from foldline.errors import CompactionError, SessionError, UnsafeEdit
 from foldline.fold import Fold, Receipt
+from foldline.handoff.new_session import write_new
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, Usage, replace, text_of
-from foldline.session import Session
+from foldline.sessions import Session
 from foldline.view import Edit, View
 from sessions import (
     BRANCH,
@@ -929,3 +930,32 @@ def test_any_fold_of_any_tree_is_read_back_and_can_be_undone(steps, folds, grows
             assert session.undo() is not None
             assert words(context(session)) == words(expected)
             assert words(pi_context(path.read_bytes())) == words(expected)
+
+
+# -- pi's own lists of files -------------------------------------------------------------------------------------
+
+
+def test_a_fold_lists_the_files_as_pi_lists_them_and_as_a_new_session_does(path, tmp_path):
+    log = Log()
+    for n in range(12):
+        log.step(n)
+        log.reply("", f"w{n}", path=f"src/made_{n}.py", content="x = 1\n")
+        log.lines[-1]["message"]["content"][0]["name"] = "write"
+        log.message("toolResult", [{"type": "text", "text": "ok"}], toolCallId=f"w{n}", toolName="write", isError=False)
+    session = Session(log.write(path))
+    _, after, _ = fold(session)
+    details = details_in(path)
+    assert "src/module_0.py" in details["readFiles"]
+    assert "src/made_0.py" in details["modifiedFiles"]
+    assert set(details["readFiles"]).isdisjoint(details["modifiedFiles"])
+    written = write_new(after.messages, "pi", str(tmp_path / "new.jsonl"))
+    beside = details_in(Path(written.path))
+    assert {key: beside[key] for key in ("readFiles", "modifiedFiles")} == {
+        key: details[key] for key in ("readFiles", "modifiedFiles")
+    }
+
+
+def details_in(path):
+    """What stands beside the newest summary of a log."""
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    return next(record["details"] for record in reversed(records) if record["type"] == "compaction")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foldline.errors import CompactionError
-from foldline.session import Session
+from foldline.sessions import Session
 from sessions import context, fold, ids, pi_context, shown_all, words
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"

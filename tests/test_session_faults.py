@@ -17,7 +17,7 @@ import pytest
 
 from foldline.errors import CompactionError, SessionError
 from foldline.messages import Message, Text
-from foldline.session import Session
+from foldline.sessions import Session
 from sessions import HEADER, Log, context, dumps, fold, ids, long_log, pi_context, shown_all, words
 
 GO_ON = Message("user", (Text("go on"),))
@@ -632,7 +632,7 @@ WRITES = """
     from sessions import fold
     from foldline.errors import SessionError
     from foldline.messages import Message, Text
-    from foldline.session import Session
+    from foldline.sessions import Session
     path = {path!r}
     {prepare}
     session = Session(path)

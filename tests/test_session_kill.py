@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from foldline.messages import Message, Text, ToolCall, ToolResult
-from foldline.session import Session
+from foldline.sessions import Session
 from sessions import Shown, context, folded, long_log, shown, shown_all, words
 
 KILLS = 500 if os.environ.get("CI") else 40

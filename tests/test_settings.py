@@ -15,9 +15,10 @@ from click.testing import CliRunner
 from foldline import Compactor, FoldDue, Folded, Message, Risk, Session, SummaryFellBack
 from foldline.cli import foldline
 from foldline.config import Compaction, Settings, Summaries
+from foldline.desk.desk import Desk
+from foldline.desk.status import status
 from foldline.engine import folding, run
 from foldline.errors import ConfigError
-from foldline.inspection import Opened, status
 from foldline.page.extract import extract
 from foldline.policy import preset
 from foldline.steps import steps_by_hand
@@ -173,16 +174,16 @@ def test_the_log_keeps_the_count_for_the_next_process(tmp_path: Path) -> None:
     path = long_log(12).write(tmp_path / "session.jsonl")
     policy = Settings(compaction=Compaction(max_auto_compactions=1)).to_policy()
     session = Session(path)
-    opened = Opened(session)
+    opened = Desk(session)
     made = folding(opened.view, steps_by_hand(policy, opened.view, opened.budget, 0), trigger="threshold")
     session.fold(opened.view, *run(made, extract), opened.meter)
     later = Compactor("", policy=policy)
     later.fit(Session(path).view().messages)
     assert later.state.startswith("limit of 1 ")
-    advice = status(Opened(Session(path)), policy).recommendations
+    advice = status(Desk(Session(path)), policy).recommendations
     assert any("limit of 1 automatic compactions reached" in line for line in advice)
     session.undo()
-    assert not any("limit of" in line for line in status(Opened(Session(path)), policy).recommendations)
+    assert not any("limit of" in line for line in status(Desk(Session(path)), policy).recommendations)
 
 
 # -- warn_at_compaction -------------------------------------------------------------------------------------------

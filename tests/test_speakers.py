@@ -17,7 +17,7 @@ from foldline.facts.pasted import without_output
 from foldline.facts.speakers import Span, spans_of, spoken, stopped
 from foldline.facts.speech import own_words, project_rules
 from foldline.messages import Message, Speaker, Text, ToolCall, ToolResult
-from foldline.transcripts import open_session, read_all, recognize
+from foldline.sessions import open_session, read_all, recognize
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 

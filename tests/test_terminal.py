@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from foldline.cli import foldline
-from foldline.session import Session
+from foldline.sessions import Session
 from sessions import fold, long_log
 
 RED = "\x1b[31mfailed\x1b[0m \x1b]0;owned\x07 \x9b2J at once \x08\x08"

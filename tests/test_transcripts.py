@@ -17,22 +17,15 @@ from hypothesis import strategies as st
 
 from foldline.errors import SessionError
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, Usage, text_of
-from foldline.session import Session
-from foldline.stores import stores
-from foldline.tokens.overhead import usual_overhead
+from foldline.sessions import Reading, Session, Transcript, open_session, read_all, recognize
+from foldline.sessions.registry import format_named, formats, names
+from foldline.sessions.stores import stores
 from foldline.tokens.weigh import weigh
-from foldline.transcripts import (
-    FORMATS,
-    READERS,
-    Reading,
-    Transcript,
-    open_session,
-    read_all,
-    reader,
-    recognize,
-)
 
 SAMPLES = Path(__file__).parent / "transcripts"
+
+READ = [known.name for known in formats() if known.read or known.read_all]
+"""The formats whose files are read whole."""
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 
 
@@ -522,7 +515,7 @@ def test_content_tells_the_format_and_not_the_name(name: str, tmp_path: Path) ->
     shutil.copy(SAMPLES / name, tmp_path / "anything")
     assert recognize(tmp_path / "anything") == OF[name]
     head = (SAMPLES / name).read_bytes()
-    assert reader(OF[name]).recognizes(head, str(SAMPLES / name))
+    assert format_named(OF[name]).recognizes(head, str(SAMPLES / name))
     (tmp_path / "marked").write_bytes(b"\xef\xbb\xbf" + head)
     assert recognize(tmp_path / "marked") == OF[name]
     assert read_all(tmp_path / "marked")[0].entries == read_all(SAMPLES / name)[0].entries
@@ -538,8 +531,8 @@ def test_results_that_hold_another_format_do_not_mislead(tmp_path: Path) -> None
 
 def test_every_sample_has_its_format() -> None:
     assert {path.name for path in SAMPLES.iterdir()} == OF.keys()
-    assert {*OF.values(), "openclaw"} == READERS.keys()
-    assert [reader(name).NAME for name in READERS] == [*READERS]
+    assert {*OF.values(), "openclaw"} == {*READ}
+    assert [format_named(name).name for name in names()] == names()
 
 
 def test_a_log_of_pi_is_a_session(tmp_path: Path) -> None:
@@ -564,7 +557,7 @@ def test_what_is_no_session_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="cannot be read"):
         open_session(tmp_path / "absent")
     path.write_bytes(b"")
-    for format in (None, *FORMATS):
+    for format in (None, *names()):
         with pytest.raises(SessionError):
             open_session(path, format=format)
         with pytest.raises(SessionError):
@@ -578,7 +571,7 @@ def test_stores_follow_the_environment() -> None:
     assert named["codex"] == "/c/sessions"
     assert named["claude-code"] == "/k/projects"
     assert named["opencode"] == "/h/.local/share/opencode"
-    assert named.keys() <= set(FORMATS)
+    assert named.keys() <= set(names())
 
 
 def test_a_transcript_is_not_written() -> None:
@@ -680,7 +673,7 @@ def test_junk_in_the_middle(tmp_path_factory: pytest.TempPathFactory, name: str,
         check_sane(found)
 
 
-@given(st.sampled_from([None, *READERS]), st.binary(max_size=400))
+@given(st.sampled_from([None, *READ]), st.binary(max_size=400))
 def test_nothing_but_junk(tmp_path_factory: pytest.TempPathFactory, format: str | None, junk: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "nothing"
     path.write_bytes(junk)
@@ -797,7 +790,7 @@ def test_where_nothing_was_billed_the_agents_usual_overhead_counts(tmp_path):
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     session = open_session(path)
     shown = sum(weigh(message, "claude3") for _, message in session.context.entries)
-    assert session.context.size("claude3").tokens == shown + usual_overhead("claude-code")
+    assert session.context.size("claude3").tokens == shown + format_named("claude-code").overhead
 
 
 def test_what_is_no_session_is_told_apart(tmp_path):

@@ -17,9 +17,9 @@ from foldline.handoff.new_session import write_new
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, replace, text_of
 from foldline.models import Model
 from foldline.recall import recall_tool
+from foldline.sessions import open_session
 from foldline.tokens.media import image_size
 from foldline.tokens.weigh import weigh
-from foldline.transcripts import open_session
 from foldline.view import identity
 from foldline.wire.reply import read_reply
 from provider_rules import check_valid, pairing_faults

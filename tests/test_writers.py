@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from foldline.errors import SessionError, UnsafeEdit
 from foldline.fold import Fold, Receipt
 from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
-from foldline.transcripts import open_session
-from foldline.transcripts.busy import opened_elsewhere
-from foldline.transcripts.writable import WritableTranscript
+from foldline.sessions import open_session
+from foldline.sessions.busy import opened_elsewhere
+from foldline.sessions.writable import WritableTranscript
 from foldline.view import Edit, View
 
 SAMPLES = Path(__file__).parent / "transcripts"

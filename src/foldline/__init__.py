@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from foldline.fold import Fold, Receipt
     from foldline.messages import Message, Summary, Usage
     from foldline.policy import Layer, Policy
-    from foldline.session import Session
+    from foldline.sessions import Session
     from foldline.view import Brief, Edit, Entry, View
 
 _PLACES = {
@@ -33,7 +33,7 @@ _PLACES = {
     "fold": ("Fold", "Receipt"),
     "messages": ("Message", "Summary", "Usage"),
     "policy": ("Layer", "Policy"),
-    "session": ("Session",),
+    "sessions": ("Session",),
     "view": ("Brief", "Edit", "Entry", "View"),
 }
 

@@ -11,9 +11,9 @@ from scripted_model import Reply, ScriptedModel
 
 from foldline.fold import Fold, Receipt
 from foldline.messages import Message, Summary, Text, ToolResult, replace
-from foldline.transcripts import open_session
-from foldline.transcripts.busy import opened_elsewhere
-from foldline.transcripts.writable import WritableTranscript
+from foldline.sessions import open_session
+from foldline.sessions.busy import opened_elsewhere
+from foldline.sessions.writable import WritableTranscript
 from foldline.view import Edit, View
 
 CLIENTS = [
@@ -246,7 +246,7 @@ def test_compactions_of_codex_itself_are_undone(tmp_path: Path) -> None:
 def test_a_session_at_work_is_seen(client: str, tmp_path: Path) -> None:
     talk = Talk(client, tmp_path)
     log = tmp_path / "seen"
-    code = f"from foldline.transcripts.busy import opened_elsewhere as o; print(o({str(tmp_path)!r} + '/link'))"
+    code = f"from foldline.sessions.busy import opened_elsewhere as o; print(o({str(tmp_path)!r} + '/link'))"
     find = f"ln -sf $(find {tmp_path}/home -name '*.jsonl' -path '*s/*' | tail -1) {tmp_path}/link"
     talk.say(command=f'{find}; PYTHONPATH={":".join(filter(None, sys.path))} {sys.executable} -c "{code}" > {log}')
     assert len(json.loads(log.read_text())) == 1

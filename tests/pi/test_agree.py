@@ -12,8 +12,8 @@ from foldline.errors import SessionError
 from foldline.messages import Message, Summary, Text, ToolCall
 from foldline.page.extract import extract
 from foldline.policy import Layer
-from foldline.session import Session
-from foldline.session.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
+from foldline.sessions import Session
+from foldline.sessions.pi.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
 from foldline.steps import Step, steps_by_hand
 from foldline.strategies import prune_tool_outputs
 

@@ -25,7 +25,7 @@ from foldline.compactor import Compactor
 from foldline.messages import Message, Text
 from foldline.overflow import read as read_overflow
 from foldline.policy import Layer, policy
-from foldline.session import Session
+from foldline.sessions import Session
 from foldline.strategies import summarize_older
 from foldline.view import Brief
 from foldline.writers.model import ModelSummarizer

@@ -10,7 +10,7 @@ import click
 from foldline.cli.options import print_json
 from foldline.config import decoded, read_settings, settings_path
 from foldline.errors import ConfigError
-from foldline.session.writing import replace_file
+from foldline.sessions.writing import replace_file
 
 
 @click.command()

@@ -9,11 +9,8 @@ import click
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import visible
 from foldline.cli.options import opened, print_json, session_options
-from foldline.errors import SessionError
-from foldline.session import Session
-from foldline.session.branching import Branch, Point, points
-from foldline.session.branching import branch as branch_off
-from foldline.transcripts import Transcript
+from foldline.clipping import one_line
+from foldline.sessions.file import Branch, Point
 
 
 @click.command()
@@ -27,26 +24,19 @@ def branch(at: str | None, session: str | None, as_json: bool, strict: bool, win
     asks = at is None and sys.stdin.isatty() and not as_json
     if at is None and not asks:
         raise click.UsageError("--at=MESSAGE-ID is needed where no one can choose; `session show` lists the ids")
-    found = branchable(opened(session, strict=strict, window=window).session)
+    found = opened(session, strict=strict, window=window).session
     if at is None:
-        at = _chosen(points(found))
+        at = _chosen(found.points())
     if at is None:
         click.echo(f"nothing to branch from: no user message in {found.path}", err=True)
         sys.exit(NOTHING_TO_DO)
-    made = branch_off(found, at)
+    made = found.branch(at)
     if as_json:
         print_json(made)
         return
     for fault in made.faults:
         click.echo(f"warning: {found.path}: {fault}", err=True)
     click.echo(draw_branch(made))
-
-
-def branchable(session: Session | Transcript) -> Session:
-    """The session where it is one that can be branched; else `SessionError` says what can be done instead."""
-    if isinstance(session, Session):
-        return session
-    raise SessionError(f"sessions of {session.agent} cannot be branched; hand it off instead", path=session.path)
 
 
 def draw_branch(made: Branch) -> str:
@@ -68,5 +58,4 @@ def _chosen(found: list[Point]) -> str | None:
 
 
 def _line(point: Point) -> str:
-    said = visible(" ".join(point.text[:400].split()))
-    return said if len(said) <= 80 else said[:79] + "…"
+    return visible(one_line(point.text, 80))

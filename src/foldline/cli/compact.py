@@ -8,7 +8,6 @@ import sys
 
 import click
 
-from foldline.by_hand import refuse_read_only, spent, why_not_native
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import RULE, bar, percent, row, title, tokens, visible
 from foldline.cli.options import (
@@ -21,16 +20,12 @@ from foldline.cli.options import (
     session_options,
 )
 from foldline.cli.summaries import asked_for, by_model, model_options
-from foldline.fold import Fold
-from foldline.inspection import Opened
+from foldline.clipping import clipped
+from foldline.desk.plan import FoldPlan, plan
+from foldline.desk.summaries import spent
+from foldline.handoff.new_session import FORMATS
 from foldline.risk import risk_of
-from foldline.transcripts.busy import refuse_busy
-from foldline.view import View
-from foldline.writers import EXTRACT
 from foldline.writers.native import BETA
-
-NEW_FORMATS = ("pi", "openai-chat", "openai-responses", "anthropic", "gemini")
-"""What a folded session can be written as, `handoff.new_session.FORMATS`."""
 
 _NATIVE = {
     "readable": f"the provider's own; requests that hold it need the header anthropic-beta: {BETA}",
@@ -45,7 +40,7 @@ _NATIVE = {
 @click.option(
     "--to",
     "format",
-    type=click.Choice(NEW_FORMATS),
+    type=click.Choice(FORMATS),
     help="Write a new session in this format instead; of any but pi, --out names its file.",
 )
 @click.option("--out", metavar="FILE", help="The new session's file; with --to.")
@@ -82,77 +77,65 @@ def compact(
         raise click.UsageError("--out goes with --to")
     if format and not dry_run:
         check_place(format, out, "--out")
-    found = opened(session, strict=strict, window=window)
-    if not (dry_run or format or force):
-        refuse_busy(found.session.path)
+    desk = opened(session, strict=strict, window=window)
+    if not (dry_run or format):
+        desk.check_writable(force=force)
     chosen, settings = chosen_policy(policy)
     writer = asked_for(settings.summary, model, fallbacks, native, base_url, timeout)
-    if native and (why := why_not_native(found, writer, format or "")):
+    planned = plan(desk, chosen, focus, writer, into=format or "")
+    if native and (why := planned.why_not_native):
         click.echo(f"The provider's own compaction is not asked for: {why}.", err=True)
-    after, fold = found.plan(chosen, focus)
     warn_at = settings.compaction.warn_at_compaction
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
-    if not as_json and (dry_run or asks or writer.model == EXTRACT or not fold):
-        summary = next((m.summary.text for m in after.messages if m.summary), "") if dry_run or asks else ""
-        click.echo(preview(found, after, fold, summary, writer.model, warn_at))
-    if not fold:
+    if not as_json and (dry_run or asks or not planned.asks_model or not planned):
+        click.echo(preview(planned, warn_at, whole=dry_run or asks))
+    if not planned:
         if as_json:
-            print_json({"session": found.session.path, "fold": None})
+            print_json({"session": desk.session.path, "fold": None})
         sys.exit(NOTHING_TO_DO)
-    if not (dry_run or format):
-        refuse_read_only(found)
     if asks:
         click.confirm("Fold this session?", abort=True)
-    if writer.model != EXTRACT and not dry_run:
-        after, fold = by_model(found, chosen, focus, writer, into=format or "", asks=asks)
+    if planned.asks_model and not dry_run:
+        planned = by_model(planned, asks=asks)
         if not as_json:
-            click.echo(f"{title('Compaction')}\n{figures(found, after, fold, warn_at)}")
-    done = "" if dry_run else _written(found, after, fold, format, out)
+            click.echo(f"{title('Compaction')}\n{figures(planned, warn_at)}")
+    done = "" if dry_run else _written(planned, out)
     if as_json:
-        print_json({"session": found.session.path, "written": not dry_run, "fold": fold, "over": found.over(after)})
+        over = desk.over(planned.after)
+        print_json({"session": desk.session.path, "written": not dry_run, "fold": planned.fold, "over": over})
     elif done:
         click.echo(done)
 
 
-def _written(found: Opened, after: View, fold: Fold, format: str | None, out: str | None) -> str:
+def _written(planned: FoldPlan, out: str | None) -> str:
     """Writes the fold, in place or as a new session, and says what was done."""
-    session = found.session
-    if format is None:
-        session.fold(found.view, after, fold, found.meter)
-        return f"Folded. Undo with: foldline session undo --session {shlex.quote(session.path)}"
-    from foldline.cli.export import draw_written
-    from foldline.handoff.new_session import write_new
+    if planned.into:
+        from foldline.cli.export import draw_written
 
-    written = write_new(
-        after.messages,
-        format,
-        out,
-        cwd=os.getcwd(),
-        model=session.model,
-        agent=getattr(session, "agent", "pi"),
-        parent=session.path,
-        tokens_before=fold.receipt.tokens_before,
-    )
-    return draw_written("Folded into", written)
+        return draw_written("Folded into", planned.write_new(out, cwd=os.getcwd()))
+    planned.write()
+    return f"Folded. Undo with: foldline session undo --session {shlex.quote(planned.desk.session.path)}"
 
 
-def preview(found: Opened, after: View, fold: Fold, summary: str, model: str, warn_at: int) -> str:
-    """What a fold does, in figures, with the summary that it installs, or that code would write where a model does."""
-    heading = title("Compaction Preview")
-    if not fold:
-        size = f"{tokens(found.tokens)} in {len(found.view.entries)} messages"
-        return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{found.in_the_way(after)}".rstrip()
-    lines = [heading, figures(found, after, fold, warn_at)]
-    if model != EXTRACT:
-        lines.append(row("Summary By", f"{model}, asked once this is folded; here it is by extraction") + "\n")
-    if summary:
-        lines += ["Summary", RULE, summary, ""]
+def preview(planned: FoldPlan, warn_at: int, *, whole: bool) -> str:
+    """What a fold does, in figures; `whole` adds the summary, as it is or as code would write it where a model does."""
+    heading, desk = title("Compaction Preview"), planned.desk
+    if not planned:
+        size = f"{tokens(desk.tokens)} in {len(desk.view.entries)} messages"
+        return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{desk.in_the_way(planned.after)}".rstrip()
+    lines = [heading, figures(planned, warn_at)]
+    if planned.asks_model:
+        lines.append(
+            row("Summary By", f"{planned.writer.model}, asked once this is folded; here it is by extraction") + "\n"
+        )
+    if whole and planned.summary:
+        lines += ["Summary", RULE, planned.summary, ""]
     return visible("\n".join(lines))
 
 
-def figures(found: Opened, after: View, fold: Fold, warn_at: int) -> str:
+def figures(planned: FoldPlan, warn_at: int) -> str:
     """A fold's receipt, one figure a line; `warn_at` is the compaction from which the risk is higher."""
-    r, window = fold.receipt, found.budget.window
+    r, window = planned.fold.receipt, planned.desk.budget.window
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     lines = [
         row(
@@ -161,7 +144,7 @@ def figures(found: Opened, after: View, fold: Fold, warn_at: int) -> str:
         ),
         row("After", f"{tokens(r.tokens_after):<16} {bar(r.tokens_after / window)} {percent(r.tokens_after / window)}"),
         row("Freed", f"{tokens(r.freed)} (± {r.error:.1%})"),
-        row("Messages", f"{r.messages_folded} of {len(found.view.entries)} folded, the rest word for word"),
+        row("Messages", f"{r.messages_folded} of {len(planned.desk.view.entries)} folded, the rest word for word"),
         row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
         row("Prompt cache", f"{tokens(r.cache_discarded)} to be read again"),
         row("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost, warn_at).level.lower()})"),
@@ -174,7 +157,7 @@ def figures(found: Opened, after: View, fold: Fold, warn_at: int) -> str:
         lines.append(row("Native", _NATIVE[r.native]))
     lines += [row("Written Again", why) for why in r.rewritten]
     lines += [row("Remark", remark) for remark in r.remarks]
-    if why := found.in_the_way(after):
+    if why := planned.desk.in_the_way(planned.after):
         lines.append(f"✗ {why}")
     return "\n".join(lines) + "\n"
 
@@ -187,4 +170,4 @@ def _short(fact: str) -> str:
     label, _, said = fact.partition(": ")
     if "/" in said and " " not in said and len(label) < 16:
         return f"{label}: …{said[len(label) - 45 :]}"
-    return fact[:47] + "…"
+    return clipped(fact, 48)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import click
 
 from foldline.ages import age
-from foldline.by_hand import spent
 from foldline.cli import LazyGroup
 from foldline.cli.drawing import bar, percent, row, title, tokens, visible
 from foldline.cli.options import chosen_policy, opened, policy_option, print_json, session_options
+from foldline.desk.inspection import Inspection
+from foldline.desk.inspection import inspect as inspect_session
+from foldline.desk.status import Status
+from foldline.desk.status import status as status_of
+from foldline.desk.summaries import spent
 from foldline.fold import Receipt
-from foldline.inspection import Inspection, Status
-from foldline.inspection import inspect as inspect_session
-from foldline.inspection import status as status_of
 from foldline.risk import HARD_AFTER, risk_of
-from foldline.session import PastFold
+from foldline.sessions.reading import PastFold
 
 LAYERS = {"prune": "Layer 1 (prune)", "summarize": "Layer 2 (summarize)", "full": "Layer 3 (full)"}
 """The layers by the numbers that the OpenClaw requirements give them."""

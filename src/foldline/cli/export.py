@@ -14,7 +14,7 @@ from foldline.cli.options import check_place, opened, print_json, session_option
 from foldline.handoff.exporting import export as export_state
 from foldline.handoff.exporting import write_state
 from foldline.handoff.importing import import_state, piped_state, read_state
-from foldline.handoff.new_session import FORMATS, Written
+from foldline.handoff.new_session import FORMATS, NewSession
 from foldline.handoff.state import State, encode
 
 KINDS = (
@@ -103,13 +103,13 @@ def draw_export(state: State, path: str, size: int, gone: Mapping[str, int] | No
     for kind in KINDS:
         if count := len(getattr(state, kind)):
             lines.append(row(kind.replace("_", " ").capitalize(), f"{count:,}"))
-    lines += [row("Summary", f"{state.tokens.summary:,} tokens"), row("Written", f"{path} ({size:,} bytes)")]
+    lines += [row("Summary", f"{state.tokens.summary:,} tokens"), row("NewSession", f"{path} ({size:,} bytes)")]
     if gone is not None:
         lines.append(row("Redacted", ", ".join(f"{n} {kind}" for kind, n in sorted(gone.items())) or "nothing found"))
     return "\n".join(lines)
 
 
-def draw_written(what: str, written: Written) -> str:
+def draw_written(what: str, written: NewSession) -> str:
     """Where a new session is, and what could not be carried into it."""
     lines = [f"{what}: {written.format} session {written.id}".rstrip(), written.path]
     if written.left_out:

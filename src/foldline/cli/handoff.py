@@ -11,8 +11,6 @@ from foldline.cli import NOTHING_TO_DO
 from foldline.cli.export import draw_written, into_option, to_option
 from foldline.cli.options import check_place, opened, print_json, session_options
 from foldline.handoff.goal import TOKENS, draft, hand_off
-from foldline.handoff.new_session import FORMATS
-from foldline.session import Session
 
 
 @click.command()
@@ -64,16 +62,10 @@ def handoff(
     if not (text or "").strip():
         click.echo("the draft was emptied; nothing was written", err=True)
         sys.exit(NOTHING_TO_DO)
-    beside = os.path.dirname(os.path.abspath(found.path)) if isinstance(found, Session) else None
-    into = into or (beside if format == FORMATS[0] else None)
-    written = hand_off(found, text or "", format, into, cwd=_cwd(found))
+    if format == found.agent:
+        into = into or os.path.dirname(os.path.abspath(found.path))
+    written = hand_off(found, text or "", format, into, cwd=found.cwd or os.getcwd())
     if as_json:
         print_json({"draft": made, "written": written})
     else:
         click.echo(draw_written("Handed off", written))
-
-
-def _cwd(found: object) -> str:
-    """The directory that the old session worked in, else this one."""
-    header = found.header if isinstance(found, Session) else {}
-    return str(header.get("cwd") or getattr(found, "cwd", "") or os.getcwd())

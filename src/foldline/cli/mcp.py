@@ -14,7 +14,7 @@ def mcp() -> None:
 
     An agent's settings name the command `foldline mcp`; the session meant is the newest of the directory it runs in.
     """
-    from foldline.recall.mcp import serve
+    from foldline.mcp.server import serve
 
     with suppress(KeyboardInterrupt):
         serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -10,11 +10,9 @@ import click
 import msgspec
 
 from foldline.config import Settings, read_settings
+from foldline.desk.desk import Desk
 from foldline.errors import SessionError
-from foldline.inspection import Opened
 from foldline.policy import PRESETS, Policy, preset
-from foldline.stores.finding import find
-from foldline.transcripts import open_session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,15 +54,15 @@ policy_option = click.option(
 force_option = click.option("--force", is_flag=True, help="Write although the session's agent has it open.")
 
 
-def opened(session: str | None, *, strict: bool, window: int | None = None) -> Opened:
+def opened(session: str | None, *, strict: bool, window: int | None = None) -> Desk:
     """The session meant, read; says on standard error which one it is where none was named, and what is damaged in it."""
-    path = find(session, cwd=os.getcwd())
+    desk = Desk.open(session, strict=strict, window=window)
+    path = desk.session.path
     if session is None:
         click.echo(f"session: {path}", err=True)
-    found = open_session(path, strict=strict)
-    for fault in found.faults:
+    for fault in desk.session.faults:
         click.echo(f"warning: {path}: {fault}", err=True)
-    return Opened(found, window=window)
+    return desk
 
 
 def check_place(format: str, path: str | None, option: str) -> None:

@@ -9,9 +9,8 @@ import click
 from foldline.cli import NOTHING_TO_DO
 from foldline.cli.drawing import title, visible
 from foldline.cli.options import force_option, opened, print_json, session_options
-from foldline.inspection import Opened, what
-from foldline.transcripts import open_session
-from foldline.transcripts.busy import refuse_busy
+from foldline.desk.desk import Desk
+from foldline.desk.inspection import what
 
 
 @click.command()
@@ -39,16 +38,14 @@ def show(folded: bool, session: str | None, as_json: bool, strict: bool, window:
 def undo(force: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
     """Take back the newest fold; what came after it stays in the context."""
     found = opened(session, strict=strict, window=window)
-    if not force:
-        refuse_busy(found.session.path)
     before = found.tokens
-    fold = found.session.undo()
+    fold = found.undo(force=force)
     if fold is None:
         if as_json:
             print_json({"session": found.session.path, "undone": None})
         click.echo("nothing to undo: no fold stands in this session", err=True)
         sys.exit(NOTHING_TO_DO)
-    after = Opened(open_session(found.session.path), window=window).tokens
+    after = Desk.open(found.session.path, window=window).tokens
     if as_json:
         print_json({"session": found.session.path, "undone": fold, "tokens_before": before, "tokens_after": after})
     else:

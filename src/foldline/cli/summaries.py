@@ -11,17 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from foldline import by_hand
 from foldline.config import Summaries, check_summaries
 from foldline.errors import SummaryFailed
-from foldline.fold import Fold
 from foldline.messages import replace
 from foldline.writers import EXTRACT
 
 if TYPE_CHECKING:
-    from foldline.inspection import Opened
-    from foldline.policy import Policy
-    from foldline.view import View
+    from foldline.desk.plan import FoldPlan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,25 +74,23 @@ def asked_for(
     return settings
 
 
-def by_model(
-    found: Opened, policy: Policy, focus: str, settings: Summaries, *, into: str, asks: bool
-) -> tuple[View, Fold]:
-    """The fold with its summary by the model that `settings` name.
+def by_model(plan: FoldPlan, *, asks: bool) -> FoldPlan:
+    """The plan with its summary by the model that its writer names.
 
     Where no model wrote one that could be used, it is extracted if the settings or, asked, the user say so; else
     `SummaryFailed` is raised. Either way what was spent is told.
     """
-    with _waiting(settings.model):
-        after, fold = by_hand.by_model(found, policy, focus, settings, into=into)
+    with _waiting(plan.writer.model):
+        plan = plan.summarized()
     try:
-        if told := by_hand.why_extracted(fold.receipt, settings):
+        if told := plan.why_extracted():
             click.echo(told, err=True)
     except SummaryFailed as failure:
         if not asks:
             raise
         click.echo(failure, err=True)
         click.confirm("Fold with a summary by extraction instead?", abort=True)
-    return after, fold
+    return plan
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.clipping import one_line
 from foldline.facts.folders import listed_in
 from foldline.facts.standing import changed_files, open_faults
 from foldline.facts.texts import said_in
@@ -72,5 +73,4 @@ def _named(facts: Facts) -> Iterator[tuple[str, str, int]]:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text[:200].split())
-    return line if len(line) <= 80 else line[:79] + "…"
+    return one_line(text, 80)

@@ -13,14 +13,13 @@ from foldline.facts.reading import facts_of
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts
 from foldline.handoff.state import Source, State, Tokens, decode, encode, facts_in, fields_of
-from foldline.messages import Message, Summary, replace
+from foldline.messages import Message
 from foldline.models import model as model_named
 from foldline.page.extract import compose
-from foldline.session import Session
-from foldline.session.branching import lineage, write_whole
-from foldline.session.composing import now
+from foldline.sessions.file import SessionFile, Told
+from foldline.sessions.pi.composing import now
+from foldline.sessions.writing import write_whole
 from foldline.tokens.estimate import estimate
-from foldline.transcripts.transcript import Transcript
 from foldline.view import Brief
 
 SUMMARY_TOKENS = 4_000
@@ -29,15 +28,13 @@ SUMMARY_TOKENS = 4_000
 STATE = "state"
 """The key of foldline's note on the record that an import opens a session with: the state, whole."""
 
-Told = tuple[str, Message]
 
-
-class History:
+class SessionHistory:
     """What a session was told and did from its first message on, and the facts in it."""
 
-    def __init__(self, session: Session | Transcript) -> None:
+    def __init__(self, session: SessionFile) -> None:
         self.imported: State | None = None
-        self.messages: list[Told] = self._lineage(session) if isinstance(session, Session) else _whole(session)
+        self.messages = self._messages(session.lineage())
         earlier = facts_in(self.imported) if self.imported else Facts()
         self.facts = merge(earlier, facts_of(message for _, message in self.messages))
         self._ids = _ids(self.imported)
@@ -48,18 +45,17 @@ class History:
         place = at - self.carried
         return self.messages[place][0] if 0 <= place < len(self.messages) else self._ids.get(at, "")
 
-    def _lineage(self, session: Session) -> list[Told]:
-        told = lineage(session)
+    def _messages(self, told: list[Told]) -> list[tuple[str, Message]]:
         self.imported = _noted(told[0][2]) if told else None
         return [(id, message) for id, message, _ in (told[1:] if self.imported else told)]
 
 
-def export(session: Session | Transcript, *, window: int | None = None) -> State:
+def export(session: SessionFile, *, window: int | None = None) -> State:
     """The state of a session, read from all of its messages, the folded ones among them."""
     known = model_named(session.model)
     meter = session.meter(known.family)
     view = session.view(meter)
-    history = History(session)
+    history = SessionHistory(session)
     facts, earlier = history.facts, history.imported
     summary = compose(Brief(SUMMARY_TOKENS), facts) if facts != Facts() else ""
     count = meter.total(round(view.tokens / meter.ratio))
@@ -67,11 +63,11 @@ def export(session: Session | Transcript, *, window: int | None = None) -> State
     return State(
         exported=now(),
         source=Source(
-            session.agent if isinstance(session, Transcript) else "pi",
+            session.agent,
             clean(session.id),
             clean(session.path),
             clean(session.model),
-            clean(_cwd(session)),
+            clean(session.cwd),
             session.compactions,
             facts.end,
             history.carried,
@@ -92,10 +88,6 @@ def write_state(state: State, path: str) -> int:
     return len(data)
 
 
-def _cwd(session: Session | Transcript) -> str:
-    return session.cwd if isinstance(session, Transcript) else str(session.header.get("cwd") or "")
-
-
 def _noted(note: Mapping[str, Any]) -> State | None:
     """The state that an import left on a record; a note that is none is passed over."""
     if STATE not in note:
@@ -114,20 +106,3 @@ def _ids(state: State | None) -> dict[int, str]:
         state.operations, state.errors, state.files, state.open_work, state.next_steps,
     )  # fmt: skip
     return {fact.at: fact.id for facts in kinds for fact in facts if fact.id}
-
-
-def _whole(session: Transcript) -> list[Told]:
-    """The live context, and where folds took something from it, what they took in place of their summaries."""
-    reading = session.reading
-    entries = list(reading.entries)
-    if not session.compactions or not reading.folded:
-        return entries
-    originals = dict(reading.folded)
-    live = [(id, originals.pop(id, _without_summary(message))) for id, message in entries]
-    return [*originals.items(), *((id, message) for id, message in live if message.parts)]
-
-
-def _without_summary(message: Message) -> Message:
-    if message.summary is None:
-        return message
-    return replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Summary)))

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from foldline.facts.speech import clean
 from foldline.facts.types import Facts, File
-from foldline.handoff.exporting import History, Told
-from foldline.handoff.new_session import Written, write_new
-from foldline.handoff.portable import PI
+from foldline.handoff.exporting import SessionHistory
+from foldline.handoff.new_session import NewSession, write_new
 from foldline.messages import Message, Text, ToolCall, ToolResult, Value, text_of
 from foldline.page.lines import cut, trail
-from foldline.session import Session
+from foldline.sessions.file import SessionFile
+from foldline.sessions.pi import PI
 from foldline.tokens.estimate import estimate
-from foldline.transcripts.transcript import Transcript
 
 TOKENS = 2_000
 """The size of a draft at most, where the goal itself leaves room."""
@@ -48,7 +47,7 @@ class Pointer(Value, frozen=True, omit_defaults=False):
     text: str
 
 
-class Draft(Value, frozen=True, omit_defaults=False):
+class HandoffDraft(Value, frozen=True, omit_defaults=False):
     """The prompt that opens the new session, to be edited first, and what it names."""
 
     goal: str
@@ -59,16 +58,15 @@ class Draft(Value, frozen=True, omit_defaults=False):
     pointers: tuple[Pointer, ...] = ()
 
 
-def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> Draft:
+def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDraft:
     """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
     goal = clean(goal).strip()
-    history = History(session)
+    history = SessionHistory(session)
     facts = history.facts
     words = [_words_of(message) for _, message in history.messages]
     score = scorer(goal, words)
     near = _nearest(history.messages, words, score)
-    agent = session.agent if isinstance(session, Transcript) else PI
-    head = f"{BEHIND}, in session {clean(session.id)} of {agent}. What follows was gathered from there for this goal."
+    head = f"{BEHIND}, in session {clean(session.id)} of {session.agent}. What follows was gathered from there for this goal."
     place = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
     tail = f"Any of them in full: foldline recall ID --session {place}"
     room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
@@ -84,7 +82,7 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
     if "In the old session" in shown:
         blocks.append(tail)
     text = "\n\n".join([goal, head, *blocks])
-    return Draft(
+    return HandoffDraft(
         goal,
         text,
         estimate(text),
@@ -95,12 +93,12 @@ def draft(session: Session | Transcript, goal: str, *, tokens: int = TOKENS) -> 
 
 
 def hand_off(
-    session: Session | Transcript, text: str, format: str = PI, path: str | None = None, *, cwd: str = ""
-) -> Written:
+    session: SessionFile, text: str, format: str = PI, path: str | None = None, *, cwd: str = ""
+) -> NewSession:
     """Opens a new session with a draft as the user left it: the goal in the user's words, the rest apart from them."""
     goal, mark, rest = text.strip().partition(f"\n{BEHIND}")
     parts = (Text(goal.strip()), Text((mark + rest).strip())) if mark and goal.strip() else (Text(text.strip()),)
-    parent = session.path if isinstance(session, Session) else ""
+    parent = session.path if session.agent == PI else ""
     return write_new([Message("user", parts)], format, path, cwd=cwd, parent=parent)
 
 
@@ -152,7 +150,7 @@ def _words_of(message: Message) -> str:
     return clean("\n".join(said))
 
 
-def _nearest(messages: Sequence[Told], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
+def _nearest(messages: Sequence[tuple[str, Message]], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
     """The messages that bear on the goal most, with their points; what was said counts more than what a tool put out."""
     half = [0.5 if message.speaker == "tool" else 1.0 for _, message in messages]
     ranked = sorted(((score(text) * half[place], place) for place, text in enumerate(words)), reverse=True)

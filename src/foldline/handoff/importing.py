@@ -10,11 +10,11 @@ import msgspec
 from foldline.errors import FormatError
 from foldline.facts.types import Facts
 from foldline.handoff.exporting import STATE
-from foldline.handoff.new_session import Written, write_new
-from foldline.handoff.portable import PI
+from foldline.handoff.new_session import NewSession, write_new
 from foldline.handoff.state import LARGEST, State, decode, facts_in
 from foldline.messages import Message, Summary, replace
 from foldline.page.extract import compose
+from foldline.sessions.pi import PI
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
 
@@ -46,7 +46,7 @@ def piped_state(stream: IO[bytes]) -> State:
 
 def import_state(
     state: State, format: str = PI, path: str | None = None, *, cwd: str = "", tokens: int = TEXT_TOKENS
-) -> Written:
+) -> NewSession:
     """Opens a new session at the head of which the state stands as a summary, with the facts behind it."""
     message = Message("user", (Summary(opening(state, tokens), facts_in(state).data()),))
     note = {STATE: msgspec.to_builtins(state)}

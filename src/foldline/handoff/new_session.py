@@ -14,9 +14,7 @@ from msgspec import field
 
 from foldline import wire
 from foldline.errors import SessionError
-from foldline.facts.merging import from_data
 from foldline.handoff.portable import (
-    PI,
     one_item_each,
     parts_alone,
     portable,
@@ -24,20 +22,18 @@ from foldline.handoff.portable import (
     results_together,
 )
 from foldline.messages import Message, Summary, Value
-from foldline.session.branching import new_id, new_path, write_whole
-from foldline.session.composing import new_id as new_entry_id
-from foldline.session.composing import now
-from foldline.session.dialect import stored
-from foldline.session.log import KNOWN_VERSION
-from foldline.session.writing import encoded
-from foldline.stores import stores
+from foldline.sessions.pi import FORMAT as LOG
+from foldline.sessions.pi import PI
+from foldline.sessions.pi.composing import details_of, new_entry_id, new_path, new_session_id, now
+from foldline.sessions.pi.dialect import KNOWN_VERSION, stored
+from foldline.sessions.writing import encoded, write_whole
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
 FORMATS = (PI, *wire.FORMATS)
 """The formats that a session can be written in."""
 
 
-class Written(Value, frozen=True, omit_defaults=False):
+class NewSession(Value, frozen=True, omit_defaults=False):
     """A session that was written: its id where the format has one, its messages, and what could not be carried."""
 
     path: str
@@ -58,7 +54,7 @@ def write_new(
     parent: str = "",
     tokens_before: int = 0,
     note: Mapping[str, Any] | None = None,
-) -> Written:
+) -> NewSession:
     """Writes messages as a new session file; refuses to take the place of one that is there.
 
     Without a path, a session of pi goes where pi keeps those of `cwd`. Thinking is bound to the model that thought it
@@ -69,7 +65,7 @@ def write_new(
         raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
     lost: Counter[str] = Counter()
     carried = list(portable(messages, format, lost))
-    id, stamp = new_id() if format == PI else "", now()
+    id, stamp = new_session_id() if format == PI else "", now()
     place = place_for(path, format, cwd=cwd, id=id, stamp=stamp)
     if format == PI:
         lost["system"] += sum(1 for m in carried if m.role == "system")
@@ -82,7 +78,7 @@ def write_new(
         document, count = _document(carried, format)
         data = _json(document)
     write_whole(place, data)
-    return Written(place, format, id, count, {kind: n for kind, n in lost.items() if n})
+    return NewSession(place, format, id, count, {kind: n for kind, n in lost.items() if n})
 
 
 def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -> str:
@@ -101,7 +97,7 @@ def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -
 
 def pi_folder(cwd: str, environment: Mapping[str, str] = os.environ) -> Path:
     """Where pi keeps the sessions of a working directory."""
-    store = next(folder for agent, folder, _ in stores(environment) if agent == PI)
+    store = next(iter(LOG.stores(environment))).folder
     safe = os.path.abspath(cwd or ".").removeprefix("/").replace("/", "-").replace("\\", "-").replace(":", "-")
     return store / f"--{safe}--"
 
@@ -138,18 +134,12 @@ def _records(
 
 
 def _compaction(summary: Summary, tokens_before: int) -> dict[str, Any]:
-    files = from_data(summary.facts).files
-    details = {
-        "readFiles": sorted(f.path for f in files if not f.changed),
-        "modifiedFiles": sorted(f.path for f in files if f.changed),
-        "foldline": {"facts": summary.facts},
-    }
     return {
         "type": "compaction",
         "summary": summary.text,
         "firstKeptEntryId": "",
         "tokensBefore": tokens_before,
-        "details": details,
+        "details": details_of(summary),
     }
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, replace
 from foldline.pairs import answers
+from foldline.sessions.pi import PI
 from foldline.view import is_empty
 from foldline.wire import anthropic, gemini, openai_chat, openai_responses
-
-PI = "pi"
 
 _ID = re.compile(r"[^\w-]", re.ASCII)
 _DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)

@@ -10,7 +10,7 @@ from typing import overload
 from foldline.listing.known import Known, Memory
 from foldline.messages import Value
 from foldline.places import cache_file
-from foldline.stores.finding import SessionFile, session_files
+from foldline.sessions.finding import StoreFile, session_files
 
 __all__ = ["Listed", "Listing", "listed"]
 
@@ -47,7 +47,7 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
 class Listing(Sequence[Listed]):
     """Sessions, newest first; each row is made when it is asked for, since a list of many is seldom read to its end."""
 
-    def __init__(self, found: Sequence[tuple[SessionFile, Known]]) -> None:
+    def __init__(self, found: Sequence[tuple[StoreFile, Known]]) -> None:
         self._found = found
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class Listing(Sequence[Listed]):
         return [_row(*each) for each in self._found[at]] if isinstance(at, slice) else _row(*self._found[at])
 
 
-def _row(f: SessionFile, k: Known) -> Listed:
+def _row(f: StoreFile, k: Known) -> Listed:
     return Listed(f.agent, k.id, f.path, k.cwd, f.changed / 1e9, k.model, k.tokens, k.window, k.compactions, k.error)
 
 
@@ -82,13 +82,13 @@ def listed(
     return Listing(found)
 
 
-def _of_directory(found: Iterable[tuple[SessionFile, Known]], cwd: str) -> list[tuple[SessionFile, Known]]:
+def _of_directory(found: Iterable[tuple[StoreFile, Known]], cwd: str) -> list[tuple[StoreFile, Known]]:
     real = {said: os.path.realpath(said) for said in {known.cwd for _, known in found} - {""}}
     here = os.path.realpath(cwd)
     return [(file, known) for file, known in found if real.get(known.cwd) == here]
 
 
-def _known(files: list[SessionFile], kept: Memory) -> list[tuple[SessionFile, Known]]:
+def _known(files: list[StoreFile], kept: Memory) -> list[tuple[StoreFile, Known]]:
     """What is known of each file; the ends are read of those that are new or have changed."""
     found = [(file, known) for file in files if (known := kept.of(file))]
     if len(found) == len(files):
@@ -100,7 +100,7 @@ def _known(files: list[SessionFile], kept: Memory) -> list[tuple[SessionFile, Kn
     return [(file, known) for file in files if (known := kept.of(file))]
 
 
-def _complete(found: Iterable[tuple[SessionFile, Known]], kept: Memory) -> None:
+def _complete(found: Iterable[tuple[StoreFile, Known]], kept: Memory) -> None:
     """Finds out what is left to be known of sessions, as long as patience lasts."""
     started = time.monotonic()
     for file, known in found:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from foldline import __version__
 from foldline.errors import SessionError
-from foldline.stores.finding import SessionFile, printable
+from foldline.sessions.finding import StoreFile, printable
 
 VERSION = f"1 of {__version__}"
 """Of the rows, and of what windows models are known to have; a file of another one is read as an empty one."""
@@ -54,13 +54,13 @@ class Memory:
             if kept.version == VERSION:
                 self._rows = kept.rows
 
-    def of(self, file: SessionFile) -> Known | None:
+    def of(self, file: StoreFile) -> Known | None:
         """What is known of a file as it stands, or None."""
         known = self._rows.get(file.path)
         fits = known and known.changed == file.changed and known.size == file.size and known.inode == file.inode
         return known if fits else None
 
-    def keep(self, file: SessionFile, known: Known) -> None:
+    def keep(self, file: StoreFile, known: Known) -> None:
         """Notes what is known of a file."""
         self._rows[file.path] = known
         self._changed = True
@@ -81,7 +81,7 @@ class Memory:
         """
         if not self._changed:
             return
-        from foldline.session.writing import replace_file
+        from foldline.sessions.writing import replace_file
 
         rows = {path: known for path, known in self._rows.items() if printable(path) == path}
         with suppress(OSError, SessionError):

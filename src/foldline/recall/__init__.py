@@ -1,4 +1,4 @@
-"""What was said before, found again: an index over every session, a tool for agents, and an MCP server."""
+"""What was said before, found again: an index over every session, and a tool for agents."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -13,11 +13,13 @@ from typing import NamedTuple
 from foldline.errors import FoldlineError
 from foldline.messages import Media, Message, Part, ToolResult
 from foldline.recall import reading, search
-from foldline.recall.reading import Conversation, LogReader, Mark, Said
 from foldline.recall.search import Hit
 from foldline.recall.store import MEMORY, Store, default_path
 from foldline.recall.text import indexed, words_of
-from foldline.stores.finding import Found
+from foldline.sessions.finding import Found
+from foldline.sessions.following import IndexedSession, Mark, Said
+from foldline.sessions.opening import known_format
+from foldline.sessions.source import parted
 from foldline.tokens.weigh import weigh_part
 
 BATCH = 16_000_000
@@ -85,7 +87,7 @@ class Index:
         """All that a message says."""
         return search.text_at(self.store.database, hit.row)
 
-    def add(self, conversation: Conversation) -> None:
+    def add(self, conversation: IndexedSession) -> None:
         """Indexes a conversation that stands in no file."""
         self.store.database.execute("begin immediate")
         self._take("", conversation, 0.0, continues=False)
@@ -141,23 +143,23 @@ class Index:
         changed = place.changed or _changed_at(path)
         mark, fault = Mark(*row[1:]) if row else Mark(), ""
         try:
-            if reading.is_log(path):
-                log = LogReader(path, mark)
-                self._take(path, log.conversation(place.agent), changed, continues=log.continues)
-                mark = log.mark
+            known = known_format(path)
+            if follower := known.follow(path, mark) if known.follow else None:
+                self._take(path, follower.conversation(place.agent), changed, continues=follower.continues)
+                mark = follower.mark
             else:
-                now = now if reading.grows_alone(path) else ""
-                self._take_all(path, reading.conversations(path, place.agent), changed)
+                now = "" if known.elsewhere(path) else now
+                self._take_all(path, reading.conversations(known, path, place.agent), changed)
         except (FoldlineError, OSError) as error:
             fault = str(error)
         database.execute("insert or replace into file values (?, ?, ?, ?, ?)", (path, now, *mark, fault))
 
-    def _take_all(self, path: str, conversations: Iterable[Conversation], changed: float) -> None:
+    def _take_all(self, path: str, conversations: Iterable[IndexedSession], changed: float) -> None:
         numbers = {self._take(path, conversation, changed, continues=False) for conversation in conversations}
         rows = self.store.database.execute("select number from session where path = ?", (path,)).fetchall()
         self._drop([number for (number,) in rows if number not in numbers])
 
-    def _take(self, path: str, conversation: Conversation, changed: float, *, continues: bool) -> int:
+    def _take(self, path: str, conversation: IndexedSession, changed: float, *, continues: bool) -> int:
         """Indexes what a conversation says and what is not indexed yet; lets go of what it no longer says."""
         database = self.store.database
         number, last = self._session(path, conversation, changed)
@@ -180,7 +182,7 @@ class Index:
         self._remove(gone)
         return number
 
-    def _session(self, path: str, conversation: Conversation, changed: float) -> tuple[int, int]:
+    def _session(self, path: str, conversation: IndexedSession, changed: float) -> tuple[int, int]:
         """The session's number and its last row; a new number where the session is new."""
         database = self.store.database
         row = database.execute(
@@ -249,13 +251,17 @@ class Index:
 def index_of(messages: Iterable[tuple[str, Message]], agent: str = "") -> Index:
     """An index in memory over one conversation."""
     index = Index(MEMORY)
-    index.add(Conversation("", agent, "", ((id, "", message) for id, message in messages)))
+    index.add(IndexedSession("", agent, "", ((id, "", message) for id, message in messages)))
     return index
 
 
 def everywhere(found: Iterable[Found]) -> list[Within]:
-    """Every session file that was found."""
-    return [Within(f.path, "", f.agent, f.changed) for f in found]
+    """Every session file that was found, each once, as new as the first of its sessions."""
+    files: dict[str, Within] = {}
+    for each in found:
+        path, _ = parted(each.path)
+        files.setdefault(path, Within(path, "", each.agent, each.changed))
+    return list(files.values())
 
 
 def _worded(messages: Iterable[Said]) -> Iterator[tuple[Said, str]]:

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from foldline.messages import Message
 from foldline.recall.index import Hit, Index, Within, everywhere
-from foldline.recall.reading import session_in, several
-from foldline.session import Session
-from foldline.stores.finding import find, found_sessions
-from foldline.transcripts import LOGS, Transcript, open_session
+from foldline.sessions.file import SessionFile
+from foldline.sessions.finding import find, found_sessions
+from foldline.sessions.opening import open_session, session_in
+from foldline.sessions.source import parted
 
 
 class Scope(NamedTuple):
-    """The sessions to look in; `session` is the one that is meant, None where all are."""
+    """The sessions to look in; `session` is the one that is meant, or the newest of the file meant, None where all are."""
 
     within: list[Within]
-    session: Session | Transcript | None = None
+    session: SessionFile | None = None
 
     def search(self, index: Index, query: str, limit: int) -> list[Hit]:
         """The messages that fit a query best."""
         return index.search(query, self.within, limit=limit, only=self.session is not None)
 
-    def message(self, index: Index, id: str) -> tuple[Message, Session | Transcript] | None:
+    def message(self, index: Index, id: str) -> tuple[Message, SessionFile] | None:
         """The message of an id, with the session that it is of; where several have it, the one that changed last."""
-        if self.session is not None:
-            found = self.session.recall(id)
-            return (found, self.session) if found else None
-        for hit in index.find(id, self.within, only=False):
+        if self.session is not None and (found := self.session.recall(id)):
+            return found, self.session
+        for hit in index.find(id, self.within, only=self.session is not None):
             session = session_in(hit.path, hit.session)
             found = session.recall(id)
             if found:
@@ -43,17 +42,16 @@ def scope(session: str | None, *, cwd: str, whole: bool = False) -> Scope:
     return scope_of(open_session(path), path)
 
 
-def scope_of(session: Session | Transcript, path: str = "") -> Scope:
-    """One session that is open already."""
-    place = path or session.path
-    if "#" in place and several(base := place.rpartition("#")[0]):
-        place = base
-    return Scope([Within(place, session.id, agent_of(session))], session)
+def scope_of(session: SessionFile, path: str = "") -> Scope:
+    """One session that is open already, or all of the file that was named, where it holds several."""
+    place, named = parted(path or session.path)
+    _, one_of_several = parted(session.path)
+    return Scope([Within(place, "" if one_of_several and not named else session.id, session.agent)], session)
 
 
-def agent_of(session: Session | Transcript) -> str:
-    """The name of the agent that a session is of."""
-    return session.agent if isinstance(session, Transcript) else LOGS[0]
+def is_session(source: object) -> TypeGuard[SessionFile]:
+    """Whether what remembers a conversation is a session in a file."""
+    return isinstance(getattr(source, "path", None), str)
 
 
 def looks_like_id(query: str) -> bool:

@@ -127,9 +127,9 @@ def snippet(text: str, words: Sequence[str], width: int = 200) -> str:
             best, most = start, len(within)
     start = max(0, best - width // 4)
     cut = text[start : start + width]
-    return ("…" if start else "") + one_line(cut).strip() + ("…" if start + width < len(text) else "")
+    return ("…" if start else "") + unbroken(cut).strip() + ("…" if start + width < len(text) else "")
 
 
-def one_line(text: str) -> str:
+def unbroken(text: str) -> str:
     """The text without line breaks and without characters that steer a terminal."""
     return _CONTROL.sub(" ", text)

@@ -13,10 +13,8 @@ from foldline.errors import FoldlineError, FormatError
 from foldline.messages import Message
 from foldline.recall.answer import hits_answer, message_answer
 from foldline.recall.index import Index, index_of
-from foldline.recall.scope import Scope, agent_of, looks_like_id, scope, scope_of
-from foldline.session import Session
+from foldline.recall.scope import Scope, is_session, looks_like_id, scope, scope_of
 from foldline.tokens.weigh import weigh
-from foldline.transcripts import Transcript
 from foldline.wire import FORMATS
 
 NAME = "recall"
@@ -33,7 +31,7 @@ SECONDS = 20.0
 """How long a call reads what is not indexed yet, before it answers from what is."""
 
 
-class Source(Protocol):
+class Recallable(Protocol):
     """What remembers one conversation: a `Compactor`, a `Session`, a `Transcript`."""
 
     def recall(self, id: str) -> Message | None:
@@ -43,7 +41,7 @@ class Source(Protocol):
         """Every message with its id, whatever was folded since."""
 
 
-class Asked(Struct, frozen=True, forbid_unknown_fields=True):
+class RecallArguments(Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of a call."""
 
     query: Annotated[str, Meta(min_length=1)]
@@ -87,7 +85,7 @@ def recall_tool(format: str = "openai-chat", *, sessions: bool = False) -> dict[
     raise FormatError(f"no tools are declared in {format!r}; there are {', '.join(FORMATS)}", where=NAME)
 
 
-def handle(arguments: str | Mapping[str, Any], *, source: Source | None = None, most: int = MOST) -> str:
+def handle(arguments: str | Mapping[str, Any], *, source: Recallable | None = None, most: int = MOST) -> str:
     """The answer to a call, for the model; never raises for what the model got wrong.
 
     `source` is the conversation that the call comes from, and the only one it can ask. Without one, the newest session
@@ -102,13 +100,13 @@ def handle(arguments: str | Mapping[str, Any], *, source: Source | None = None, 
         return f"Nothing recalled: {error}"
 
 
-def read_arguments(arguments: str | Mapping[str, Any]) -> Asked:
+def read_arguments(arguments: str | Mapping[str, Any]) -> RecallArguments:
     """The arguments of a call, checked; raises `FormatError`. A null stands for what is not given."""
     try:
         data = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
         if isinstance(data, Mapping):
             data = {key: value for key, value in data.items() if value is not None}
-        asked = msgspec.convert(data, Asked, strict=False)
+        asked = msgspec.convert(data, RecallArguments, strict=False)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise FormatError(str(error), where=f"arguments of {NAME}") from error
     if asked.session and asked.all:
@@ -116,9 +114,9 @@ def read_arguments(arguments: str | Mapping[str, Any]) -> Asked:
     return asked
 
 
-def answer(asked: Asked, source: Source | None = None, *, most: int = MOST) -> str:
+def answer(asked: RecallArguments, source: Recallable | None = None, *, most: int = MOST) -> str:
     """The answer to a call whose arguments were read."""
-    if isinstance(source, Session | Transcript):
+    if source is not None and is_session(source):
         return _from_files(asked, scope_of(source), most)
     if source is None:
         return _from_files(asked, scope(asked.session, cwd=os.getcwd(), whole=asked.all), most)
@@ -131,13 +129,13 @@ def answer(asked: Asked, source: Source | None = None, *, most: int = MOST) -> s
     return hits_answer(hits, most=most) if hits else _nothing(asked)
 
 
-def _from_files(asked: Asked, where: Scope, most: int) -> str:
+def _from_files(asked: RecallArguments, where: Scope, most: int) -> str:
     id = _id(asked.query)
     with Index(seconds=SECONDS) as index:
         found = where.message(index, id) if id else None
         if found:
             message, session = found
-            about = {"session": session.id, "agent": agent_of(session)}
+            about = {"session": session.id, "agent": session.agent}
             return message_answer(id, message, weigh(message), start=asked.start, most=most, **about)
         hits = where.search(index, asked.query, asked.limit)
         behind = f"\n{index.behind} sessions are not indexed yet; ask again for more." if index.behind else ""
@@ -150,5 +148,5 @@ def _id(query: str) -> str:
     return id if looks_like_id(id) else ""
 
 
-def _nothing(asked: Asked) -> str:
+def _nothing(asked: RecallArguments) -> str:
     return f"Nothing found for {asked.query[:200]!r}: no message has that id, and none holds these words."

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from foldline.clipping import one_line
 from foldline.messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
 from foldline.pairs import answers
 from foldline.view import Brief, Edit, Entry, View
@@ -205,8 +206,7 @@ def telling(call: ToolCall) -> str:
     """A call in a few words: its tool and the argument that says most, at most a hundred characters."""
     arguments = _arguments(call)
     said = next((v for key in TELLING if isinstance(v := arguments.get(key), str) and v.strip()), "")
-    said = " ".join(said.split())
-    return f"{call.name} {said[:77]}…" if len(said) > 78 else f"{call.name} {said}".rstrip()
+    return f"{call.name} {one_line(said, 78)}".rstrip()
 
 
 def _horizon(outputs: Sequence[Output], protect: int) -> int:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from inspect import signature
 from typing import Any, TypeVar
 
+from foldline.clipping import clipped
 from foldline.economics import price
 from foldline.errors import ConfigError, ContextOverflow, SummaryFailed
 from foldline.messages import Usage, Value
@@ -206,7 +207,7 @@ def _named(error: Exception) -> str:
     status = getattr(error, "status_code", None)
     name = f"HTTP {status}" if status else type(error).__name__
     line = f"{name}: {words}" if words else name
-    return line if len(line) <= 300 else line[:299] + "…"
+    return clipped(line, 300)
 
 
 __all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra", "retried", "spelled"]

@@ -16,18 +16,18 @@ from textual.widgets import Footer, Input, Static
 from foldline.cli.browser import loading
 from foldline.cli.browser.dialogs import Box, Question, keys_box
 from foldline.cli.browser.drawing import Tints, composition, heading, session_lines, step_line
-from foldline.cli.browser.loading import Detail, Plan, Step
+from foldline.cli.browser.loading import Detail, TimelineRow
 from foldline.cli.browser.recalling import Recall
 from foldline.cli.browser.rows import Rows
 from foldline.cli.compact import figures
 from foldline.cli.drawing import RULE, visible
+from foldline.desk.inspection import what
+from foldline.desk.plan import FoldPlan
 from foldline.errors import FoldlineError
 from foldline.fold import Fold
-from foldline.inspection import what
 from foldline.listing import Listed, listed
 from foldline.places import cache_file
 from foldline.recall.answer import drawn
-from foldline.writers import EXTRACT
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ class Browser(App[None]):
     def _look(self) -> None:
         """Reads the session under the cursor, unless it is shown, or another one is being read."""
         entry = self.sessions.current
-        if entry is None or self._reading or (self._detail and self._detail.opened.session.path == entry.path):
+        if entry is None or self._reading or (self._detail and self._detail.desk.session.path == entry.path):
             self._show()
             return
         path = self._reading = entry.path
@@ -191,7 +191,7 @@ class Browser(App[None]):
     def _shown(self) -> Detail | None:
         """What was read of the session under the cursor, once it is."""
         entry = self.sessions.current
-        fits = self._detail and entry and self._detail.opened.session.path == entry.path
+        fits = self._detail and entry and self._detail.desk.session.path == entry.path
         return self._detail if fits else None
 
     def on_resize(self) -> None:
@@ -201,23 +201,23 @@ class Browser(App[None]):
 
     def action_fold(self) -> None:
         if entry := self.sessions.current:
-            self._in_thread(lambda: loading.plan(entry.path, self._environment), self._ask_to_fold)
+            self._in_thread(lambda: loading.plan_fold(entry.path, self._environment), self._ask_to_fold)
 
-    def _ask_to_fold(self, plan: Plan) -> None:
-        if not plan.fold:
-            self.notify(f"{plan.opened.tokens:,} tokens, nothing worth folding", title="Nothing to do")
+    def _ask_to_fold(self, plan: FoldPlan) -> None:
+        if not plan:
+            self.notify(f"{plan.desk.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
-        shown = figures(plan.opened, plan.after, plan.fold, plan.settings.compaction.warn_at_compaction)
+        shown = figures(plan, plan.policy.automatic.warn_at)
         text = Text(shown).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
-        path, model = plan.opened.session.path, plan.settings.summary.model
+        path, model = plan.desk.session.path, plan.writer.model
 
         def answered(yes: bool | None) -> None:
             if yes:
-                if model != EXTRACT:
+                if plan.asks_model:
                     self.notify(f"{model} writes the summary", title="Folding")
                 self._in_thread(lambda: loading.make(plan), lambda fold: self._folded(fold, path))
 
-        question = "Fold this session?" if model == EXTRACT else f"Fold this session? {model} writes the summary."
+        question = "Fold this session?" if not plan.asks_model else f"Fold this session? {model} writes the summary."
         self.push_screen(Question(question, text, "fold"), answered)
 
     def _folded(self, fold: Fold, path: str) -> None:
@@ -282,7 +282,7 @@ class Browser(App[None]):
     def _draw_session(self, entry: Listed, width: int) -> list[Text]:
         return session_lines(entry, width, time.time(), self.tints)
 
-    def _draw_step(self, step: Step, width: int) -> list[Text]:
+    def _draw_step(self, step: TimelineRow, width: int) -> list[Text]:
         largest = self._detail.largest if self._detail else 0
         return step_line(step, width, largest, self.tints)
 

@@ -9,9 +9,11 @@ from rich.style import Style
 from rich.text import Text
 
 from foldline.ages import ago
-from foldline.cli.browser.loading import Detail, Step
+from foldline.cli.browser.loading import Detail, TimelineRow
 from foldline.cli.drawing import bar, percent, visible
-from foldline.inspection import SUGGEST_AT, Share, what
+from foldline.clipping import clipped
+from foldline.desk.inspection import Share, what
+from foldline.desk.status import SUGGEST_AT
 from foldline.listing import Listed
 from foldline.recall.search import Hit
 
@@ -72,7 +74,7 @@ def composition(detail: Detail, width: int, tints: Tints) -> list[Text]:
     found = detail.inspection
     fill = found.tokens / found.window
     told = f"{found.tokens:,} / {found.window:,}  {percent(fill)}"
-    total = Text(told, "bold").append(f"  {detail.opened.size.basis} ± {detail.opened.size.error:.1%}", "dim")
+    total = Text(told, "bold").append(f"  {detail.desk.size.basis} ± {detail.desk.size.error:.1%}", "dim")
     legend = Text()
     for share in found.shares:
         legend.append("■ ", tints[SHARES.get(share.name, "foreground")]).append(
@@ -92,8 +94,8 @@ def _standing(detail: Detail, tints: Tints) -> Text:
     if standing:
         text.append(f"  ⟪{len(standing)}⟫ ", tints[FOLDS])
         text.append(f"{detail.folded} folded", tints[FOLDS])
-    if detail.opened.session.faults:
-        text.append(f"  {len(detail.opened.session.faults)} faults", tints["warning"])
+    if detail.desk.session.faults:
+        text.append(f"  {len(detail.desk.session.faults)} faults", tints["warning"])
     return text
 
 
@@ -107,7 +109,7 @@ def _stacked(shares: Sequence[Share], window: int, width: int, tints: Tints) -> 
     return text.append("░" * (width - drawn), "dim")
 
 
-def step_line(step: Step, width: int, largest: int, tints: Tints) -> list[Text]:
+def step_line(step: TimelineRow, width: int, largest: int, tints: Tints) -> list[Text]:
     """A message: its role, its tokens and their bar, and how it begins; a fold is a line of its own."""
     if step.summary:
         return [fold_line(step, width, tints)]
@@ -121,7 +123,7 @@ def step_line(step: Step, width: int, largest: int, tints: Tints) -> list[Text]:
     return [text]
 
 
-def fold_line(step: Step, width: int, tints: Tints) -> Text:
+def fold_line(step: TimelineRow, width: int, tints: Tints) -> Text:
     """Where history was folded: a rule that says what it is."""
     gone = "" if step.live else ", since folded again"
     words = f" ⟪ folded: a summary of {_size(step.tokens)} stands here{gone} ⟫ "
@@ -159,5 +161,4 @@ def _brief(seconds: float) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    text = visible(text)
-    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+    return clipped(visible(text), width)

@@ -84,7 +84,7 @@ class Recall(ModalScreen[None]):
 
     def _open(self) -> None:
         hit = self.query_one(Rows).current
-        message = self._detail.opened.session.recall(hit.id) if hit else None
+        message = self._detail.desk.session.recall(hit.id) if hit else None
         if hit and message:
             self.app.push_screen(Box(f"{hit.role} {hit.id}", drawn(message)))
 

@@ -1,0 +1,1 @@
+"""Where a session is opened, a fold planned and written: for the command line, MCP and the browser alike."""

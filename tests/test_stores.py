@@ -1,0 +1,186 @@
+"""Files that hold several sessions: each one is found by its id, by its directory, and every message of it recalled."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from foldline.errors import SessionError
+from foldline.recall import handle
+from foldline.recall.answer import drawn
+from foldline.recall.index import Index
+from foldline.recall.scope import scope
+from foldline.sessions import find, open_session, read_all
+from test_mcp import Client
+
+CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "made"
+NAMES = ("ses_a", "ses_b", "ses_c")
+
+AIDER = """
+# aider chat started at 2026-01-01 10:00:00
+
+#### the first chat asks for plums
+
+Plums are noted.
+
+# aider chat started at 2026-01-02 10:00:00
+
+#### the second chat asks for pears
+
+Pears are noted.
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def opencode(home: Path) -> Path:
+    """A store of three sessions of two messages each, in directories of their own; the middle one changed last."""
+    path = home / ".local/share/opencode/opencode.db"
+    path.parent.mkdir(parents=True)
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        "create table session (id text, directory text, title text, time_updated integer, revert text);"
+        "create table message (id text, session_id text, time_created integer, data text);"
+        "create table part (id text, message_id text, session_id text, data text);"
+    )
+    for at, name in enumerate(NAMES):
+        changed = 9 if name == "ses_b" else at + 1
+        connection.execute("insert into session values (?, ?, ?, ?, null)", (name, f"/srv/{name}", name, changed))
+        for number, role in enumerate(("user", "assistant")):
+            id = f"msg_{name}_{number}"
+            connection.execute(
+                "insert into message values (?, ?, ?, ?)", (id, name, number, json.dumps({"role": role}))
+            )
+            part = json.dumps({"type": "text", "text": f"{role} says {name} {number}"})
+            connection.execute("insert into part values (?, ?, ?, ?)", (f"prt_{id}", id, name, part))
+    connection.commit()
+    connection.close()
+    return path
+
+
+def openclaw(home: Path) -> Path:
+    """A store of two sessions with a header, a question and an answer each; the first one changed last."""
+    path = home / ".openclaw/agents/main/agent/openclaw-agent.sqlite"
+    path.parent.mkdir(parents=True)
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "create table transcript_events (session_id text, seq integer, event_json text, event_zstd blob,"
+        " event_utf8_bytes integer, navigation_json text, created_at integer)"
+    )
+    for name, changed in (("claw_a", 900), ("claw_b", 100)):
+        said = [{"type": "session", "id": name, "cwd": f"/srv/{name}"}]
+        for number, role in enumerate(("user", "assistant")):
+            parent = f"{name}_{number - 1}" if number else None
+            message = {"role": role, "content": [{"type": "text", "text": f"{role} says {name} {number}"}]}
+            said.append({"type": "message", "id": f"{name}_{number}", "parentId": parent, "message": message})
+        for seq, event in enumerate(said):
+            row = (name, seq, json.dumps(event), None, 0, None, changed)
+            connection.execute("insert into transcript_events values (?, ?, ?, ?, ?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+    return path
+
+
+@pytest.mark.parametrize(("make", "names"), [(opencode, NAMES), (openclaw, ("claw_a", "claw_b"))])
+def test_every_session_of_a_store_is_found_by_its_id_and_by_its_directory(make, names, home: Path) -> None:
+    path = make(home)
+    for name in names:
+        assert open_session(find(name, cwd="/")).id == name
+        assert open_session(f"{path}#{name}").id == name
+        assert open_session(find(None, cwd=f"/srv/{name}")).id == name
+
+
+@pytest.mark.parametrize(("make", "newest"), [(opencode, "ses_b"), (openclaw, "claw_a")])
+def test_a_stores_own_path_means_the_session_that_changed_last(make, newest: str, home: Path) -> None:
+    assert open_session(make(home)).id == newest
+
+
+@pytest.mark.parametrize("make", [opencode, openclaw])
+def test_every_message_of_a_store_is_recalled_by_its_id(make, home: Path) -> None:
+    check_all_recalled(make(home))
+
+
+def check_all_recalled(path: Path) -> None:
+    """Whatever `messages` lists of any session in a store, `recall` finds in all of them, and in its own."""
+    everywhere = scope(None, cwd="/", whole=True)
+    with Index() as index:
+        sessions = [open_session(f"{path}#{reading.id}") for reading in read_all(path)]
+        assert sessions
+        for session in sessions:
+            listed = list(session.messages())
+            assert listed
+            own = scope(f"{path}#{session.id}", cwd="/")
+            assert own.session is not None
+            assert own.session.id == session.id
+            for id, message in listed:
+                found = everywhere.message(index, id)
+                assert found is not None, f"{id} of {session.id}"
+                assert drawn(found[0]) == drawn(message)
+                assert own.session.recall(id) == message
+
+
+@pytest.mark.parametrize("store", ["opencode/opencode.db", "openclaw/openclaw-agent.sqlite"])
+def test_every_message_of_a_store_that_a_client_wrote_is_recalled_by_its_id(store: str, home: Path) -> None:
+    if not (CORPUS / store).exists():
+        pytest.skip(f"NOT CHECKED: no corpus at {CORPUS / store}, so no store that a real client wrote was read")
+    place = {
+        "opencode": home / ".local/share/opencode/opencode.db",
+        "openclaw": home / ".openclaw/agents/main/agent/openclaw-agent.sqlite",
+    }[store.partition("/")[0]]
+    place.parent.mkdir(parents=True)
+    shutil.copy(CORPUS / store, place)
+    check_all_recalled(place)
+
+
+def test_recall_everywhere_answers_from_every_session_of_a_store(home: Path) -> None:
+    opencode(home)
+    for name in NAMES:
+        assert f"user says {name} 0" in handle({"query": f"msg_{name}_0", "all": True})
+        assert f"assistant says {name} 1" in handle({"query": f"msg_{name}_1", "session": name})
+
+
+def test_a_client_of_mcp_reaches_every_session_of_a_store(home: Path) -> None:
+    opencode(home)
+    client = Client(home, home)
+    for name in NAMES:
+        assert client.tool("recall", query=f"msg_{name}_1", session=name)[0].count(f"assistant says {name} 1") == 1
+        assert json.loads(client.tool("context_status", session=name)[0])["session"] == name
+    assert client.close()[0] == 0
+
+
+def test_chats_in_one_file_are_told_apart(home: Path) -> None:
+    path = home / ".aider.chat.history.md"
+    path.write_text(AIDER)
+    for which, asked in ((1, "plums"), (2, "pears")):
+        session = open_session(f"{path}#{which}")
+        assert asked in session.context.entries[0][1].text
+        for id, message in session.messages():
+            assert drawn(message) in handle({"query": id, "session": f"{path}#{which}"})
+            assert drawn(message) in handle({"query": id, "session": str(path)}), "the file is named, and not the chat"
+    assert "Plums are noted." in handle({"query": '"Plums are noted"', "session": str(path)})
+    assert "Plums are noted." not in handle({"query": '"Plums are noted"', "session": f"{path}#2"})
+    with pytest.raises(SessionError, match="2 conversations"):
+        open_session(f"{path}#3")
+
+
+def test_the_newest_session_of_a_directory_is_newer_than_its_stores_other_sessions(home: Path) -> None:
+    """A store is as new as the newest session in it; another agent's session may be newer than the one meant."""
+    store = opencode(home)
+    log = home / ".pi/agent/sessions/--srv--/s.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text(json.dumps({"type": "session", "version": 3, "id": "s1", "cwd": "/srv/ses_a"}) + "\n")
+    os.utime(log, (1_000, 1_000))
+    assert store.stat().st_mtime > log.stat().st_mtime
+    assert find(None, cwd="/srv/ses_a") == str(log)
