@@ -111,7 +111,7 @@ settings = st.builds(
 
 
 def in_every_format(law: Callable[..., None]) -> Callable[..., None]:
-    """A test of a law: the two formats that most agents speak get all the examples each, the other two share a quarter."""
+    """A test of a law: the two formats that most agents speak get all the examples each, the others share a quarter."""
     whole = given(data=st.data())(law)
     few = hypothesis.settings(max_examples=max(15, hypothesis.settings().max_examples // 4))(given(data=st.data())(law))
 
@@ -124,7 +124,7 @@ def in_every_format(law: Callable[..., None]) -> Callable[..., None]:
     return test
 
 
-NEWER = ("openai-responses", "gemini")
+NEWER = ("openai-responses", "gemini", "bedrock-converse")
 
 
 class Step(NamedTuple):

@@ -22,15 +22,13 @@ from foldline.cli.options import (
 )
 from foldline.cli.summaries import asked_for, by_model, model_options
 from foldline.fold import Fold
+from foldline.handoff.new_session import FORMATS
 from foldline.inspection import Opened
 from foldline.risk import risk_of
 from foldline.transcripts.busy import refuse_busy
 from foldline.view import View
 from foldline.writers import EXTRACT
 from foldline.writers.native import BETA
-
-NEW_FORMATS = ("pi", "openai-chat", "openai-responses", "anthropic", "gemini")
-"""What a folded session can be written as, `handoff.new_session.FORMATS`."""
 
 _NATIVE = {
     "readable": f"the provider's own; requests that hold it need the header anthropic-beta: {BETA}",
@@ -45,7 +43,7 @@ _NATIVE = {
 @click.option(
     "--to",
     "format",
-    type=click.Choice(NEW_FORMATS),
+    type=click.Choice(FORMATS),
     help="Write a new session in this format instead; of any but pi, --out names its file.",
 )
 @click.option("--out", metavar="FILE", help="The new session's file; with --to.")

@@ -17,11 +17,7 @@ from foldline.errors import SessionError
 from foldline.facts.merging import from_data
 from foldline.handoff.portable import (
     PI,
-    one_item_each,
-    parts_alone,
     portable,
-    results_named,
-    results_together,
 )
 from foldline.messages import Message, Summary, Value
 from foldline.session.branching import new_id, new_path, write_whole
@@ -31,9 +27,8 @@ from foldline.session.dialect import stored
 from foldline.session.log import KNOWN_VERSION
 from foldline.session.writing import encoded
 from foldline.stores import stores
-from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
-FORMATS = (PI, *wire.FORMATS)
+FORMATS = (PI, *wire.OWN)
 """The formats that a session can be written in."""
 
 
@@ -65,7 +60,7 @@ def write_new(
     and is left out, and so are the system prompts of other agents in a session of pi, which has its own. `note` is
     foldline's own on the first record, where the format has records.
     """
-    if format not in FORMATS:
+    if format != PI and (format not in wire.FORMATS or wire.FORMATS[format].request is None):
         raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
     lost: Counter[str] = Counter()
     carried = list(portable(messages, format, lost))
@@ -79,7 +74,7 @@ def write_new(
         records = _records([m for m in carried if m.role != "system"], model, agent, tokens_before, note)
         data, count = b"".join(encoded(record) for record in (header, *records)), len(records)
     else:
-        document, count = _document(carried, format)
+        document, count = _request(carried, format)
         data = _json(document)
     write_whole(place, data)
     return Written(place, format, id, count, {kind: n for kind, n in lost.items() if n})
@@ -169,20 +164,10 @@ def _reply(said: Mapping[str, Any], model: str, agent: str) -> dict[str, Any]:
 # -- plain messages -----------------------------------------------------------------------------------------------
 
 
-def _document(messages: Sequence[Message], format: str) -> tuple[Any, int]:
-    """A list of messages; the system prompt stands beside it where it does not stand in it, as in a request."""
-    if format in (openai_chat.NAME, openai_responses.NAME):
-        each = one_item_each if format == openai_chat.NAME else parts_alone
-        items = [wire.encode(m, format) for m in each(messages)]
-        return items, len(items)
-    system = "\n\n".join(m.text for m in messages if m.role == "system" and m.text)
-    rest = results_together(m for m in messages if m.role != "system")
-    items = [wire.encode(m, format) for m in (results_named(rest) if format == gemini.NAME else rest)]
-    if not system:
-        return items, len(items)
-    if format == anthropic.NAME:
-        return {"messages": items, "system": system}, len(items)
-    return {"contents": items, "systemInstruction": {"parts": [{"text": system}]}}, len(items)
+def _request(messages: Sequence[Message], format: str) -> tuple[Any, int]:
+    """What a request in the format says of a conversation, and how many items that has."""
+    write = wire.named(format).request
+    return write(messages) if write is not None else ([], 0)
 
 
 def _json(document: Any) -> bytes:

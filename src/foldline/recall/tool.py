@@ -17,7 +17,7 @@ from foldline.recall.scope import Scope, agent_of, looks_like_id, scope, scope_o
 from foldline.session import Session
 from foldline.tokens.weigh import weigh
 from foldline.transcripts import Transcript
-from foldline.wire import FORMATS
+from foldline.wire import FORMATS, Tool
 
 NAME = "recall"
 
@@ -74,17 +74,10 @@ def parameters(*, sessions: bool = False) -> dict[str, Any]:
 
 def recall_tool(format: str = "openai-chat", *, sessions: bool = False) -> dict[str, Any]:
     """The tool as a request in the wire format `format` declares it; for Gemini, one of its `tools`."""
-    schema = parameters(sessions=sessions)
-    if format == "openai-chat":
-        return {"type": "function", "function": {"name": NAME, "description": DESCRIPTION, "parameters": schema}}
-    if format == "anthropic":
-        return {"name": NAME, "description": DESCRIPTION, "input_schema": schema}
-    if format == "openai-responses":
-        return {"type": "function", "name": NAME, "description": DESCRIPTION, "parameters": schema, "strict": False}
-    if format == "gemini":
-        declared = {"name": NAME, "description": DESCRIPTION, "parametersJsonSchema": schema}
-        return {"functionDeclarations": [declared]}
-    raise FormatError(f"no tools are declared in {format!r}; there are {', '.join(FORMATS)}", where=NAME)
+    declare = FORMATS[format].tool if format in FORMATS else None
+    if declare is None:
+        raise FormatError(f"no tools are declared in {format!r}; there are {', '.join(FORMATS)}", where=NAME)
+    return declare(Tool(NAME, DESCRIPTION, parameters(sessions=sessions)))
 
 
 def handle(arguments: str | Mapping[str, Any], *, source: Source | None = None, most: int = MOST) -> str:

@@ -108,7 +108,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], suffix: st
         if billed is not None and billed.prompt:
             message = replace(message, usage=billed)
         entries.append((str(number), message))
-    paired = wire.paired([message for _, message in entries])
+    paired = wire.with_ids([message for _, message in entries], format)
     entries = [(id, message) for (id, _), message in zip(entries, paired)]
     name = about.get("task_id", about.get("id", about.get("session_id")))
     return Reading(

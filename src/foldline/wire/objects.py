@@ -1,0 +1,115 @@
+"""Messages as the providers' libraries hand them out: read as the plain data that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from foldline.errors import WireError
+from foldline.messages import Message
+
+_ATOMS = frozenset((str, int, float, bool, bytes, type(None)))
+
+
+class _NoData(Exception):
+    """What stands at a path is no data; the path grows as it is passed on."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+        self.path: list[str] = []
+
+
+def as_data(items: Iterable[Any], first: int = 0) -> list[Any]:
+    """The items of a history as plain data, each the very same where it is that already; a `Message` stays one.
+
+    `first` is the place of the first in its history. Objects of a provider's library are read as what they dump to, at
+    any depth. Raises `WireError` with the place of what can be neither sent nor dumped.
+    """
+    read = []
+    for place, item in enumerate(items, first):
+        try:
+            read.append(item if isinstance(item, Message) else _data(item))
+        except _NoData as found:
+            where = f"messages[{place}]" + "".join(reversed(found.path))
+            raise WireError(_problem(found.value), format="", where=where) from None
+        except RecursionError:
+            read.append(item)
+    return read
+
+
+def _problem(value: object) -> str:
+    kind = type(value)
+    return (
+        f"a {kind.__module__}.{kind.__qualname__} is neither data nor an object that says what it stands for; "
+        "append the message as a dict, or as the provider's library hands it out"
+    )
+
+
+def _data(value: Any) -> Any:
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is dict:
+        fresh = {key: _inside(each, f".{key}") for key, each in value.items() if type(each) not in _ATOMS}
+        return {**value, **fresh} if any(fresh[key] is not value[key] for key in fresh) else value
+    if kind is list or kind is tuple:
+        listed = [each if type(each) in _ATOMS else _inside(each, f"[{i}]") for i, each in enumerate(value)]
+        return value if all(a is b for a, b in zip(listed, value)) else listed
+    if isinstance(value, Mapping):
+        return _data({**value})
+    if isinstance(value, (str, int, float, bytes)):
+        return value
+    return _data(_dumped(value))
+
+
+def _inside(value: Any, step: str) -> Any:
+    try:
+        return _data(value)
+    except _NoData as found:
+        found.path.append(step)
+        raise
+
+
+def _dumped(value: Any) -> Any:
+    """What an object stands for: a pydantic model, a record of msgspec, attrs or dataclasses, a protocol buffer."""
+    kind = type(value)
+    if isinstance(value, type):
+        raise _NoData(value)
+    if callable(dump := getattr(value, "model_dump", None)):
+        return _model(value, dump)
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value, builtin_types=(bytes,))
+    if fields := getattr(kind, "__attrs_attrs__", None):
+        return _stated({field.name: getattr(value, field.name, None) for field in fields})
+    if fields := getattr(kind, "__dataclass_fields__", None):
+        return _stated({name: getattr(value, name, None) for name in fields})
+    if callable(dump := getattr(value, "to_dict", None)):
+        return _called(lambda: dump(), lambda: kind.to_dict(value), value=value)
+    raise _NoData(value)
+
+
+def _model(value: Any, dump: Any) -> Any:
+    """A pydantic model as its library sends it: by the wire's names, without what is not set or never sent."""
+    never = getattr(value, "__api_exclude__", None)
+    return _called(
+        lambda: dump(mode="json", by_alias=True, exclude_none=True, exclude=never, warnings=False),
+        lambda: dump(),
+        value=value,
+    )
+
+
+def _called(*ways: Any, value: object) -> Any:
+    """What the first way gives that works."""
+    for way in ways:
+        try:
+            return way()
+        except Exception:  # noqa: BLE001 - a foreign library's; the next way is tried, and the last says so
+            continue
+    raise _NoData(value)
+
+
+def _stated(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
