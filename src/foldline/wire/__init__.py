@@ -13,7 +13,7 @@ from foldline.messages import Message
 from foldline.wire.format import Ended, Picture, Sign, Tool, WireFormat
 from foldline.wire.registry import FORMATS, OWN, named
 from foldline.wire.reply import read_reply, read_usage
-from foldline.wire.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX
+from foldline.wire.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX, summary_text
 from foldline.wire.telling import detect
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "named",
     "read_reply",
     "read_usage",
+    "summary_text",
     "with_ids",
 ]
 

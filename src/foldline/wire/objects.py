@@ -95,7 +95,8 @@ def _model(value: Any, dump: Any) -> Any:
     """A pydantic model as its library sends it: by the wire's names, without what is not set or never sent."""
     never = getattr(value, "__api_exclude__", None)
     return _called(
-        lambda: dump(mode="json", by_alias=True, exclude_none=True, exclude=never, warnings=False),
+        lambda: _data(dump(by_alias=True, exclude_none=True, exclude=never, warnings=False)),
+        lambda: dump(mode="json", by_alias=True, exclude_none=True),
         lambda: dump(),
         value=value,
     )
