@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -313,8 +314,8 @@ def assembled(stream: Any) -> tuple[list[Any], Any]:
 
 
 def litellm(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
-    """Not among what the tests install: it takes 300 MB."""
-    litellm = pytest.importorskip("litellm", reason="pip install litellm, to test the objects that it hands out")
+    import litellm
+
     where = {"model": "openai/gpt-5", "api_base": provider.provider.url, "api_key": "none"}
     messages: list[Any] = [{"role": "system", "content": SYSTEM}]
     for turn in range(10_000):
@@ -343,19 +344,31 @@ LOOPS: dict[Loop, str] = {
     gemini_streamed: "gemini-2.5-flash",
     bedrock: BEDROCK_MODEL,
     bedrock_streamed: BEDROCK_MODEL,
-    litellm: "gpt-5",
 }
+
+
+def run(loop: Loop) -> None:
+    with Strict(WINDOW) as provider:
+        compactor = Compactor(LOOPS.get(loop, "gpt-5"), window=WINDOW, reserve=1_000, overhead=100)
+        history: list[Any] = []
+        for history in loop(provider, compactor):  # noqa: B007 - the last one is looked at
+            assert provider.refused == []
+            if written(compactor) > WINDOWS * WINDOW * 4:
+                break
+        check(provider, compactor, history)
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
 def test_the_documented_loop(loop: Loop) -> None:
-    with Strict(WINDOW) as provider:
-        compactor = Compactor(LOOPS[loop], window=WINDOW, reserve=1_000, overhead=100)
-        for history in loop(provider, compactor):
-            if written(compactor) > WINDOWS * WINDOW * 4:
-                break
-            assert provider.refused == []
-        check(provider, compactor, history)
+    run(loop)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_documented_loop_of_litellm() -> None:
+    """The one library that is not among what the tests install: it takes 300 MB, and warns of itself."""
+    if find_spec("litellm") is None:
+        pytest.skip("litellm is not installed: its objects are not tested here (pip install litellm)")
+    run(litellm)
 
 
 # -- awaited ------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class History:
         continues = self._continues(items)
         stands = len(self.items) if continues else _common(items, self.items)
         data = as_data(items[stands:], stands)
-        told = self.told.after(data, stands)
+        told = (self.told if stands else self.told.before).after(data, stands)
         # what was read in a format that turns out to be another's is read again
         same = stands if told.format == self.told.format else 0
         fresh = self._decoded(data if same == stands else as_data(items), told.format, same)

@@ -290,16 +290,19 @@ def _tells(item: Mapping[str, Any]) -> Sign:
         return Sign.NEVER
     if any(not _OWN_BLOCKS.isdisjoint(block) for block in content):
         return Sign.SURELY
-    return Sign.LIKELY if content else Sign.MAYBE
+    return Sign.LIKELY if any(isinstance(block.get("text"), str) for block in content) else Sign.MAYBE
 
 
 def _strange(message: Message) -> Iterator[Any]:
-    """What is no block at all: a block is named by its one key, and Amazon adds kinds of them."""
-    return (s for s in opaque(message.parts) if not (isinstance(s, dict) and "type" not in s and _well_formed(s)))
+    """What is no block at all: one holds a mapping under its one key, by which Amazon names new kinds too."""
+    return (source for source in opaque(message.parts) if not _is_block(source))
 
 
-def _well_formed(block: dict[str, Any]) -> bool:
-    return not any(key in _BLOCKS and key != "guardContent" for key in block) or "searchResult" in block
+def _is_block(source: Any) -> bool:
+    if not isinstance(source, dict) or len(source) != 1:
+        return False
+    key, body = next(iter(source.items()))
+    return isinstance(body, Mapping) and key not in ("toolUse", "toolResult")
 
 
 def _usage(usage: Any) -> Usage | None:

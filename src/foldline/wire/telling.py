@@ -36,6 +36,11 @@ class Told(NamedTuple):
         """The format that the history is read in."""
         return self.guess or USUAL
 
+    @property
+    def before(self) -> Told:
+        """What was known before the first item."""
+        return self if self.given else Told()
+
     def after(self, items: Iterable[Any], first: int = 0) -> Told:
         """What is told with these items behind; `first` is the place of the first of them.
 
