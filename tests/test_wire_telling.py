@@ -102,9 +102,10 @@ def test_what_was_told_of_an_earlier_conversation_is_forgotten_with_it() -> None
     ("history", "problem"),
     [
         (
-            [user("x"), *ANTHROPIC_CALL, *CHAT_CALL],
-            r"messages\[3\]: a message of openai-chat behind messages of anthropic",
+            [user("x"), *ANTHROPIC_CALL, CHAT_CALL[0]],
+            r"messages\[3\]: a message of openai-chat among those of anthropic",
         ),
+        ([user("x"), *ANTHROPIC_CALL, CHAT_CALL[1]], r"messages\[3\]\.role: no such role: 'tool'"),
         ([{"speaker": "me", "says": "x"}], r"messages\[0\]\.role: a message without a role"),
         ([user("x"), {"role": "narrator", "content": "x"}], r"messages\[1\]\.role: no such role: 'narrator'"),
         (

@@ -183,7 +183,8 @@ class History:
         if not data or isinstance(data[0], Message):
             messages = list(data)
         else:
-            messages = wire.decode_all(data, format, self.messages[:first])
+            before = self.messages if first == len(self.messages) else self.messages[:first]
+            messages = wire.decode_all(data, format, before)
             refuse_strangers(messages, data, format, first)
         return messages if self.speaker is None else [_marked(m, self.speaker(m)) for m in messages]
 

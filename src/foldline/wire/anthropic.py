@@ -255,7 +255,7 @@ def _tells(item: Mapping[str, Any]) -> Sign:
     role, kind = item.get("role"), item.get("type", "message")
     if not isinstance(role, str) or role not in _ROLES or kind != "message":
         return Sign.NEVER
-    if not _OTHERS_KEYS.isdisjoint(item):
+    if any(item.get(key) for key in _OTHERS_KEYS):
         return Sign.NEVER
     if "stop_reason" in item or "stop_sequence" in item:
         return Sign.SURELY

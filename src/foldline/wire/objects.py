@@ -28,16 +28,27 @@ def as_data(items: Iterable[Any], first: int = 0) -> list[Any]:
     `first` is the place of the first in its history. Objects of a provider's library are read as what they dump to, at
     any depth. Raises `WireError` with the place of what can be neither sent nor dumped.
     """
-    read = []
-    for place, item in enumerate(items, first):
-        try:
-            read.append(item if isinstance(item, Message) else _data(item))
-        except _NoData as found:
-            where = f"messages[{place}]" + "".join(reversed(found.path))
-            raise WireError(_problem(found.value), format="", where=where) from None
-        except RecursionError:
-            read.append(item)
-    return read
+    try:
+        return [item if _is_data(item) else _read(item, place) for place, item in enumerate(items, first)]
+    except RecursionError:
+        return list(items)
+
+
+def _is_data(value: Any) -> bool:
+    kind = type(value)
+    if kind is dict:
+        value = value.values()
+    elif kind is not list and kind is not tuple:
+        return kind in _ATOMS
+    return _ATOMS.issuperset(map(type, value)) or all(map(_is_data, value))
+
+
+def _read(item: Any, place: int) -> Any:
+    try:
+        return item if isinstance(item, Message) else _data(item)
+    except _NoData as found:
+        where = f"messages[{place}]" + "".join(reversed(found.path))
+        raise WireError(_problem(found.value), format="", where=where) from None
 
 
 def _problem(value: object) -> str:
@@ -49,20 +60,16 @@ def _problem(value: object) -> str:
 
 
 def _data(value: Any) -> Any:
-    kind = type(value)
-    if kind in _ATOMS:
+    if _is_data(value):
         return value
+    kind = type(value)
     if kind is dict:
-        fresh = {key: _inside(each, f".{key}") for key, each in value.items() if type(each) not in _ATOMS}
-        return {**value, **fresh} if any(fresh[key] is not value[key] for key in fresh) else value
+        return {key: _inside(each, f".{key}") for key, each in value.items()}
     if kind is list or kind is tuple:
-        listed = [each if type(each) in _ATOMS else _inside(each, f"[{i}]") for i, each in enumerate(value)]
-        return value if all(a is b for a, b in zip(listed, value)) else listed
+        return [_inside(each, f"[{i}]") for i, each in enumerate(value)]
     if isinstance(value, Mapping):
         return _data({**value})
-    if isinstance(value, (str, int, float, bytes)):
-        return value
-    return _data(_dumped(value))
+    return value if isinstance(value, (str, int, float, bytes)) else _data(_dumped(value))
 
 
 def _inside(value: Any, step: str) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline.errors import WireError
-from foldline.messages import Message
-from foldline.wire.format import Sign, kind_of, opaque
+from foldline.messages import Message, Opaque, ToolResult
+from foldline.wire.format import Sign, WireFormat, kind_of, opaque
 from foldline.wire.registry import OWN, named
 
 _VERCEL = frozenset(("tool-call", "tool-result", "tool-approval-request", "tool-approval-response", "dynamic-tool"))
@@ -15,18 +15,37 @@ _VERCEL = frozenset(("tool-call", "tool-result", "tool-approval-request", "tool-
 
 
 def refuse_strangers(messages: Sequence[Message], items: Sequence[Any], format: str, first: int = 0) -> None:
-    """Raises `WireError` for the first part of the items that is no part of their format; `first` is the first's place."""
-    strange = named(format).strange
+    """Raises `WireError` for the first item, or part of one, that is not of the format; `first` is the first's place."""
+    declared = named(format)
     for place, (message, item) in enumerate(zip(messages, items), first):
-        if not message.extra and not any(True for _ in opaque(message.parts)):
+        if not message.extra and not _holds_opaque(message):
             continue
-        for source in _refused(message, strange):
+        for source in _refused(message, declared):
             where = f"messages[{place}]" + next(_places(item, source), "")
             raise WireError(_problem(source, message.role, format), format=format, where=where)
+        if message.extra and declared.tells(item) is Sign.NEVER and (other := _sure(item)):
+            problem = f"a message of {other} among those of {format}: a history has one format"
+            raise WireError(problem, format=format, where=f"messages[{place}]")
 
 
-def _refused(message: Message, strange: Any) -> Iterator[Any]:
-    yield from strange(message)
+def _holds_opaque(message: Message) -> bool:
+    for part in message.parts:
+        if type(part) is ToolResult:
+            for inner in part.parts:
+                if type(inner) is Opaque:
+                    return True
+        elif type(part) is Opaque:
+            return True
+    return False
+
+
+def _sure(item: Mapping[str, Any]) -> str:
+    """The format that an item is surely of, or an empty text."""
+    return next((name for name, other in OWN.items() if other.tells(item) is Sign.SURELY), "")
+
+
+def _refused(message: Message, format: WireFormat) -> Iterator[Any]:
+    yield from format.strange(message)
     yield from (source for source in opaque(message.parts) if kind_of(source) in _VERCEL)
 
 

@@ -44,27 +44,17 @@ class Told(NamedTuple):
     def after(self, items: Iterable[Any], first: int = 0) -> Told:
         """What is told with these items behind; `first` is the place of the first of them.
 
-        Raises `WireError` where an item is of no format, and where it is of another one than what an earlier one was
-        sure of, since one of the two would be read wrong.
+        Raises `WireError` where an item is of no format.
         """
         told = self
-        for place, item in enumerate(items if not self.given else (), first):
-            if not isinstance(item, Mapping):
-                continue
-            if told.certain and named(told.certain).tells(item) is not Sign.NEVER:
-                continue
-            signs = _signs(item)
-            sure = [name for name, sign in signs.items() if sign is Sign.SURELY]
-            if told.certain and sure:
-                raise WireError(
-                    f"a message of {sure[0]} behind messages of {told.certain}; where they are all of one format, say which: "
-                    f"Compactor(format=…)",
-                    format=told.certain,
-                    where=f"messages[{place}]",
-                )
-            if not told.certain and not any(signs.values()):
-                _refuse(item, told.format, f"messages[{place}]")
-            told = told.heard(signs)
+        for place, item in enumerate(items, first):
+            if told.certain:
+                break
+            if isinstance(item, Mapping):
+                signs = _signs(item)
+                if not any(signs.values()):
+                    _refuse(item, told.format, f"messages[{place}]")
+                told = told.heard(signs)
         return told
 
     def heard(self, signs: Mapping[str, Sign]) -> Told:
