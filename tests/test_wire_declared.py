@@ -12,31 +12,9 @@ import pytest
 from foldline import wire
 from foldline.errors import WireError
 
-SHAREGPT = '''
-"""ShareGPT's turns: {"from": "human" | "gpt", "value": words}."""
-
-from foldline.messages import Message, Summary, Text
-from foldline.wire import Sign, WireFormat, summary_text
-
-ROLES = {"human": "user", "gpt": "assistant", "system": "system"}
-NAMES = {role: name for name, role in ROLES.items()}
-
-
-def tells(item):
-    return Sign.SURELY if item.get("from") in ROLES and "value" in item else Sign.NEVER
-
-
-def decode(item, where=""):
-    return Message(ROLES[item["from"]], (Text(item["value"]),), format="sharegpt")
-
-
-def encode(message):
-    said = [summary_text(part) if isinstance(part, Summary) else part.text for part in message.parts]
-    return {"from": NAMES[message.role], "value": "\\n".join(said)}
-
-
-FORMAT = WireFormat(name="sharegpt", tells=tells, decode=decode, encode=encode)
-'''
+DOCUMENT = (Path(__file__).parent.parent / "docs" / "wires.md").read_text("utf-8")
+SHAREGPT = DOCUMENT.partition("```python\n")[2].partition("```")[0]
+"""The format that the documentation shows."""
 
 LOOP = """
 from foldline import Compactor

@@ -22,7 +22,7 @@ from foldline.wire.format import (
     parts_of,
     strangers,
 )
-from foldline.wire.openai_calls import call_in, call_out
+from foldline.wire.openai_calls import CALL, call_in, call_out
 from foldline.wire.shape import (
     BARE,
     TEXT,
@@ -405,7 +405,8 @@ def _strange(message: Message) -> Iterator[Any]:
     mark = message.extra.get("tool_calls")
     for each in [mark, *mark.get("items", ())] if isinstance(mark, dict) else ():
         if each and (given := each.get("is")):
-            yield from given if isinstance(given, list) else [given]
+            given = given if isinstance(given, list) else [given]
+            yield from (call for call in given if kind_of(call) in ("", *CALL))
 
 
 def _usage(usage: Any) -> Usage | None:

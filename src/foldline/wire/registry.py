@@ -5,11 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from foldline.errors import WireError
 from foldline.wire import anthropic, bedrock, gemini, openai_chat, openai_responses
 from foldline.wire.format import WireFormat
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "foldline.wires"
 """The group of entry points under which a package names its `WireFormat`."""
@@ -28,10 +31,11 @@ class _Formats(Mapping[str, WireFormat]):
         return OWN[name] if name in OWN else declared()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**OWN, **declared()})
+        yield from OWN
+        yield from declared()
 
     def __len__(self) -> int:
-        return len({**OWN, **declared()})
+        return len(OWN) + len(declared())
 
 
 FORMATS: Mapping[str, WireFormat] = _Formats()
@@ -49,6 +53,8 @@ def named(name: str) -> WireFormat:
 @cache
 def declared() -> dict[str, WireFormat]:
     """The formats of installed packages by name; one that cannot be loaded is warned of and left out."""
+    from importlib.metadata import entry_points  # takes as long to import as all of foldline
+
     found = (format for each in entry_points(group=GROUP) if (format := _loaded(each)) is not None)
     return {format.name: format for format in found if format.name not in OWN}
 
