@@ -311,6 +311,13 @@ class Dumping:
         return {"role": "assistant", "content": "hi"}
 
 
+class Endless:
+    """Answers each question with another of its kind, as stand-ins in tests do."""
+
+    def model_dump(self, **how: Any) -> Endless:
+        return Endless()
+
+
 class Mapped(dict[str, Any]):
     """Some libraries hand out dicts of their own."""
 
@@ -330,6 +337,7 @@ def test_any_object_that_says_what_it_stands_for(item: Any) -> None:
 @pytest.mark.parametrize(
     ("item", "where", "problem"),
     [
+        (Endless(), "messages[1]", "Endless is neither data"),
         (SimpleNamespace(role="user", content="x"), "messages[1]", "a types.SimpleNamespace is neither data"),
         ({"role": "user", "content": (part for part in ())}, "messages[1].content", "a builtins.generator"),
         ({"role": "user", "content": [{"type": "text", "text": object()}]}, "messages[1].content[0].text", "builtins.object"),

@@ -102,20 +102,29 @@ def _model(value: Any, dump: Any) -> Any:
     """A pydantic model as its library sends it: by the wire's names, without what is not set or never sent."""
     never = getattr(value, "__api_exclude__", None)
     return _called(
-        lambda: _data(dump(by_alias=True, exclude_none=True, exclude=never, warnings=False)),
+        lambda: _all_data(dump(by_alias=True, exclude_none=True, exclude=never, warnings=False)),
         lambda: dump(mode="json", by_alias=True, exclude_none=True),
         lambda: dump(),
         value=value,
     )
 
 
+def _all_data(given: Any) -> Any:
+    """The dump where it is data throughout; one with dates and the like is made as JSON instead."""
+    return _data(given) if isinstance(given, (dict, list, str)) else None
+
+
 def _called(*ways: Any, value: object) -> Any:
-    """What the first way gives that works."""
+    """What the first way gives that works; what stands for another object in turn stands for nothing."""
     for way in ways:
         try:
-            return way()
+            given = way()
+        except RecursionError:
+            raise
         except Exception:  # noqa: BLE001 - a foreign library's; the next way is tried, and the last says so
             continue
+        if isinstance(given, (dict, list, str)):
+            return given
     raise _NoData(value)
 
 
