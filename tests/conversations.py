@@ -360,7 +360,7 @@ class _Gemini(_Writer):
 
 
 class _Bedrock(_Writer):
-    """What stands beside another of its role is written into that one: the API refuses neighbours of one role."""
+    """A conversation has to alternate: what the assistant says twice in a row is one message, and it answers each message."""
 
     def rule(self, rule: Rule) -> None:
         """Its place is the request's system blocks, not the messages."""
@@ -397,14 +397,14 @@ class _Bedrock(_Writer):
 
     def _add(self, role: str, blocks: list[Item], words: str = "") -> None:
         last = self.items[-1] if self.items else {}
+        if last.get("role") == role == "assistant":
+            last["content"] += blocks
+            return
         if last.get("role") == role:
-            blocks = [*last["content"], *blocks]
-            self.items.pop()
-            words = "\n".join(filter(None, (self.said.pop(len(self.items), ""), words)))
+            self.items.append({"role": "assistant", "content": [{"text": "Noted."}]})
         if words.strip():
             self.said[len(self.items)] = words
         self.items.append({"role": role, "content": blocks})
-        self.stops = [stop for stop in self.stops if stop <= len(self.items)]
 
 
 _WRITERS = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import struct
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from conversations import conversations
 from foldline import Compactor, wire
 from foldline.errors import CannotFit
+from foldline.handoff.new_session import write_new
 from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, Usage, replace
 from foldline.overflow import read as read_overflow
 from foldline.tokens.weigh import weigh
@@ -154,6 +157,14 @@ def test_messages_of_other_formats_are_said_here() -> None:
     assert wire.encode(Message("user", (Summary("s"),)), NAME)["content"][0]["text"].startswith("<summary>")
     picture = Message("user", (Media("image", {"type": "image_url", "image_url": {"url": "u"}}),), format="openai-chat")
     assert wire.encode(picture, NAME)["content"] == [{"text": "[image]"}]
+
+
+def test_bytes_are_base64_in_a_file(tmp_path: Path) -> None:
+    item = {"role": "user", "content": [{"text": "see"}, {"image": {"format": "png", "source": {"bytes": PNG}}}]}
+    path = tmp_path / "new.json"
+    write_new(wire.decode_all([item], NAME), NAME, str(path))
+    item["content"][1]["image"]["source"]["bytes"] = base64.b64encode(PNG).decode()
+    assert json.loads(path.read_text()) == [item]
 
 
 # -- judged by Amazon's own client --------------------------------------------------------------------------------

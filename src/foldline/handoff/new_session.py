@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import time
@@ -15,10 +16,7 @@ from msgspec import field
 from foldline import wire
 from foldline.errors import SessionError
 from foldline.facts.merging import from_data
-from foldline.handoff.portable import (
-    PI,
-    portable,
-)
+from foldline.handoff.portable import PI, portable
 from foldline.messages import Message, Summary, Value
 from foldline.session.branching import new_id, new_path, write_whole
 from foldline.session.composing import new_id as new_entry_id
@@ -60,13 +58,14 @@ def write_new(
     and is left out, and so are the system prompts of other agents in a session of pi, which has its own. `note` is
     foldline's own on the first record, where the format has records.
     """
-    if format != PI and (format not in wire.FORMATS or wire.FORMATS[format].request is None):
+    request = wire.FORMATS[format].request if format in wire.FORMATS else None
+    if format != PI and request is None:
         raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
     lost: Counter[str] = Counter()
     carried = list(portable(messages, format, lost))
     id, stamp = new_id() if format == PI else "", now()
     place = place_for(path, format, cwd=cwd, id=id, stamp=stamp)
-    if format == PI:
+    if request is None:
         lost["system"] += sum(1 for m in carried if m.role == "system")
         header = {"type": "session", "version": KNOWN_VERSION, "id": id, "timestamp": stamp, "cwd": cwd}
         if parent:
@@ -74,7 +73,7 @@ def write_new(
         records = _records([m for m in carried if m.role != "system"], model, agent, tokens_before, note)
         data, count = b"".join(encoded(record) for record in (header, *records)), len(records)
     else:
-        document, count = _request(carried, format)
+        document, count = request(carried)
         data = _json(document)
     write_whole(place, data)
     return Written(place, format, id, count, {kind: n for kind, n in lost.items() if n})
@@ -164,14 +163,13 @@ def _reply(said: Mapping[str, Any], model: str, agent: str) -> dict[str, Any]:
 # -- plain messages -----------------------------------------------------------------------------------------------
 
 
-def _request(messages: Sequence[Message], format: str) -> tuple[Any, int]:
-    """What a request in the format says of a conversation, and how many items that has."""
-    write = wire.named(format).request
-    return write(messages) if write is not None else ([], 0)
-
-
 def _json(document: Any) -> bytes:
     try:
-        return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
+        return json.dumps(document, ensure_ascii=False, indent=2, default=_base64).encode() + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(document, indent=2).encode() + b"\n"
+        return json.dumps(document, indent=2, default=_base64).encode() + b"\n"
+
+
+def _base64(value: bytes) -> str:
+    """Bytes, as the libraries of Amazon and Google have them, in the way that JSON holds them."""
+    return base64.b64encode(value).decode()

@@ -10,7 +10,7 @@ from typing import Any
 
 from foldline.errors import WireError
 from foldline.messages import Message
-from foldline.wire.format import Ended, Picture, Sign, Tool, WireFormat
+from foldline.wire.format import Ended, Picture, Sign, Tool, WireFormat, neighbours_joined
 from foldline.wire.registry import FORMATS, OWN, named
 from foldline.wire.reply import read_reply, read_usage
 from foldline.wire.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX, summary_text
@@ -71,10 +71,4 @@ def encode(message: Message, format: str) -> Any:
 def joined(items: Sequence[Any], format: str) -> list[Any]:
     """The items, neighbours of one role as one where the provider refuses such; each other is the very same."""
     join = named(format).join
-    if join is None:
-        return list(items)
-    together: list[Any] = []
-    for item in items:
-        both = join(together[-1], item) if together else None
-        together[-1:] = [both] if both is not None else [*together[-1:], item]
-    return together
+    return list(items) if join is None else neighbours_joined(items, join)

@@ -11,7 +11,19 @@ from typing import Any, Literal
 
 from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline.wire.arranging import beside_system
-from foldline.wire.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, no_role, opaque, parts_of
+from foldline.wire.format import (
+    Ended,
+    Picture,
+    Sign,
+    Tool,
+    WireFormat,
+    at,
+    item_as_mapping,
+    neighbours_joined,
+    no_role,
+    opaque,
+    parts_of,
+)
 from foldline.wire.shape import (
     BARE,
     AnyPart,
@@ -124,16 +136,10 @@ def _thinking_in(block: dict[str, Any]) -> Thinking | None:
     said, sealed = at(body, "reasoningText"), at(body, "redactedContent")
     text, signature = at(said, "text"), at(said, "signature")
     if isinstance(text, str) and (signature is None or isinstance(signature, str)):
-        return Thinking(text, signature, None, {"reasoningContent": body, **_beside(block, "reasoningContent")})
+        return Thinking(text, signature, None, dict(block))
     if isinstance(sealed, bytes):
         sealed = base64.b64encode(sealed).decode()
-    if isinstance(sealed, str):
-        return Thinking("", None, sealed, {"reasoningContent": body, **_beside(block, "reasoningContent")})
-    return None
-
-
-def _beside(block: dict[str, Any], key: str) -> dict[str, Any]:
-    return {other: value for other, value in block.items() if other != key}
+    return Thinking("", None, sealed, dict(block)) if isinstance(sealed, str) else None
 
 
 def _tool_use_in(block: dict[str, Any]) -> ToolCall | None:
@@ -317,9 +323,9 @@ def _reply(reply: Mapping[str, Any]) -> Ended | None:
     return Ended(decode(message), str(reply.get("stopReason") or "")) if isinstance(message, Mapping) else None
 
 
-def _join(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any] | None:
+def _join(one: Any, other: Any) -> dict[str, Any] | None:
     """Two neighbours as one message: a conversation has to alternate between user and assistant here."""
-    if one.get("role") != other.get("role"):
+    if not (isinstance(one, Mapping) and isinstance(other, Mapping)) or one.get("role") != other.get("role"):
         return None
     return {**one, "content": [*parts_of(one), *parts_of(other)]}
 
@@ -344,10 +350,7 @@ def _image(picture: Picture) -> dict[str, Any]:
 
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
     system, rest = beside_system(messages)
-    items: list[dict[str, Any]] = []
-    for item in map(encode, rest):
-        joined = _join(items[-1], item) if items else None
-        items[-1:] = [joined] if joined else [*items[-1:], item]
+    items = neighbours_joined(map(encode, rest), _join)
     return {"messages": items, "system": [{"text": system}]} if system else items, len(items)
 
 

@@ -123,6 +123,15 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """The part of a request that says a conversation, its system's messages included, and how many items that has."""
 
 
+def neighbours_joined(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[Any]:
+    """The items, neighbours that `join` puts together as one; each other is the very same."""
+    together: list[Any] = []
+    for item in items:
+        both = join(together[-1], item) if together else None
+        together[-1:] = [both] if both is not None else [*together[-1:], item]
+    return together
+
+
 def item_as_mapping(item: Any, format: str, where: str) -> Mapping[str, Any]:
     """The item where it is a mapping; raises `WireError` otherwise."""
     if isinstance(item, Mapping):
