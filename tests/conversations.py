@@ -366,7 +366,7 @@ class _Bedrock(_Writer):
         """Its place is the request's system blocks, not the messages."""
 
     def _user(self, content: Any, words: str) -> None:
-        blocks = [{"text": content}] if isinstance(content, str) else content or [{"text": "…"}]
+        blocks = [{"text": content}] if isinstance(content, str) else content or [ODD_BLOCK]
         self._add("user", [ODD_BLOCK if block is ODD else block for block in blocks], words)
 
     def reply(self, reply: Reply) -> None:

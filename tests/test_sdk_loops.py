@@ -20,7 +20,7 @@ from strict import Strict
 WINDOW = 12_000
 WINDOWS = 5
 SYSTEM = "You are a careful engineer."
-OUTPUT = "".join(f"{n}: value_{n} = compute({n})\n" for n in range(110))
+OUTPUT = "".join(f"{n}: value_{n} = compute({n})\n" for n in range(200))
 
 
 def request(turn: int) -> str:

@@ -58,7 +58,7 @@ class ToolCall(Value, tag="tool_call", frozen=True, gc=False, omit_defaults=True
 
 
 class Media(Value, tag="media", frozen=True, gc=False, omit_defaults=True):
-    """An image, document, sound or film; the wire's own item stands verbatim in `source`."""
+    """An image, document, sound or video; the wire's own item stands verbatim in `source`."""
 
     kind: Literal["image", "document", "audio", "video"]
     source: dict[str, Any] = {}

@@ -28,14 +28,14 @@ TOKENS_PER_SECOND = {"gemma": 32, "o200k": 10}
 BYTES_PER_SECOND = 16_000
 """Compressed sound of 128 kbit/s, where the header does not say."""
 
-FILM_TOKENS_PER_SECOND = 288
-"""A film as billed: Amazon Nova 288 tokens a second, Gemini 258 and 32 for its sound."""
+VIDEO_TOKENS_PER_SECOND = 288
+"""A video as billed: Amazon Nova 288 tokens a second, Gemini 258 and 32 for its sound."""
 
-FILM_BYTES_PER_SECOND = 125_000
-"""A film of 1 Mbit/s, since its length is not looked for."""
+VIDEO_BYTES_PER_SECOND = 125_000
+"""A video of 1 Mbit/s, since its length is not looked for."""
 
-UNKNOWN_FILM = 60 * FILM_TOKENS_PER_SECOND
-"""A film that is only linked."""
+UNKNOWN_VIDEO = 60 * VIDEO_TOKENS_PER_SECOND
+"""A video that is only linked."""
 
 Size = tuple[int, int]
 
@@ -50,7 +50,7 @@ def media_tokens(kind: str, source: Mapping[str, Any], family: str = "o200k") ->
     if kind == "document":
         return _document_tokens(source, data, head, family)
     if kind == "video":
-        return len(data) * 3 // 4 * FILM_TOKENS_PER_SECOND // FILM_BYTES_PER_SECOND or UNKNOWN_FILM
+        return len(data) * 3 // 4 * VIDEO_TOKENS_PER_SECOND // VIDEO_BYTES_PER_SECOND or UNKNOWN_VIDEO
     seconds = _seconds(head, len(data) * 3 // 4)
     return max(1, round(seconds * TOKENS_PER_SECOND.get(family, 25)))
 
