@@ -104,11 +104,11 @@ def test_media_are_weighed_by_their_bytes() -> None:
     picture = read({"image": {"format": "png", "source": {"bytes": PNG}}})
     same = read({"image": {"format": "png", "source": {"bytes": base64.b64encode(PNG).decode()}}})
     assert weigh(picture, "claude3") == weigh(same, "claude3") == 4 + 20 * 10, "28-pixel patches of 560 by 280 pixels"
-    film = read({"video": {"format": "mp4", "source": {"bytes": b"\x00" * 1_250_000}}})
+    video = read({"video": {"format": "mp4", "source": {"bytes": b"\x00" * 1_250_000}}})
     linked = read({"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/a.mp4"}}}})
-    assert weigh(film) == pytest.approx(10 * 288, rel=0.01), "ten seconds of 1 Mbit/s"
+    assert weigh(video) == pytest.approx(10 * 288, rel=0.01), "ten seconds of 1 Mbit/s"
     assert weigh(linked) > 10_000
-    kinds = [part.kind for message in (picture, film) for part in message.parts if isinstance(part, Media)]
+    kinds = [part.kind for message in (picture, video) for part in message.parts if isinstance(part, Media)]
     assert kinds == ["image", "video"]
 
 
