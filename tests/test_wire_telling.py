@@ -122,6 +122,11 @@ def test_what_cannot_be_told_is_asked_for(history: list[Any], problem: str) -> N
     assert compactor.fit([user("x")]) == [user("x")], "an error leaves everything as it was"
 
 
+def test_another_formats_calls_are_not_swallowed_by_a_named_one() -> None:
+    with pytest.raises(WireError, match=r"messages\[1\]: a message of anthropic among those of openai-chat"):
+        Compactor(format="openai-chat").fit([user("x"), *ANTHROPIC_CALL])
+
+
 def test_a_named_format_is_not_asked_again() -> None:
     mixed = [user("x"), *ANTHROPIC_CALL, {"role": "assistant", "content": "y", "refusal": None}]
     assert Compactor(format="anthropic").fit(mixed) == mixed

@@ -23,7 +23,7 @@ def refuse_strangers(messages: Sequence[Message], items: Sequence[Any], format: 
         for source in _refused(message, declared):
             where = f"messages[{place}]" + next(_places(item, source), "")
             raise WireError(_problem(source, message.role, format), format=format, where=where)
-        if message.extra and declared.tells(item) is Sign.NEVER and (other := _sure(item)):
+        if declared.tells(item) is Sign.NEVER and (other := _sure(item)):
             problem = f"a message of {other} among those of {format}: a history has one format"
             raise WireError(problem, format=format, where=f"messages[{place}]")
 
