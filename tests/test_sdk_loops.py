@@ -31,6 +31,24 @@ def read(path: str) -> str:
     return f"# {path}\n{OUTPUT}"
 
 
+def chat_results(calls: list[Any]) -> list[Any]:
+    return [{"role": "tool", "tool_call_id": call.id, "content": read(call.function.arguments)} for call in calls]
+
+
+def responses_results(calls: list[Any]) -> list[Any]:
+    return [{"type": "function_call_output", "call_id": call.call_id, "output": read(call.arguments)} for call in calls]
+
+
+def anthropic_results(uses: list[Any]) -> list[Any]:
+    return [{"type": "tool_result", "tool_use_id": use.id, "content": read(use.input["path"])} for use in uses]
+
+
+def gemini_results(calls: list[Any]) -> list[Any]:
+    from google.genai.types import Part
+
+    return [Part.from_function_response(name=c.name, response={"result": read(c.args["path"])}) for c in calls]
+
+
 Loop = Callable[[Strict, Compactor], Iterator[list[Any]]]
 """Runs an agent for as long as it is asked, and shows its history after each reply."""
 
@@ -53,8 +71,7 @@ def openai_chat(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
             yield messages
             if not message.tool_calls:
                 break
-            for call in message.tool_calls:
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": read(call.function.arguments)})
+            messages += chat_results(message.tool_calls)
 
 
 def openai_chat_in_parts(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -73,8 +90,7 @@ def openai_chat_in_parts(provider: Strict, compactor: Compactor) -> Iterator[lis
                 break
             messages.append({"role": "assistant", "content": message.content, "tool_calls": message.tool_calls})
             yield messages
-            for call in message.tool_calls:
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": read(call.function.arguments)})
+            messages += chat_results(message.tool_calls)
 
 
 def openai_chat_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -93,8 +109,7 @@ def openai_chat_streamed(provider: Strict, compactor: Compactor) -> Iterator[lis
             yield messages
             if not message.tool_calls:
                 break
-            for call in message.tool_calls:
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": read(call.function.arguments)})
+            messages += chat_results(message.tool_calls)
 
 
 def openai_responses(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -110,9 +125,7 @@ def openai_responses(provider: Strict, compactor: Compactor) -> Iterator[list[An
             calls = [item for item in response.output if item.type == "function_call"]
             if not calls:
                 break
-            for call in calls:
-                said = read(call.arguments)
-                items.append({"type": "function_call_output", "call_id": call.call_id, "output": said})
+            items += responses_results(calls)
 
 
 def openai_responses_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -129,9 +142,7 @@ def openai_responses_streamed(provider: Strict, compactor: Compactor) -> Iterato
             calls = [item for item in response.output if item.type == "function_call"]
             if not calls:
                 break
-            for call in calls:
-                said = read(call.arguments)
-                items.append({"type": "function_call_output", "call_id": call.call_id, "output": said})
+            items += responses_results(calls)
 
 
 def anthropic_client(provider: Strict) -> Any:
@@ -153,10 +164,7 @@ def anthropic_messages(provider: Strict, compactor: Compactor) -> Iterator[list[
             uses = [block for block in response.content if block.type == "tool_use"]
             if not uses:
                 break
-            results = [
-                {"type": "tool_result", "tool_use_id": use.id, "content": read(use.input["path"])} for use in uses
-            ]
-            messages.append({"role": "user", "content": results})
+            messages.append({"role": "user", "content": anthropic_results(uses)})
 
 
 def anthropic_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -174,10 +182,7 @@ def anthropic_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[
             uses = [block for block in response.content if block.type == "tool_use"]
             if not uses:
                 break
-            results = [
-                {"type": "tool_result", "tool_use_id": use.id, "content": read(use.input["path"])} for use in uses
-            ]
-            messages.append({"role": "user", "content": results})
+            messages.append({"role": "user", "content": anthropic_results(uses)})
 
 
 def gemini_client(provider: Strict) -> Any:
@@ -199,11 +204,7 @@ def gemini(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
             yield contents
             if not response.function_calls:
                 break
-            results = [
-                types.Part.from_function_response(name=call.name, response={"result": read(call.args["path"])})
-                for call in response.function_calls
-            ]
-            contents.append(types.Content(role="user", parts=results))
+            contents.append(types.Content(role="user", parts=gemini_results(response.function_calls)))
 
 
 def gemini_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -224,11 +225,7 @@ def gemini_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[Any
             calls = [part.function_call for part in parts if part.function_call]
             if not calls:
                 break
-            results = [
-                types.Part.from_function_response(name=call.name, response={"result": read(call.args["path"])})
-                for call in calls
-            ]
-            contents.append(types.Content(role="tool", parts=results))
+            contents.append(types.Content(role="tool", parts=gemini_results(calls)))
 
 
 def bedrock_client(provider: Strict) -> Any:
@@ -328,8 +325,7 @@ def litellm(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
             yield messages
             if not message.tool_calls:
                 break
-            for call in message.tool_calls:
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": read(call.function.arguments)})
+            messages += chat_results(message.tool_calls)
 
 
 LOOPS: dict[Loop, str] = {
@@ -386,8 +382,7 @@ async def openai_chat_awaited(provider: Strict, compactor: Compactor) -> list[An
             messages.append(message)
             if not message.tool_calls:
                 messages.append({"role": "user", "content": request(len(messages))})
-            for call in message.tool_calls or ():
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": read(call.function.arguments)})
+            messages += chat_results(message.tool_calls or [])
     return messages
 
 
@@ -401,8 +396,7 @@ async def anthropic_awaited(provider: Strict, compactor: Compactor) -> list[Any]
             compactor.observe(response)
             messages.append({"role": "assistant", "content": response.content})
             uses = [block for block in response.content if block.type == "tool_use"]
-            results = [{"type": "tool_result", "tool_use_id": use.id, "content": read(use.id)} for use in uses]
-            messages.append({"role": "user", "content": results or request(len(messages))})
+            messages.append({"role": "user", "content": anthropic_results(uses) or request(len(messages))})
     return messages
 
 
@@ -416,11 +410,7 @@ async def gemini_awaited(provider: Strict, compactor: Compactor) -> list[Any]:
         response = await client.models.generate_content(model="gemini-2.5-flash", contents=sent)
         compactor.observe(response)
         contents.append(response.candidates[0].content)
-        results = [
-            types.Part.from_function_response(name=call.name, response={"result": read(call.args["path"])})
-            for call in response.function_calls or ()
-        ]
-        contents.append(types.UserContent(results or request(len(contents))))
+        contents.append(types.UserContent(gemini_results(response.function_calls or []) or request(len(contents))))
     return contents
 
 
