@@ -47,10 +47,15 @@ class Told(NamedTuple):
         Raises `WireError` where an item is of no format.
         """
         told = self
+        spoken: set[str] = set()
         for place, item in enumerate(items, first):
             if told.certain:
                 break
+            # the words of one role tell the same each time, and long conversations may be nothing else
+            if (role := _only_words(item)) in spoken:
+                continue
             if isinstance(item, Mapping):
+                spoken.update(filter(None, (role,)))
                 signs = _signs(item)
                 if not any(signs.values()):
                     _refuse(item, told.format, f"messages[{place}]")
@@ -79,6 +84,14 @@ def detect(items: Iterable[Any], default: str = USUAL) -> str:
             if told.certain:
                 break
     return told.guess or default
+
+
+def _only_words(item: Any) -> str:
+    """The role of an item that is nothing but a role and a text, or an empty text."""
+    if type(item) is dict and [*item] == ["role", "content"]:
+        role, content = item.values()
+        return role if type(role) is str and type(content) is str else ""
+    return ""
 
 
 def _signs(item: Mapping[str, Any]) -> dict[str, Sign]:
