@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
+FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini", "bedrock-converse")
 PIN = "PIN:"
 """How a user message begins that the tests pin."""
 
@@ -153,14 +153,16 @@ IMAGE = {
     "openai-responses": {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
     "anthropic": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
     "gemini": {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
+    "bedrock-converse": {"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n\x1a\n"}}},
 }
 THOUGHT = "Let me think about the parser. " * 3
 ODD = {"type": "hologram", "beam": [1, 2, {"deep": None}]}
+ODD_BLOCK = {"hologram": {"beam": [1, 2, {"deep": None}]}}
 
 
 def text_part(format: str, text: str, role: str = "user") -> Item:
     """A part of a content that holds words."""
-    if format == "gemini":
+    if format in ("gemini", "bedrock-converse"):
         return {"text": text}
     kind = {"user": "input_text", "assistant": "output_text"}[role] if format == "openai-responses" else "text"
     return {"type": kind, "text": text}
@@ -168,7 +170,9 @@ def text_part(format: str, text: str, role: str = "user") -> Item:
 
 def said_in(format: str, words: str) -> Item:
     """A user's words as a message of a format."""
-    return {"role": "user", "parts": [{"text": words}]} if format == "gemini" else {"role": "user", "content": words}
+    if format == "gemini":
+        return {"role": "user", "parts": [{"text": words}]}
+    return {"role": "user", "content": [{"text": words}] if format == "bedrock-converse" else words}
 
 
 class _Writer:
@@ -355,7 +359,61 @@ class _Gemini(_Writer):
         return {"name": _name(call), "response": said, **self._stated(id), **({"parts": [extra]} if extra else {})}
 
 
-_WRITERS = {"openai-chat": _Writer, "openai-responses": _Responses, "anthropic": _Anthropic, "gemini": _Gemini}
+class _Bedrock(_Writer):
+    """A conversation has to alternate: what the assistant says twice in a row is one message, and it answers each message."""
+
+    def rule(self, rule: Rule) -> None:
+        """Its place is the request's system blocks, not the messages."""
+
+    def _user(self, content: Any, words: str) -> None:
+        blocks = [{"text": content}] if isinstance(content, str) else content or [ODD_BLOCK]
+        self._add("user", [ODD_BLOCK if block is ODD else block for block in blocks], words)
+
+    def reply(self, reply: Reply) -> None:
+        words = [] if reply.thinking == "only" else [{"text": _repeated(reply.words, reply.size)}]
+        self._add("assistant", [*self._thought(reply.thinking), *words])
+
+    def _thought(self, how: str) -> list[Item]:
+        said = {"reasoningContent": {"reasoningText": {"text": THOUGHT, "signature": "ErcBCkgIBx"}}}
+        sealed = {"reasoningContent": {"redactedContent": b"sealed" * 20}}
+        return {"signed": [said], "redacted": [sealed], "both": [said, sealed], "only": [said]}.get(how, [])
+
+    def _act(self, act: Act, made: list[tuple[str, Call]]) -> None:
+        words = [{"text": act.words}] if act.words else []
+        uses = [{"toolUse": {"toolUseId": id, "name": _name(c), "input": _arguments(c)}} for id, c in made]
+        self._add("assistant", [*self._thought(act.thinking), *words, *uses])
+        if act.order == "never":
+            return
+        results = [{"toolResult": self._result(id, call)} for id, call in _ordered(act.order, made)]
+        beside = [{"text": act.beside}] if act.beside.strip() else []
+        self._add("user", [*results, *beside], act.beside)
+
+    def _result(self, id: str, call: Call) -> Item:
+        text = _printed(call)
+        said: list[Item] = [{"json": {"stdout": text, "code": 0}} if call.which == 1 else {"text": text or "nothing"}]
+        extra = {"shot": IMAGE[self.format], "odd": ODD_BLOCK}.get(call.kind)
+        status = "error" if call.kind == "fail" else "success"
+        return {"toolUseId": id, "content": [*said, *([extra] if extra else [])], "status": status}
+
+    def _add(self, role: str, blocks: list[Item], words: str = "") -> None:
+        last = self.items[-1] if self.items else {}
+        if last.get("role") == role == "assistant":
+            last["content"] += blocks
+            return
+        if last.get("role") == role:
+            self.items.append({"role": "assistant", "content": [{"text": "Noted."}]})
+        if words.strip():
+            self.said[len(self.items)] = words
+        self.items.append({"role": role, "content": blocks})
+
+
+_WRITERS = {
+    "openai-chat": _Writer,
+    "openai-responses": _Responses,
+    "anthropic": _Anthropic,
+    "gemini": _Gemini,
+    "bedrock-converse": _Bedrock,
+}
 
 
 def _printed(call: Call) -> str:

@@ -45,6 +45,8 @@ def pieces(item: Item) -> list[Piece]:
 
 
 def _typed(part: Item) -> Piece:
+    if "type" not in part:
+        return _bedrock(part)
     match part["type"]:
         case "text" | "input_text" | "output_text":
             return Piece("text", part["text"])
@@ -54,6 +56,18 @@ def _typed(part: Item) -> Piece:
             return Piece("call", part["id"], isinstance(part["input"], dict))
         case "tool_result":
             return Piece("result", part["tool_use_id"])
+    return Piece("other")
+
+
+def _bedrock(block: Item) -> Piece:
+    if "text" in block:
+        return Piece("text", block["text"])
+    if "reasoningContent" in block:
+        return Piece("thinking")
+    if call := block.get("toolUse"):
+        return Piece("call", call["toolUseId"], isinstance(call["input"], dict))
+    if result := block.get("toolResult"):
+        return Piece("result", result["toolUseId"], isinstance(result["content"], list))
     return Piece("other")
 
 
@@ -177,6 +191,14 @@ def calls_out_of_turn(items: list[Item]) -> Counter[str]:
     return Counter(id for item in wrong for id in said_by(item, "call"))
 
 
+def neighbours_of_one_role(items: list[Item]) -> int:
+    """Bedrock: messages behind one of the same role, which it refuses; its contents are blocks without a type."""
+    blocks = [part for item in items if isinstance(item.get("content"), list) for part in item["content"]]
+    if not blocks or any("type" in block for block in blocks):
+        return 0
+    return sum(a["role"] == b["role"] for a, b in pairwise(items))
+
+
 def check_valid(history: list[Item], sent: list[Item]) -> None:
     """Fails where a provider would refuse what was sent for something that it does not refuse in the history."""
     assert not pairing_faults(sent) - pairing_faults(history)
@@ -186,6 +208,7 @@ def check_valid(history: list[Item], sent: list[Item]) -> None:
     assert first_speaker(sent) == "user" or first_speaker(history) != "user"
     assert not lone_reasoning(sent) - lone_reasoning(history)
     assert not calls_out_of_turn(sent) - calls_out_of_turn(history)
+    assert neighbours_of_one_role(sent) <= neighbours_of_one_role(history)
 
 
 def users_words(items: Iterable[Item]) -> str:

@@ -282,6 +282,7 @@ IMAGES = {
     "openai-chat": OPENAI_IMAGE,
     "openai-responses": {"type": "input_image", "image_url": OPENAI_IMAGE["image_url"]["url"]},
     "gemini": {"inlineData": {"mimeType": PI_IMAGE["mimeType"], "data": PI_IMAGE["data"]}},
+    "bedrock-converse": {"image": {"format": "png", "source": {"bytes": PI_IMAGE["data"]}}},
     "pi": PI_IMAGE,
 }
 

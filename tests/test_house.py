@@ -30,7 +30,10 @@ PUBLIC = {
         "Source", "StoreFolder", "Stored", "Tail", "Transcript", "find", "open_session", "read_all", "recognize",
     },
     "strategies": {"Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},
-    "wire": {"FORMATS", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Wire", "decode", "decode_all", "detect", "encode", "paired", "read_usage"},
+    "wire": {
+        "FORMATS", "OWN", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Ended", "Picture", "Sign", "Tool", "WireFormat", "decode",
+        "decode_all", "detect", "encode", "joined", "named", "read_reply", "read_usage", "summary_text", "with_ids",
+    },
 }  # fmt: skip
 """What the packages that users import offer, by name."""
 

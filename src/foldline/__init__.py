@@ -1,13 +1,21 @@
 """foldline keeps an LLM agent inside its context window for as long as its work takes, and loses nothing on the way.
 
 ```python
+from anthropic import Anthropic
 from foldline import Compactor
 
-compactor = Compactor("claude-sonnet-4-5")
+client = Anthropic()
+compactor = Compactor("claude-sonnet-5")
+messages = [{"role": "user", "content": "Fix the failing test in billing/tax.py"}]
+
 while True:
-    reply = call_model(compactor.fit(messages))
+    sent = compactor.fit(messages)
+    reply = client.messages.create(model="claude-sonnet-5", max_tokens=8_000, messages=sent, tools=TOOLS)
     compactor.observe(reply)
-    messages.append(reply)
+    messages.append({"role": "assistant", "content": reply.content})
+    if reply.stop_reason != "tool_use":
+        break
+    messages.append({"role": "user", "content": results_of(reply)})
 ```
 """
 

@@ -38,8 +38,9 @@ class Compactor:
     """Hands out a history that fits the model's window, and remembers what it folded away.
 
     Call `fit` with the whole history before each model call, and `observe` with the reply after it. Histories are
-    lists of dicts in the wire format `format` (one of `wire.FORMATS`; found out from the first history where it is not
-    given), or lists of `Message`. They are never changed; replace a message rather than write into it.
+    lists of what the provider's library takes and hands out, dicts or objects, in the wire format `format` (one of
+    `wire.FORMATS`; found out where it is not given), or lists of `Message`. They are never changed; replace a message
+    rather than write into it.
 
     `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
     prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `policy` is one

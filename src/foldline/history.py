@@ -15,6 +15,9 @@ from foldline.tokens.meter import Meter
 from foldline.tokens.payload import media_in
 from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View, chain
+from foldline.wire.objects import as_data
+from foldline.wire.strangers import refuse_strangers
+from foldline.wire.telling import Told
 
 Item = Any
 """One message as the caller has it: a dict of a wire format, or a `Message`."""
@@ -39,7 +42,7 @@ class History:
         self.meter = meter
         self.pinned = pinned
         self.bound = bound
-        self.format = format
+        self.told = Told(format, bool(format))
         self.speaker = speaker
         self.items: list[Item] = []
         self.messages: list[Message] = []
@@ -69,22 +72,28 @@ class History:
 
     def take(self, items: Sequence[Item]) -> int | None:
         """Takes the history as it is now; answers how much of the earlier one stands where it was rewritten."""
-        if self._continues(items):
-            self._append(items[len(self.items) :])
+        continues = self._continues(items)
+        stands = len(self.items) if continues else _common(items, self.items)
+        data = as_data(items[stands:], stands)
+        told = (self.told if stands else self.told.before).after(data, stands)
+        # what was read in a format that turns out to be another's is read again
+        same = stands if told.format == self.told.format else 0
+        fresh = self._decoded(data if same == stands else as_data(items), told.format, same)
+        self.told = told
+        if continues and same == stands:
+            self._append(items[stands:], fresh)
             return None
-        stands = _common(items, self.items)
-        fresh = self._decoded(items[stands:], stands)
-        self._cut(stands)
-        self._append(items[stands:], fresh)
+        self._cut(same)
+        self._append(items[same:], fresh)
         self.folds = [(min(at, stands), fold) for at, fold in self.folds]
         self.show(self.view())
-        return stands
+        return None if continues else stands
 
     def refresh(self) -> None:
         """Decodes and weighs everything again: a caller may have written into its messages since."""
         self._weigh()
         items = self.items
-        messages = self._decoded(items, 0)
+        messages = self._decoded(as_data(items), self.told.format, 0)
         self._cut(0)
         self.messages, self.weights, self.items = messages, self.meter.weigh_all(messages), items
 
@@ -113,7 +122,8 @@ class History:
         """Makes a view what the model sees from now on."""
         place = {id(message): i for i, message in enumerate(self.messages)}
         at = [place.get(id(entry.message)) for entry in view.entries]
-        self.seen = [self._encoded(e.message) if i is None else self.items[i] for i, e in zip(at, view.entries)]
+        seen = [self._encoded(e.message) if i is None else self.items[i] for i, e in zip(at, view.entries)]
+        self.seen = self._joined(seen)
         self._unweighed = 0
         self.images = self.media_bytes = 0
         self._carry(media_in(view.messages))
@@ -145,11 +155,10 @@ class History:
         finally:
             del self.items[known:]
 
-    def _append(self, items: Sequence[Item], messages: Sequence[Message] | None = None) -> None:
-        messages = self._decoded(items, len(self.items)) if messages is None else messages
+    def _append(self, items: Sequence[Item], messages: Sequence[Message]) -> None:
         self.items += items
         self.messages += messages
-        self.seen += items
+        self.seen[-1:] = self._joined([*self.seen[-1:], *items])
         self._unweighed += sum(map(at_most, messages))
         self._carry(media_in(messages))
 
@@ -169,19 +178,22 @@ class History:
         self.weights = self.weights[:stands]
         self._ids = self._ids[:stands]
 
-    def _decoded(self, items: Sequence[Item], first: int) -> list[Message]:
-        if not items:
-            return []
-        if isinstance(items[0], Message):
-            messages = list(items)
+    def _decoded(self, data: Sequence[Item], format: str, first: int) -> list[Message]:
+        """The messages that the items say, the first of which has the place `first`; raises `WireError`."""
+        if not data or isinstance(data[0], Message):
+            messages = list(data)
         else:
-            self.format = self.format or wire.detect(items, default="")
             before = self.messages if first == len(self.messages) else self.messages[:first]
-            messages = wire.decode_all(items, self.format or "openai-chat", before)
+            messages = wire.decode_all(data, format, before)
+            refuse_strangers(messages, data, format, first)
         return messages if self.speaker is None else [_marked(m, self.speaker(m)) for m in messages]
 
     def _encoded(self, message: Message) -> Item:
-        return message if isinstance(self.items[0], Message) else wire.encode(message, self.format or "openai-chat")
+        return message if isinstance(self.items[0], Message) else wire.encode(message, self.told.format)
+
+    def _joined(self, seen: list[Item]) -> list[Item]:
+        """What is handed out, as one item where a fold made neighbours that the provider refuses."""
+        return wire.joined(seen, self.told.format) if self.folds else seen
 
     def _entries(self) -> Iterator[Entry]:
         self._weigh()

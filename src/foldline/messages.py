@@ -58,9 +58,9 @@ class ToolCall(Value, tag="tool_call", frozen=True, gc=False, omit_defaults=True
 
 
 class Media(Value, tag="media", frozen=True, gc=False, omit_defaults=True):
-    """An image, document or sound; the wire's own item stands verbatim in `source`."""
+    """An image, document, sound or video; the wire's own item stands verbatim in `source`."""
 
-    kind: Literal["image", "document", "audio"]
+    kind: Literal["image", "document", "audio", "video"]
     source: dict[str, Any] = {}
 
 

@@ -234,7 +234,7 @@ def chain(messages: Iterable[Message], parent: str = "") -> Iterator[str]:
 
 def identity(message: Message) -> bytes:
     """The bytes that two messages share when they say the same."""
-    parts = tuple(_bare(p) for p in message.parts)
+    parts = tuple(_bare(p) for p in message.parts if not _is_cache_point(p))
     if message.role == "system":
         parts = tuple(Text(_BILLING_STAMP.sub("", p.text)) if type(p) is Text else p for p in parts)
     try:
@@ -244,6 +244,11 @@ def identity(message: Message) -> bytes:
 
 
 _CACHE_MARKERS = frozenset(("cache_control", "prompt_cache_breakpoint"))
+
+
+def _is_cache_point(part: Part) -> bool:
+    """Whether a part is nothing but a cache marker: Bedrock's stand between the others."""
+    return type(part) is Opaque and type(part.source) is dict and "cachePoint" in part.source
 
 
 def _bare(part: Part) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import time
@@ -14,22 +15,15 @@ from msgspec import field
 
 from foldline import wire
 from foldline.errors import SessionError
-from foldline.handoff.portable import (
-    one_item_each,
-    parts_alone,
-    portable,
-    results_named,
-    results_together,
-)
+from foldline.handoff.portable import portable
 from foldline.messages import Message, Summary, Value
 from foldline.sessions.pi import FORMAT as LOG
 from foldline.sessions.pi import PI
 from foldline.sessions.pi.composing import details_of, new_entry_id, new_path, new_session_id, now
 from foldline.sessions.pi.dialect import KNOWN_VERSION, stored
 from foldline.sessions.writing import encoded, write_whole
-from foldline.wire import anthropic, gemini, openai_chat, openai_responses
 
-FORMATS = (PI, *wire.FORMATS)
+FORMATS = (PI, *wire.OWN)
 """The formats that a session can be written in."""
 
 
@@ -61,13 +55,14 @@ def write_new(
     and is left out, and so are the system prompts of other agents in a session of pi, which has its own. `note` is
     foldline's own on the first record, where the format has records.
     """
-    if format not in FORMATS:
+    request = wire.FORMATS[format].request if format in wire.FORMATS else None
+    if format != PI and request is None:
         raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
     lost: Counter[str] = Counter()
     carried = list(portable(messages, format, lost))
     id, stamp = new_session_id() if format == PI else "", now()
     place = place_for(path, format, cwd=cwd, id=id, stamp=stamp)
-    if format == PI:
+    if request is None:
         lost["system"] += sum(1 for m in carried if m.role == "system")
         header = {"type": "session", "version": KNOWN_VERSION, "id": id, "timestamp": stamp, "cwd": cwd}
         if parent:
@@ -75,7 +70,7 @@ def write_new(
         records = _records([m for m in carried if m.role != "system"], model, agent, tokens_before, note)
         data, count = b"".join(encoded(record) for record in (header, *records)), len(records)
     else:
-        document, count = _document(carried, format)
+        document, count = request(carried)
         data = _json(document)
     write_whole(place, data)
     return NewSession(place, format, id, count, {kind: n for kind, n in lost.items() if n})
@@ -159,24 +154,13 @@ def _reply(said: Mapping[str, Any], model: str, agent: str) -> dict[str, Any]:
 # -- plain messages -----------------------------------------------------------------------------------------------
 
 
-def _document(messages: Sequence[Message], format: str) -> tuple[Any, int]:
-    """A list of messages; the system prompt stands beside it where it does not stand in it, as in a request."""
-    if format in (openai_chat.NAME, openai_responses.NAME):
-        each = one_item_each if format == openai_chat.NAME else parts_alone
-        items = [wire.encode(m, format) for m in each(messages)]
-        return items, len(items)
-    system = "\n\n".join(m.text for m in messages if m.role == "system" and m.text)
-    rest = results_together(m for m in messages if m.role != "system")
-    items = [wire.encode(m, format) for m in (results_named(rest) if format == gemini.NAME else rest)]
-    if not system:
-        return items, len(items)
-    if format == anthropic.NAME:
-        return {"messages": items, "system": system}, len(items)
-    return {"contents": items, "systemInstruction": {"parts": [{"text": system}]}}, len(items)
-
-
 def _json(document: Any) -> bytes:
     try:
-        return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
+        return json.dumps(document, ensure_ascii=False, indent=2, default=_base64).encode() + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(document, indent=2).encode() + b"\n"
+        return json.dumps(document, indent=2, default=_base64).encode() + b"\n"
+
+
+def _base64(value: bytes) -> str:
+    """Bytes, as the libraries of Amazon and Google have them, in the way that JSON holds them."""
+    return base64.b64encode(value).decode()

@@ -8,19 +8,17 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 
-from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult, replace
-from foldline.pairs import answers
+from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.sessions.pi import PI
 from foldline.view import is_empty
-from foldline.wire import anthropic, gemini, openai_chat, openai_responses
+from foldline.wire import FORMATS, Picture
 
 _ID = re.compile(r"[^\w-]", re.ASCII)
-_DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
 
 
 def portable(messages: Iterable[Message], format: str, lost: Counter[str]) -> Iterator[Message]:
     """The messages as `format` can say them; `lost` counts what was left out, by kind."""
-    for message in messages if format == openai_responses.NAME else replies_together(messages):
+    for message in replies_together(messages, format):
         if message.format == format and format != PI:
             yield message
             continue
@@ -61,7 +59,8 @@ def _content(part: Text | Media | Opaque, message: Message, format: str, lost: C
     if message.format == format:
         return part
     beside_words = message.role == "user" and not any(message.results)
-    if isinstance(part, Media) and (format != openai_chat.NAME or beside_words) and (source := _image(part, format)):
+    anywhere = format == PI or FORMATS[format].images_in_results
+    if isinstance(part, Media) and (anywhere or beside_words) and (source := _image(part, format)):
         return Media("image", source)
     kind = part.kind if isinstance(part, Media) else _kind(part.source)
     lost[kind] += 1
@@ -75,31 +74,19 @@ def _kind(source: Any) -> str:
 
 def _image(media: Media, format: str) -> dict[str, Any] | None:
     """An image that stands whole in a message, in the shape of a format; None where it is none, or only linked."""
-    match media.source:
-        case {"type": "image", "data": str(data), "mimeType": str(mime)}:
-            pass
-        case {"type": "image", "source": {"type": "base64", "data": str(data), "media_type": str(mime)}}:
-            pass
-        case {"type": "image_url", "image_url": {"url": str(url)}} if found := _DATA_URL.fullmatch(url):
-            mime, data = found[1], found[2]
-        case {"type": "input_image", "image_url": str(url)} if found := _DATA_URL.fullmatch(url):
-            mime, data = found[1], found[2]
-        case {"inlineData": {"mimeType": str(mime), "data": str(data)}}:
-            pass
-        case _:
-            return None
+    if (picture := _picture(media.source)) is None:
+        return None
     if format == PI:
-        return {"type": "image", "data": data, "mimeType": mime}
-    if format == anthropic.NAME:
-        return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
-    if format == gemini.NAME:
-        return {"inlineData": {"mimeType": mime, "data": data}}
-    url = f"data:{mime};base64,{data}"
-    return {"type": "input_image", "image_url": url} if format == openai_responses.NAME else _image_url(url)
+        return {"type": "image", "data": picture.data, "mimeType": picture.mime}
+    show = FORMATS[format].image
+    return show(picture) if show is not None else None
 
 
-def _image_url(url: str) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": url}}
+def _picture(source: dict[str, Any]) -> Picture | None:
+    match source:
+        case {"type": "image", "data": str(data), "mimeType": str(mime)}:
+            return Picture(mime, data)
+    return next((found for each in FORMATS.values() if (found := each.picture(source)) is not None), None)
 
 
 def _call_id(id: str) -> str:
@@ -109,76 +96,25 @@ def _call_id(id: str) -> str:
     return f"{_ID.sub('_', id[:46])}-{blake2b(id.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
 
 
-def one_item_each(messages: Iterable[Message]) -> Iterator[Message]:
-    """Each tool result in a message of its own, as OpenAI has them, and what stood beside behind them."""
-    for message in messages:
-        results = list(message.results)
-        rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
-        if not results or (len(results) == 1 and (not rest or message.role == "tool")):
-            yield message
-            continue
-        yield from (Message("tool", (result,), format=message.format) for result in results)
-        if rest:
-            yield Message("user", rest, format=message.format)
-
-
-def parts_alone(messages: Iterable[Message]) -> Iterator[Message]:
-    """Each call and each result in a message of its own, as OpenAI's responses have them, in their order."""
-    for message in messages:
-        words: list[Part] = []
-        for part in message.parts:
-            if not isinstance(part, ToolCall | ToolResult) or len(message.parts) == 1:
-                words.append(part)
-                continue
-            if words:
-                yield replace(message, parts=tuple(words), extra={})
-            words = []
-            yield Message("tool" if isinstance(part, ToolResult) else "assistant", (part,), format=message.format)
-        if words:
-            yield message if len(words) == len(message.parts) else replace(message, parts=tuple(words), extra={})
-
-
-def replies_together(messages: Iterable[Message]) -> Iterator[Message]:
-    """What OpenAI's responses say in several items as one reply each, and the results that stand in it behind it."""
+def replies_together(messages: Iterable[Message], format: str) -> Iterator[Message]:
+    """What other formats say in several items as one reply each, and the results that stand in it behind it."""
     reply: list[Part] = []
+    origin = ""
     for message in (*messages, None):
-        if message is not None and message.role == "assistant" and message.format == openai_responses.NAME:
+        if message is not None and message.role == "assistant" and _in_items(message, format):
             reply += message.parts
+            origin = message.format
             continue
         if reply:
             said = tuple(part for part in reply if not isinstance(part, ToolResult))
-            yield Message("assistant", said, format=openai_responses.NAME)
+            yield Message("assistant", said, format=origin)
             answers = (part for part in reply if isinstance(part, ToolResult))
-            yield from (Message("tool", (part,), format=openai_responses.NAME) for part in answers)
+            yield from (Message("tool", (part,), format=origin) for part in answers)
         reply = []
         if message is not None:
             yield message
 
 
-def results_named(messages: Iterable[Message]) -> Iterator[Message]:
-    """Each result with the name of the tool that it comes from, which Gemini asks for."""
-    messages = list(messages)
-    names = {id(answer.result): answer.call.name for answer in answers(messages) if answer.call is not None}
-    for message in messages:
-        parts = (
-            replace(part, name=part.name or names.get(id(part), "tool")) if isinstance(part, ToolResult) else part
-            for part in message.parts
-        )
-        yield replace(message, parts=tuple(parts)) if any(message.results) else message
-
-
-def results_together(messages: Iterable[Message]) -> Iterator[Message]:
-    """The results of one round in one message, as Anthropic has them."""
-    round: Message | None = None
-    for message in messages:
-        answers = message.role in ("tool", "user") and any(message.results)
-        if answers and round is not None:
-            round = replace(round, parts=(*round.parts, *message.parts), extra={})
-            continue
-        if round is not None:
-            yield round
-        round = message if answers else None
-        if not answers:
-            yield message
-    if round is not None:
-        yield round
+def _in_items(message: Message, format: str) -> bool:
+    """Whether a message may be one of several items of its reply, which another format says as one."""
+    return message.format != format and message.format in FORMATS and FORMATS[message.format].many_items

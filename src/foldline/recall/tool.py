@@ -15,7 +15,7 @@ from foldline.recall.answer import hits_answer, message_answer
 from foldline.recall.index import Index, index_of
 from foldline.recall.scope import Scope, is_session, looks_like_id, scope, scope_of
 from foldline.tokens.weigh import weigh
-from foldline.wire import FORMATS
+from foldline.wire import FORMATS, Tool
 
 NAME = "recall"
 
@@ -72,17 +72,10 @@ def parameters(*, sessions: bool = False) -> dict[str, Any]:
 
 def recall_tool(format: str = "openai-chat", *, sessions: bool = False) -> dict[str, Any]:
     """The tool as a request in the wire format `format` declares it; for Gemini, one of its `tools`."""
-    schema = parameters(sessions=sessions)
-    if format == "openai-chat":
-        return {"type": "function", "function": {"name": NAME, "description": DESCRIPTION, "parameters": schema}}
-    if format == "anthropic":
-        return {"name": NAME, "description": DESCRIPTION, "input_schema": schema}
-    if format == "openai-responses":
-        return {"type": "function", "name": NAME, "description": DESCRIPTION, "parameters": schema, "strict": False}
-    if format == "gemini":
-        declared = {"name": NAME, "description": DESCRIPTION, "parametersJsonSchema": schema}
-        return {"functionDeclarations": [declared]}
-    raise FormatError(f"no tools are declared in {format!r}; there are {', '.join(FORMATS)}", where=NAME)
+    declare = FORMATS[format].tool if format in FORMATS else None
+    if declare is None:
+        raise FormatError(f"no tools are declared in {format!r}; there are {', '.join(FORMATS)}", where=NAME)
+    return declare(Tool(NAME, DESCRIPTION, parameters(sessions=sessions)))
 
 
 def handle(arguments: str | Mapping[str, Any], *, source: Recallable | None = None, most: int = MOST) -> str:

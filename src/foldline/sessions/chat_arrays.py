@@ -111,7 +111,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, s
         if billed is not None and billed.prompt:
             message = replace(message, usage=billed)
         entries.append((str(number), message))
-    paired = wire.paired([message for _, message in entries])
+    paired = wire.with_ids([message for _, message in entries], format)
     entries = [(id, message) for (id, _), message in zip(entries, paired)]
     return Reading(
         FORMAT.name,

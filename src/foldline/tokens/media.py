@@ -28,6 +28,15 @@ TOKENS_PER_SECOND = {"gemma": 32, "o200k": 10}
 BYTES_PER_SECOND = 16_000
 """Compressed sound of 128 kbit/s, where the header does not say."""
 
+VIDEO_TOKENS_PER_SECOND = 288
+"""A video as billed: Amazon Nova 288 tokens a second, Gemini 258 and 32 for its sound."""
+
+VIDEO_BYTES_PER_SECOND = 125_000
+"""A video of 1 Mbit/s, since its length is not looked for."""
+
+UNKNOWN_VIDEO = 60 * VIDEO_TOKENS_PER_SECOND
+"""A video that is only linked."""
+
 Size = tuple[int, int]
 
 
@@ -40,6 +49,8 @@ def media_tokens(kind: str, source: Mapping[str, Any], family: str = "o200k") ->
         return image_tokens(size, family, _detail(source)) if size else UNKNOWN_IMAGE
     if kind == "document":
         return _document_tokens(source, data, head, family)
+    if kind == "video":
+        return len(data) * 3 // 4 * VIDEO_TOKENS_PER_SECOND // VIDEO_BYTES_PER_SECOND or UNKNOWN_VIDEO
     seconds = _seconds(head, len(data) * 3 // 4)
     return max(1, round(seconds * TOKENS_PER_SECOND.get(family, 25)))
 
@@ -66,6 +77,8 @@ def inline_data(source: Mapping[str, Any]) -> str:
             for key in ("data", "file_data", "url", "image_url", "bytes", "result"):
                 if isinstance(text := value.get(key), str) and (text.startswith("data:") or len(text) > 256):
                     return text.partition(",")[2] if text.startswith("data:") else text
+                if isinstance(text, bytes):
+                    return base64.b64encode(text).decode()
             stack += [v for v in value.values() if isinstance(v, Mapping)]
     return ""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from foldline.errors import WireError
 from foldline.messages import (
     Media,
     Message,
@@ -17,7 +16,10 @@ from foldline.messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    Usage,
 )
+from foldline.wire.arranging import beside_system
+from foldline.wire.format import Ended, Picture, Sign, Tool, WireFormat, item_as_mapping, kind_of, no_role, parts_of
 from foldline.wire.shape import (
     TEXT,
     Shape,
@@ -33,6 +35,7 @@ from foldline.wire.shape import (
     verbatim,
 )
 from foldline.wire.summary import summary_text
+from foldline.wire.usage import count, stated, states_any
 
 NAME = "anthropic"
 
@@ -64,13 +67,10 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
 
 
 def _role(item: Any, where: str) -> Role:
-    if not isinstance(item, Mapping):
-        raise WireError(f"a message must be a mapping, not {type(item).__name__}", format=NAME, where=where)
-    role = item.get("role")
+    role = item_as_mapping(item, NAME, where).get("role")
     known = _ROLES.get(role) if isinstance(role, str) else None
     if known is None:
-        problem = f"no such role: {role!r}" if "role" in item else "a message without a role"
-        raise WireError(problem, format=NAME, where=f"{where}.role" if where else "role")
+        raise no_role(item, NAME, where)
     return known
 
 
@@ -235,3 +235,103 @@ _WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
     Media: _media_out,
     Opaque: _opaque_out,
 }
+
+
+# -- what else there is to know of the format ---------------------------------------------------------------------
+
+_OWN_PARTS = frozenset(
+    (
+        *("tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "redacted_thinking", "document"),
+        *("search_result", "container_upload", "compaction"),
+    )
+)
+_OTHERS_PARTS = frozenset(
+    ("input_text", "output_text", "input_image", "input_file", "image_url", "input_audio", "file", "refusal")
+)
+_OTHERS_KEYS = frozenset(("tool_calls", "tool_call_id", "function_call", "parts"))
+
+
+def _tells(item: Mapping[str, Any]) -> Sign:
+    role, kind = item.get("role"), item.get("type", "message")
+    if not isinstance(role, str) or role not in _ROLES or kind != "message":
+        return Sign.NEVER
+    if any(item.get(key) for key in _OTHERS_KEYS):
+        return Sign.NEVER
+    if "stop_reason" in item or "stop_sequence" in item:
+        return Sign.SURELY
+    signs = [_told_by(part) for part in parts_of(item)]
+    if Sign.SURELY in signs:
+        return Sign.SURELY
+    return Sign.NEVER if Sign.NEVER in signs else max(signs, default=Sign.MAYBE)
+
+
+def _told_by(part: Any) -> Sign:
+    kind = kind_of(part)
+    if kind in _OWN_PARTS or kind.endswith("_tool_result") or (kind == "image" and "source" in part):
+        return Sign.SURELY
+    if kind == "thinking":
+        signed = Sign.SURELY if isinstance(part.get("signature"), str) else Sign.LIKELY
+        return signed if isinstance(part.get("thinking"), str) else Sign.NEVER
+    if not kind or kind in _OTHERS_PARTS:
+        return Sign.NEVER
+    return Sign.LIKELY if "cache_control" in part else Sign.MAYBE
+
+
+_BY_MODEL = ("message", "fallback_message")
+
+
+def _usage(usage: Any) -> Usage | None:
+    """Server tools make several calls whose sum says nothing about the window, so the last one of a model counts."""
+    if not states_any(usage, "input_tokens", "output_tokens", "cache_read_input_tokens"):
+        return None
+    iterations = stated(usage, "iterations")
+    if isinstance(iterations, list):
+        usage = next((each for each in reversed(iterations) if stated(each, "type") in _BY_MODEL), usage)
+    written = count(usage, "cache_creation_input_tokens")
+    if not written and (creation := stated(usage, "cache_creation")) is not None:
+        written = count(creation, "ephemeral_5m_input_tokens") + count(creation, "ephemeral_1h_input_tokens")
+    read = count(usage, "cache_read_input_tokens")
+    return Usage(count(usage, "input_tokens"), count(usage, "output_tokens"), read, written)
+
+
+def _reply(reply: Mapping[str, Any]) -> Ended | None:
+    if "content" not in reply:
+        return None
+    message = decode({"role": "assistant", "content": reply["content"]}, "")
+    return Ended(message, str(reply.get("stop_reason") or ""))
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _picture(item: Mapping[str, Any]) -> Picture | None:
+    match item:
+        case {"type": "image", "source": {"type": "base64", "data": str(data), "media_type": str(mime)}}:
+            return Picture(mime, data)
+    return None
+
+
+def _image(picture: Picture) -> dict[str, Any]:
+    return {"type": "image", "source": {"type": "base64", "media_type": picture.mime, "data": picture.data}}
+
+
+def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+    system, rest = beside_system(messages)
+    items = [encode(message) for message in rest]
+    return {"messages": items, "system": system} if system else items, len(items)
+
+
+FORMAT = WireFormat(
+    name=NAME,
+    tells=_tells,
+    decode=decode,
+    encode=encode,
+    usage=_usage,
+    reply=_reply,
+    appended='{"role": "assistant", "content": reply.content}',
+    tool=_tool,
+    picture=_picture,
+    image=_image,
+    request=_request,
+)

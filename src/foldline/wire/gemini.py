@@ -5,16 +5,18 @@ A request's `systemInstruction` is not among the contents. Calls need no ids her
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldline.errors import WireError
-from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.wire.pairing import FORMAT, UNSTATED
+from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
+from foldline.wire.arranging import beside_system, results_named
+from foldline.wire.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, no_role, opaque
+from foldline.wire.pairing import UNSTATED, paired
 from foldline.wire.shape import BARE, Shape, extra_of, from_json, item_of, placeholder, to_json, verbatim
 from foldline.wire.summary import summary_text
+from foldline.wire.usage import count, less_cached, states_any
 
-NAME = FORMAT
+NAME = "gemini"
 
 CONTENT = Shape(("role", "parts"), 2)
 TEXT = Shape(("text",), 1)
@@ -52,13 +54,11 @@ _ABSENT: dict[str, Any] = {"is": None}
 
 def decode(item: Mapping[str, Any], where: str = "") -> Message:
     """The message that a content says; `where` names it in errors."""
-    if not isinstance(item, Mapping):
-        raise WireError(f"a message must be a mapping, not {type(item).__name__}", format=NAME, where=where)
+    item = item_as_mapping(item, NAME, where)
     given = item.get("role")
     role = _ROLES.get(given) if isinstance(given, str) else "user" if given is None and "parts" in item else None
     if role is None:
-        problem = f"no such role: {given!r}" if "role" in item else "a message without a role"
-        raise WireError(problem, format=NAME, where=f"{where}.role" if where else "role")
+        raise no_role(item, NAME, where)
     marks: dict[str, Any] = {} if given == _NAMES[role] else {"role": {"is": given}}
     parts: tuple[Part, ...] = ()
     if isinstance(said := item.get("parts"), (list, tuple)) and said:
@@ -229,3 +229,79 @@ def _id_out(id: str, marks: Mapping[str, Any]) -> dict[str, str]:
 
 def _wrapped(key: str, body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     return item_of({key: body}, extra, Shape((key,), 1))
+
+
+# -- what else there is to know of the format ---------------------------------------------------------------------
+
+
+def _tells(item: Mapping[str, Any]) -> Sign:
+    role, parts = item.get("role"), item.get("parts")
+    if isinstance(role, str) and role not in _ROLES:
+        return Sign.NEVER
+    if isinstance(parts, (list, tuple)) and any(isinstance(part, Mapping) and "type" in part for part in parts):
+        return Sign.NEVER
+    return Sign.SURELY if "parts" in item or role == "model" else Sign.NEVER
+
+
+def _strange(message: Message) -> Iterator[Any]:
+    """What is no part at all: the parts of the format have no types, and Google adds kinds of them."""
+    return (source for source in opaque(message.parts) if not isinstance(source, dict))
+
+
+def _usage(usage: Any) -> Usage | None:
+    named = ("promptTokenCount", "prompt_token_count", "candidatesTokenCount", "candidates_token_count")
+    if not states_any(usage, *named):
+        return None
+    total = count(usage, "promptTokenCount", "prompt_token_count")
+    total += count(usage, "toolUsePromptTokenCount", "tool_use_prompt_token_count")
+    output = count(usage, "candidatesTokenCount", "candidates_token_count")
+    output += count(usage, "thoughtsTokenCount", "thoughts_token_count")
+    return less_cached(total, count(usage, "cachedContentTokenCount", "cached_content_token_count"), 0, output)
+
+
+def _reply(reply: Mapping[str, Any]) -> Ended | None:
+    content = at(reply, "candidates", 0, "content")
+    if not isinstance(content, Mapping):
+        return None
+    end = at(reply, "candidates", 0, "finishReason") or at(reply, "candidates", 0, "finish_reason")
+    return Ended(decode({**content, "role": "model"}), str(end or ""))
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    declared = {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
+    return {"functionDeclarations": [declared]}
+
+
+def _picture(item: Mapping[str, Any]) -> Picture | None:
+    match item:
+        case {"inlineData": {"mimeType": str(mime), "data": str(data)}}:
+            return Picture(mime, data)
+    return None
+
+
+def _image(picture: Picture) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": picture.mime, "data": picture.data}}
+
+
+def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+    system, rest = beside_system(messages)
+    items = [encode(message) for message in results_named(rest)]
+    named = {"contents": items, "systemInstruction": {"parts": [{"text": system}]}} if system else items
+    return named, len(items)
+
+
+FORMAT = WireFormat(
+    name=NAME,
+    tells=_tells,
+    decode=decode,
+    encode=encode,
+    usage=_usage,
+    reply=_reply,
+    appended="reply.candidates[0].content",
+    strange=_strange,
+    ids=paired,
+    tool=_tool,
+    picture=_picture,
+    image=_image,
+    request=_request,
+)

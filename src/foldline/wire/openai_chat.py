@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline.errors import WireError
-from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.wire.openai_calls import call_in, call_out
+from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
+from foldline.wire.arranging import one_item_each
+from foldline.wire.format import (
+    Ended,
+    Picture,
+    Sign,
+    Tool,
+    WireFormat,
+    at,
+    item_as_mapping,
+    kind_of,
+    no_role,
+    parts_of,
+    strangers,
+)
+from foldline.wire.openai_calls import CALL, call_in, call_out
 from foldline.wire.shape import (
     BARE,
     TEXT,
@@ -22,6 +37,7 @@ from foldline.wire.shape import (
     verbatim,
 )
 from foldline.wire.summary import summary_text
+from foldline.wire.usage import count, less_cached, stated, states_any
 
 NAME = "openai-chat"
 
@@ -117,13 +133,11 @@ _QUICK: dict[tuple[str, ...], Callable[[dict[str, Any]], Message | None]] = {
 
 
 def _decode(item: Any, where: str) -> Message:
-    if not isinstance(item, Mapping):
-        raise WireError(f"a message must be a mapping, not {type(item).__name__}", format=NAME, where=where)
+    item = item_as_mapping(item, NAME, where)
     given = item.get("role")
     known = _ROLES.get(given) if isinstance(given, str) else None
     if known is None:
-        problem = f"no such role: {given!r}" if "role" in item else "a message without a role"
-        raise WireError(problem, format=NAME, where=f"{where}.role" if where else "role")
+        raise no_role(item, NAME, where)
     role, shape = known
     marks: dict[str, Any] = {} if given == role else {"role": given}
     parts: tuple[Part, ...] = _content_in(item, marks)
@@ -351,3 +365,102 @@ _WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
     Media: _media_out,
     Opaque: _opaque_out,
 }
+
+
+# -- what else there is to know of the format ---------------------------------------------------------------------
+
+_OWN_KEYS = frozenset(
+    ("tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content", "reasoning", "reasoning_details")
+)
+_OWN_PARTS = frozenset(("image_url", "input_audio", "file"))
+_OTHERS_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file", "tool_use", "tool_result"))
+
+
+def _tells(item: Mapping[str, Any]) -> Sign:
+    role, kind = item.get("role"), item.get("type", "message")
+    if not isinstance(role, str) or role not in _ROLES or kind != "message" or "parts" in item:
+        return Sign.NEVER
+    if role in ("tool", "function") or not _OWN_KEYS.isdisjoint(item):
+        return Sign.SURELY
+    signs = [_told_by(part) for part in parts_of(item)]
+    if Sign.SURELY in signs:
+        return Sign.SURELY
+    if Sign.NEVER in signs:
+        return Sign.NEVER
+    return Sign.LIKELY if role == "developer" else Sign.MAYBE
+
+
+def _told_by(part: Any) -> Sign:
+    kind = kind_of(part)
+    if not kind or kind in _OTHERS_PARTS:
+        return Sign.NEVER
+    # Mistral's thinking is a list of parts, Anthropic's a text
+    ours = kind in _OWN_PARTS or (kind == "thinking" and isinstance(part.get("thinking"), list))
+    return Sign.SURELY if ours else Sign.MAYBE
+
+
+def _strange(message: Message) -> Iterator[Any]:
+    """What no typed part names, and calls that are none; a `function_call` stands beside the parts."""
+    yield from (source for source in strangers(message) if not (type(source) is dict and "function_call" in source))
+    mark = message.extra.get("tool_calls")
+    for each in [mark, *mark.get("items", ())] if isinstance(mark, dict) else ():
+        if each and (given := each.get("is")):
+            given = given if isinstance(given, list) else [given]
+            yield from (call for call in given if kind_of(call) in ("", *CALL))
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not states_any(usage, "prompt_tokens", "completion_tokens"):
+        return None
+    details = stated(usage, "prompt_tokens_details")
+    read = count(details, "cached_tokens")
+    read = read or count(usage, "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+    written = count(details, "cache_write_tokens", "cache_creation_tokens")
+    written = written or count(usage, "cache_creation_input_tokens")
+    return less_cached(count(usage, "prompt_tokens"), read, written, count(usage, "completion_tokens"))
+
+
+def _reply(reply: Mapping[str, Any]) -> Ended | None:
+    message = at(reply, "choices", 0, "message")
+    if not isinstance(message, Mapping):
+        return None
+    return Ended(decode({"role": "assistant", **message}), str(at(reply, "choices", 0, "finish_reason") or ""))
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", "function": tool._asdict()}
+
+
+DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
+
+
+def _picture(item: Mapping[str, Any]) -> Picture | None:
+    url = at(item, "image_url", "url")
+    found = DATA_URL.fullmatch(url) if item.get("type") == "image_url" and isinstance(url, str) else None
+    return Picture(found[1], found[2]) if found else None
+
+
+def _image(picture: Picture) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": f"data:{picture.mime};base64,{picture.data}"}}
+
+
+def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+    items = [encode(message) for message in one_item_each(messages)]
+    return items, len(items)
+
+
+FORMAT = WireFormat(
+    name=NAME,
+    tells=_tells,
+    decode=decode,
+    encode=encode,
+    usage=_usage,
+    reply=_reply,
+    appended="reply.choices[0].message",
+    strange=_strange,
+    tool=_tool,
+    picture=_picture,
+    image=_image,
+    images_in_results=False,
+    request=_request,
+)

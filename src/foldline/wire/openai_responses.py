@@ -7,12 +7,15 @@ their output; the items of other built-in tools, references and unknown ones sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
 from foldline.errors import WireError
-from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline.messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
+from foldline.wire.arranging import parts_alone
+from foldline.wire.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, kind_of, no_role, parts_of
+from foldline.wire.openai_chat import DATA_URL
 from foldline.wire.responses_tools import CALLS, MCP, OUTPUTS, call_in, call_out, mcp_in, mcp_out, output_in, output_out
 from foldline.wire.shape import (
     BARE,
@@ -27,6 +30,7 @@ from foldline.wire.shape import (
     verbatim,
 )
 from foldline.wire.summary import summary_text
+from foldline.wire.usage import count, less_cached, stated
 
 NAME = "openai-responses"
 
@@ -46,8 +50,7 @@ _WHOLE = {"type": BARE}
 
 def decode(item: Mapping[str, Any], where: str = "") -> Message:
     """The message that an item says; `where` names the item in errors."""
-    if not isinstance(item, Mapping):
-        raise WireError(f"a message must be a mapping, not {type(item).__name__}", format=NAME, where=where)
+    item = item_as_mapping(item, NAME, where)
     kind = item.get("type", "message")
     if not isinstance(kind, str) or kind == "message":
         return _words_in(item, where)
@@ -76,8 +79,7 @@ def _words_in(item: Mapping[str, Any], where: str) -> Message:
     given = item.get("role")
     role = _ROLES.get(given) if isinstance(given, str) else None
     if role is None:
-        problem = f"no such role: {given!r}" if "role" in item else "a message without a role"
-        raise WireError(problem, format=NAME, where=f"{where}.role" if where else "role")
+        raise no_role(item, NAME, where)
     marks: dict[str, Any] = {} if given == role else {"role": given}
     parts: tuple[Part, ...] = ()
     if "content" in item:
@@ -182,3 +184,84 @@ def _text_out(text: str, extra: Mapping[str, Any], role: Role) -> dict[str, Any]
     if kind == "refusal":
         return item_of({"type": kind, "refusal": text}, extra, REFUSAL)
     return item_of({"type": kind if kind in _TEXTS else _text_kind(role), "text": text}, extra, TEXT)
+
+
+# -- what else there is to know of the format ---------------------------------------------------------------------
+
+_ITEMS = frozenset(
+    (
+        *CALLS,
+        *OUTPUTS,
+        MCP,
+        *("message", "reasoning", "compaction", "compaction_trigger", "item_reference", "additional_tools"),
+        *("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_list_tools"),
+        "configuration_update",
+    )
+)
+_OWN_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file"))
+_CHATS_KEYS = frozenset(("tool_calls", "tool_call_id", "function_call", "stop_reason"))
+
+
+def _tells(item: Mapping[str, Any]) -> Sign:
+    role, kind = item.get("role"), item.get("type")
+    if "parts" in item or not _CHATS_KEYS.isdisjoint(item):
+        return Sign.NEVER
+    if isinstance(kind, str):
+        return Sign.SURELY if kind in _ITEMS else Sign.NEVER if "role" in item else Sign.LIKELY
+    kinds = [kind_of(part) for part in parts_of(item)]
+    if not _OWN_PARTS.isdisjoint(kinds):
+        return Sign.SURELY
+    spoken = isinstance(role, str) and role in _ROLES and all(kind == "refusal" for kind in kinds)
+    return Sign.MAYBE if spoken else Sign.NEVER
+
+
+def _usage(usage: Any) -> Usage | None:
+    details = stated(usage, "input_tokens_details")
+    if details is None:
+        return None
+    read, written = count(details, "cached_tokens"), count(details, "cache_write_tokens")
+    return less_cached(count(usage, "input_tokens"), read, written, count(usage, "output_tokens"))
+
+
+def _reply(reply: Mapping[str, Any]) -> Ended | None:
+    """The items of a reply as one message."""
+    if not isinstance(output := reply.get("output"), list):
+        return None
+    parts = tuple(part for item in output for part in decode(item).parts)
+    end = at(reply, "incomplete_details", "reason") or reply.get("status")
+    return Ended(Message("assistant", parts, format=NAME), str(end or ""))
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", **tool._asdict(), "strict": False}
+
+
+def _picture(item: Mapping[str, Any]) -> Picture | None:
+    url = item.get("image_url")
+    found = DATA_URL.fullmatch(url) if item.get("type") == "input_image" and isinstance(url, str) else None
+    return Picture(found[1], found[2]) if found else None
+
+
+def _image(picture: Picture) -> dict[str, Any]:
+    return {"type": "input_image", "image_url": f"data:{picture.mime};base64,{picture.data}"}
+
+
+def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+    items = [encode(message) for message in parts_alone(messages)]
+    return items, len(items)
+
+
+FORMAT = WireFormat(
+    name=NAME,
+    tells=_tells,
+    decode=decode,
+    encode=encode,
+    usage=_usage,
+    reply=_reply,
+    appended="*reply.output",
+    tool=_tool,
+    picture=_picture,
+    image=_image,
+    many_items=True,
+    request=_request,
+)

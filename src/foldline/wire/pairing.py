@@ -6,9 +6,6 @@ from collections.abc import Sequence
 
 from foldline.messages import Message, Part, ToolCall, ToolResult, replace
 
-FORMAT = "gemini"
-"""The format whose calls need no ids."""
-
 UNSTATED = "unstated-"
 """How an id begins that no wire stated: it is ours and is never written where none stood."""
 
@@ -20,8 +17,6 @@ def paired(messages: Sequence[Message], before: Sequence[Message] = ()) -> list[
 
     A result answers the first call of its name that is open; the next message with calls closes what is still open.
     """
-    if all(message.format != FORMAT for message in messages):
-        return list(messages)
     open = _open(before)
     return [_with_ids(message, number, open) for number, message in enumerate(messages, len(before))]
 

@@ -19,14 +19,14 @@ from foldline.models import Model
 from foldline.page.extract import extract
 from foldline.tokens.estimate import estimate
 from foldline.view import Brief
-from foldline.wire import encode, openai_chat, read_usage
-from foldline.wire.reply import read_reply
+from foldline.wire import encode, joined, read_reply, read_usage
+from foldline.wire.telling import USUAL
 from foldline.writers.draft import Draft, Summarizer
 from foldline.writers.gate import language_for
 from foldline.writers.prompt import SECTIONS, riding
 
 CUT = ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_context_window_exceeded")
-REFUSED = ("content_filter", "refusal", "SAFETY")
+REFUSED = ("content_filter", "refusal", "SAFETY", "content_filtered", "guardrail_intervened")
 """Why replies end that are no whole summary, in the words of several providers."""
 
 
@@ -95,7 +95,8 @@ class SharedPrefix:
         prompt = said.tokens + estimate(text)
         if prompt > said.limit or not self._pays(prompt, brief, messages):
             return None
-        return [*said.items, encode(Message("user", (Text(text),)), said.messages[-1].format or openai_chat.NAME)]
+        format = said.messages[-1].format or USUAL
+        return joined([*said.items, encode(Message("user", (Text(text),)), format)], format)
 
     def _pays(self, prompt: int, brief: Brief, messages: Sequence[Message]) -> bool:
         if self.fresh is extract:
