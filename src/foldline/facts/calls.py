@@ -29,7 +29,7 @@ _EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|nu
 """An answer that says nothing but that there is one."""
 
 _COMMIT = re.compile(
-    r"git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
+    r"(?:^|[\n;&|(])[ \t]{0,8}(?:\w{1,40}=\S{0,80} ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
@@ -67,8 +67,8 @@ class Ended(Value, frozen=True, dict=True):
 
     @cached_property
     def looks(self) -> bool:
-        """Whether it is a command that only looks."""
-        return bool(self.command) and only_looks(self.command)
+        """Whether it is a command that only looks, or tries out what would be done."""
+        return bool(self.command) and ("--dry-run" in self.command or only_looks(self.command))
 
     @property
     def outcome(self) -> str:

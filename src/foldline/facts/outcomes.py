@@ -30,6 +30,15 @@ _TELLS = re.compile(
 _EMPTY = re.compile(r"^(?:Wall time|Chunk ID|Process exited|Original token count|Output:|</?\w+>|\W*)[^\n]{0,40}$")
 
 
+_STATED = re.compile(
+    r"^(?:Process exited with code|Exit code:?) (-?\d{1,3})$|\A<returncode>(-?\d{1,3})</|\A\{[^{}]{0,200}?\"exit_code\": ?(-?\d{1,3})\b",
+    re.MULTILINE,
+)
+"""The exit status as a client states it before an output, which may speak of others."""
+
+_HEAD = 600
+
+
 class Outcome(Value, frozen=True, omit_defaults=True):
     """How a call ended: whether it failed, its exit status, the line that says why, the line that tells most."""
 
@@ -54,7 +63,8 @@ def outcome(result: ToolResult, text: str, runs: bool) -> Outcome:
     if not runs and not result.error:
         return Outcome()
     rim = text if len(text) < 800 else text[:400] + "\n" + text[-400:]
-    codes = _EXIT.findall(rim)
+    stated = _STATED.search(text[:_HEAD])
+    codes = [next(filter(None, stated.groups()))] if stated else _EXIT.findall(rim)
     code = codes[-1] if codes else ""
     tail = text[-1_500:]
     strong = list(_STRONG.finditer(tail)) if code != "0" and any(hint in tail for hint in _HINTS) else []

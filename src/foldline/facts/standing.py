@@ -28,9 +28,15 @@ def open_faults(facts: Facts) -> Iterator[Fault]:
             yield fault
 
 
+def base_of(facts: Facts) -> str:
+    """The folder that most of the changed files share, else most of all; empty where none is."""
+    changed = [file.path for file in facts.files if file.changed and not _PASSING.search(file.path)]
+    return root_of(changed) or root_of([file.path for file in facts.files])
+
+
 def changed_files(facts: Facts) -> list[File]:
     """The files that were created, changed, renamed or deleted, without those outside of the work that nobody keeps."""
-    root = root_of([file.path for file in facts.files])
+    root = base_of(facts)
     return [file for file in facts.files if file.changed and not _PASSING.search(file.path.removeprefix(root))]
 
 

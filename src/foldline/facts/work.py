@@ -33,7 +33,7 @@ _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
 
 _DENIED = re.compile(
-    r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)",
+    r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)|Cancelled: parallel tool call",
     re.IGNORECASE,
 )
 """How a client says that its own rules stopped a call: no error of the work."""

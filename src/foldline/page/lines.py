@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from foldline.facts.again import said_again
 from foldline.facts.cues import leaves_open
-from foldline.facts.folders import grouped, root_of
+from foldline.facts.folders import grouped
 from foldline.facts.shell import only_looks
-from foldline.facts.standing import changed_files, open_faults
+from foldline.facts.standing import base_of, changed_files, open_faults
 from foldline.facts.types import Command, Facts, File, Request, Rule
 from foldline.messages import replace
 from foldline.tokens.estimate import estimate
@@ -123,7 +123,7 @@ def repository(facts: Facts) -> str:
 
 def _changed_since(facts: Facts, at: int) -> list[str]:
     """The files that were changed behind a message, as they are called in the folder that most of them share."""
-    root = root_of([file.path for file in facts.files])
+    root = base_of(facts)
     changed = [file.path.removeprefix(root) for file in changed_files(facts) if file.seen > at]
     return [path for path in changed if not (root and path.startswith(("/", "~")))]
 
@@ -151,7 +151,7 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 
     What is `spare` of a page goes to the latter.
     """
-    root = root_of([f.path for f in facts.files])
+    root = base_of(facts)
     changed, read = (
         [replace(f, path=f.path.removeprefix(root)) for f in some]
         for some in (changed_files(facts), (f for f in facts.files if not f.changed))

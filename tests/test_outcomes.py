@@ -1,0 +1,54 @@
+"""How calls ended, where an output says of something else how it ended; each row was seen in a recorded session."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from foldline.facts.reading import facts_of
+from foldline.messages import Message
+from foldline.page.lines import files, state
+from talk import bash, runs, says, user
+
+ASKED = user("Look at the lint tasks and say what they do, please.")
+
+
+def told(messages: list[Message]) -> list[str]:
+    return [line for line in state(facts_of([ASKED, *messages, says("Let me see.")])) if line.startswith("open error")]
+
+
+SCRIPT = "#!/usr/bin/env bash\nif ! golangci-lint run; then\n  echo 'error: lint failed'\n  exit 1\nfi"
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        bash("for f in tasks/*; do cat $f; done", f"Process exited with code 0\nOutput:\n{SCRIPT}"),
+        bash("cat tasks/lint", f"<returncode>0</returncode>\n<output>\n{SCRIPT}\n</output>"),
+        bash("mise run check", json.dumps({"chunk_id": "a1", "exit_code": 0, "output": SCRIPT}, separators=(",", ":"))),
+        bash("golangci-lint run", "<tool_use_error>Cancelled: parallel tool call Bash(mise run lint) errored</tool_use_error>", error=True),
+        bash("cargo add --dry-run vfox --path crates/vfox", "Process exited with code 101\nOutput:\nerror: the crate `vfox` could not be found"),
+        runs("edit", {"path": "a.py", "oldText": "x", "newText": "y"}, "String to replace not found in file.", error=True),
+    ],
+    ids=["printed script", "tags", "record", "cancelled with its sibling", "dry run", "edit that was not made"],
+)  # fmt: skip
+def test_these_are_no_open_errors(messages: list[Message]) -> None:
+    assert told(messages) == []
+
+
+def test_an_error_is_open_until_something_closes_it() -> None:
+    failed = bash("mise run check", "Process exited with code 2\nOutput:\nerror: 3 files are not formatted")
+    assert told(failed) == ["open error: `mise run check` → error: 3 files are not formatted"]
+    assert told([*failed, *bash("mise run check", "Process exited with code 0\nOutput:\nok")]) == []
+
+
+def test_a_search_for_words_of_git_is_no_commit() -> None:
+    facts = facts_of([ASKED, *bash("rg -n 'git commit -m \"release\"|git push' scripts", "scripts/a.sh:3: git push")])
+    assert [piece.text for piece in facts.pieces if piece.text.startswith("git commit:")] == []
+
+
+def test_the_folder_of_the_files_is_that_of_those_that_were_changed() -> None:
+    read = [m for n in range(5) for m in runs("read", {"path": f"/opt/skills/github/part_{n}.md"}, "text", id=f"r{n}")]
+    edits = [m for n in range(3) for m in runs("edit", {"path": f"/srv/app/core/src/part_{n}.rs", "oldText": "a", "newText": "b"}, id=f"e{n}")]  # fmt: skip
+    assert files(facts_of([ASKED, *read, *edits]), 200)[0] == "in /srv/app/core/src/"
