@@ -76,6 +76,26 @@ def test_a_clean_tree_ends_what_changed_since() -> None:
     assert told(facts) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”; nothing left to commit"]
 
 
+def test_without_a_commit_what_was_changed_is_not_committed() -> None:
+    facts = facts_of([*ran(("git status", "On branch main\nYour branch is up to date.")), *edited("src/rows.py")])
+    assert told(facts) == ["git: on branch main; not committed: src/rows.py"]
+
+
+def test_a_commit_that_says_nothing_is_one() -> None:
+    quiet = ("git commit -qm 'More rows'", "")
+    facts = facts_of([*ran(COMMITTED), *edited("src/rows.py"), *ran(quiet)])
+    assert told(facts) == ["git: on branch sums"]
+    assert "changed since: a.py" in told(facts_of([*ran(COMMITTED, quiet), *edited("a.py")]))[0]
+
+
+def test_a_tree_that_was_clean_long_ago_is_not_called_clean() -> None:
+    clean = ("git status", "On branch sums\nnothing to commit, working tree clean")
+    later = [step for n in range(12) for step in ran((f"cat part_{n}", "text"))]
+    assert told(facts_of([*ran(COMMITTED, clean), *later])) == [
+        "git: on branch sums; last commit 1a2b3c4 “Rows add up”"
+    ]
+
+
 def test_it_lasts_from_fold_to_fold() -> None:
     first, second = facts_of(ran(COMMITTED, PUSHED)), facts_of([*edited("src/rows.py"), *ran(OPENED)])
     both = merge(from_data(first.data()), second)

@@ -14,6 +14,8 @@ _GIT = re.compile(r"\b(?:git|gh|glab|jj)\b")
 _COMMITTED = re.compile(
     r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )
+_COMMITTING = re.compile(r"\bgit\b[^;&|\n]{0,80}? commit\b")
+_NO_COMMIT = re.compile(r"nothing to commit|no changes added|nothing added to commit|--dry-run")
 _ON = re.compile(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
 _MADE = re.compile(r"\bgit\b[^;&|\n]*? (?:checkout -[bB]|switch (?:-[cC]|--create)) ([\w./-]+)")
 _CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
@@ -36,6 +38,8 @@ def noted(known: Repository, command: str, answer: str, at: int) -> Repository:
         branch = "" if found["branch"] == _DETACHED else found["branch"]
         commit = f"{found['hash']} “{found['subject'].strip()}”"
         known = replace(known, branch=branch, commit=commit, pushed=False, settled=at, clean=False)
+    if not _COMMITTED.search(answer) and _COMMITTING.search(command) and not _NO_COMMIT.search(command + answer):
+        known = replace(known, commit="", pushed=False, settled=at, clean=False)
     if _CLEAN.search(answer):
         known = replace(known, settled=at, clean=True)
     if _PUSHING.search(command) and _PUSHED.search(answer):

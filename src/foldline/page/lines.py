@@ -12,7 +12,7 @@ from foldline.facts.cues import leaves_open
 from foldline.facts.folders import grouped
 from foldline.facts.shell import only_looks
 from foldline.facts.standing import base_of, changed_files, open_faults
-from foldline.facts.types import Command, Facts, File, Request, Rule
+from foldline.facts.types import Command, Facts, File, Repository, Request, Rule
 from foldline.messages import replace
 from foldline.tokens.estimate import estimate
 
@@ -21,6 +21,9 @@ TELLING = 40
 
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
+
+LATELY = 12
+"""Messages for which a tree that was clean is taken to be so still."""
 
 SINCE = 6
 """The newest files that are named of those that were changed since the newest commit."""
@@ -96,8 +99,10 @@ def state(facts: Facts) -> Iterator[str]:
     yield from _left_open(facts)
     for fault in open_faults(facts):
         yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}"
+    changed = max((file.seen for file in changed_files(facts)), default=-1)
     for check in [c for c in facts.commands if c.note and _checks(c)][-2:]:
-        yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+        old = " (before the newest changes)" if check.seen < changed else ""
+        yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}{old}"
     if line := repository(facts):
         yield f"git: {line}"
 
@@ -105,9 +110,12 @@ def state(facts: Facts) -> Iterator[str]:
 def repository(facts: Facts) -> str:
     """Where the work stands in its repository, and what was changed since the newest commit; empty where nothing tells."""
     known = facts.repository
+    if known == Repository():
+        return ""
     commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
-    since = _changed_since(facts, known.settled) if known.settled >= 0 else []
+    since = _changed_since(facts, known.settled)
     names = ", ".join(since[-SINCE:]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
+    clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
         filter(
             None,
@@ -115,7 +123,7 @@ def repository(facts: Facts) -> str:
                 f"on branch {known.branch}" if known.branch else "",
                 commit,
                 "opened " + ", ".join(known.pulls) if known.pulls else "",
-                f"changed since: {names}" if since else "nothing left to commit" if known.clean else "",
+                f"{'changed since' if known.settled >= 0 else 'not committed'}: {names}" if since else clean,
             ),
         )
     )
