@@ -100,9 +100,8 @@ def state(facts: Facts) -> Iterator[str]:
     for fault in open_faults(facts):
         yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}"
     changed = max((file.seen for file in changed_files(facts)), default=-1)
-    for check in [c for c in facts.commands if c.note and _checks(c)][-2:]:
-        old = " (before the newest changes)" if check.seen < changed else ""
-        yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}{old}"
+    for check in [c for c in facts.commands if c.note and c.seen >= changed and _checks(c)][-2:]:
+        yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     if line := repository(facts):
         yield f"git: {line}"
 
