@@ -117,9 +117,10 @@ def candidates(
 
 
 def settled(facts: Facts) -> set[int]:
-    """The places of the failures that something later closed or took the place of: what follows them tells how they ended."""
+    """The places of failures, and of what they brought, that something later closed: what follows them tells how they ended."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
-    return {i for i, piece in enumerate(facts.pieces) if piece.kind == "failure" and piece.at not in open_at}
+    over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
+    return {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
 
 
 def _is_bare(piece: Piece) -> bool:
