@@ -88,6 +88,19 @@ def test_a_commit_that_says_nothing_is_one() -> None:
     assert "changed since: a.py" in told(facts_of([*ran(COMMITTED, quiet), *edited("a.py")]))[0]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "1a2b3c4d5 Rows add up\n0f0f0f0 Older",
+        "1a2b3c4d5 (HEAD -> sums) Rows add up",
+        f"commit 1a2b3c4d5{'0' * 31}\nAuthor: A <a@b.c>\nDate:   Sat Nov 21 22:59:01 2026 +0000\n\n    Rows add up\n",
+    ],
+)
+def test_a_commit_is_known_by_what_was_shown_of_it(answer: str) -> None:
+    shown = ("git commit -qam 'Rows add up' && git log -1", answer)
+    assert told(facts_of(ran(shown))) == ["git: last commit 1a2b3c4d5 “Rows add up”"]
+
+
 def test_a_tree_that_was_clean_long_ago_is_not_called_clean() -> None:
     clean = ("git status", "On branch sums\nnothing to commit, working tree clean")
     later = [step for n in range(12) for step in ran((f"cat part_{n}", "text"))]

@@ -16,6 +16,9 @@ _COMMITTED = re.compile(
 )
 _COMMITTING = re.compile(r"\bgit\b[^;&|\n]{0,80}? commit\b")
 _NO_COMMIT = re.compile(r"nothing to commit|no changes added|nothing added to commit|--dry-run")
+_LOGGED = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
+_SUBJECT = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)
+_HASH = 9
 _ON = re.compile(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
 _MADE = re.compile(r"\bgit\b[^;&|\n]*? (?:checkout -[bB]|switch (?:-[cC]|--create)) ([\w./-]+)")
 _CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
@@ -39,7 +42,7 @@ def noted(known: Repository, command: str, answer: str, at: int) -> Repository:
         commit = f"{found['hash']} “{found['subject'].strip()}”"
         known = replace(known, branch=branch, commit=commit, pushed=False, settled=at, clean=False)
     if not _COMMITTED.search(answer) and _COMMITTING.search(command) and not _NO_COMMIT.search(command + answer):
-        known = replace(known, commit="", pushed=False, settled=at, clean=False)
+        known = replace(known, commit=_shown(answer), pushed=False, settled=at, clean=False)
     if _CLEAN.search(answer):
         known = replace(known, settled=at, clean=True)
     if _PUSHING.search(command) and _PUSHED.search(answer):
@@ -47,6 +50,14 @@ def noted(known: Repository, command: str, answer: str, at: int) -> Repository:
     if _OPENING.search(command) and (pulls := _PULL.findall(answer)):
         known = replace(known, pulls=tuple(dict.fromkeys((*known.pulls, *pulls)))[-PULLS:])
     return known
+
+
+def _shown(answer: str) -> str:
+    """The commit that an answer shows first, as `git log` does; empty where it shows none."""
+    if (found := _LOGGED.search(answer)) is None:
+        return ""
+    subject = found[2] or (below[1] if (below := _SUBJECT.search(answer, found.end())) else "")
+    return f"{found[1][:_HASH]} “{subject.strip()}”"
 
 
 def later(older: Repository, new: Repository) -> Repository:
