@@ -11,7 +11,10 @@ from foldline.facts.merging import from_data, merge
 from foldline.facts.reading import facts_of
 from foldline.facts.types import Facts
 from foldline.messages import Message, Text, ToolCall, ToolResult
+from foldline.page.extract import compose
 from foldline.page.lines import state
+from foldline.view import Brief
+from foldline.wire import SUMMARY_PREFIX, SUMMARY_SUFFIX
 
 
 def ran(*steps: tuple[str, str]) -> list[Message]:
@@ -107,6 +110,13 @@ def test_a_tree_that_was_clean_long_ago_is_not_called_clean() -> None:
     assert told(facts_of([*ran(COMMITTED, clean), *later])) == [
         "git: on branch sums; last commit 1a2b3c4 “Rows add up”"
     ]
+
+
+def test_it_lasts_where_a_page_comes_back_as_text() -> None:
+    facts = facts_of(ran(COMMITTED, PUSHED, OPENED))
+    handed_out = f"{SUMMARY_PREFIX}{compose(Brief(800), facts)}{SUMMARY_SUFFIX}"
+    again = facts_of([Message("user", (Text(handed_out),)), *ran(("ls", "rows.py"))])
+    assert told(again) == told(facts)
 
 
 def test_it_lasts_from_fold_to_fold() -> None:
