@@ -22,7 +22,9 @@ PUBLIC = {
         "FoldlineError", "Layer", "Looping", "Message", "Policy", "Receipt", "Rewound", "Risk", "Session", "Summary",
         "SummaryFellBack", "Usage", "View",
     },
-    "compactor": {"Compactor", "Event", "FoldDue", "Folded", "Looping", "Rewound", "Risk", "SummaryFellBack"},
+    "compactor": {
+        "Compactor", "Event", "FoldDue", "Folded", "Interleaved", "Looping", "Rewound", "Risk", "Skipped", "SummaryFellBack",
+    },
     "listing": {"Listed", "Listing", "listed"},
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
     "session": {"Context", "Fault", "PastFold", "Session"},

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import islice
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from foldline import wire
-from foldline.fold import Fold
-from foldline.messages import Media, Message, Speaker, Text, replace
+from foldline.alignment import Alignment, Change, align, continues
+from foldline.fold import COUNTS, Fold
+from foldline.messages import Message, Speaker, Summary, Text, replace
 from foldline.tokens.media import media_bytes
 from foldline.tokens.meter import Meter
 from foldline.tokens.payload import media_in
 from foldline.tokens.weigh import at_most
-from foldline.view import Entry, View, chain
+from foldline.view import Entry, View, chain, identity, without_thinking
+from foldline.wire.summary import summary_in
 
 Item = Any
 """One message as the caller has it: a dict of a wire format, or a `Message`."""
 
 
+class Slot(NamedTuple):
+    """One message that the model sees: the caller's own at the place `at`, or where that is None the `item` made for it."""
+
+    id: str
+    message: Message
+    weight: int
+    pinned: bool
+    at: int | None
+    item: Item = None
+
+
 class History:
     """One growing conversation: its items as the caller has them, decoded and weighed once each, and its folds.
 
-    What no fold touched is handed out as the caller's own object. A fold is replayed on the messages that there were
-    when it was made, so that what came later keeps the thinking that was bound to the folded past.
+    What no fold touched is handed out as the caller's own object, the one of the newest call. A fold is replayed on the
+    messages that there were when it was made, so that what came later keeps the thinking that was bound to the folded past.
+
+    What the model sees are the slots, which the newest fold left, and all messages from `tail` on. A step costs what is
+    seen, not what was ever said, unless the past was rewritten.
     """
 
     def __init__(
@@ -43,18 +60,34 @@ class History:
         self.speaker = speaker
         self.items: list[Item] = []
         self.messages: list[Message] = []
-        self.weights: list[int] = []
-        """The estimated size of each message, uncalibrated, as far as they were weighed."""
         self.folds: list[tuple[int, Fold]] = []
         """Each fold with the number of messages that there were when it was made."""
-        self.seen: list[Item] = []
-        """What the model sees, in the caller's format."""
+        self.severed: list[tuple[int, int]] = []
+        """Where messages stand that were said over a fold which was undone: thinking in them is bound to what is gone."""
+        self.version = 0
+        """Another number each time that anything of it changed."""
         self.images = 0
         self.media_bytes = 0
         """What the model sees of pictures, documents and sounds."""
+        self._slots: list[Slot] = []
+        self._tail = 0
+        self._weights: list[int] = []
+        """The estimated size of each message, uncalibrated, as far as they were weighed."""
+        self._changed: set[int] = set()
+        """Where messages stand that must be weighed again."""
         self._weight = 0
         self._unweighed = 0
         self._ids: list[str] = []
+
+    def copy(self) -> History:
+        """Another history that stands as this one does; what happens to one of them does not happen to the other."""
+        other = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list | set):
+                setattr(other, name, copy(value))
+        return other
+
+    # -- how much it is --------------------------------------------------------------------------------------------
 
     @property
     def weight(self) -> int:
@@ -64,62 +97,220 @@ class History:
 
     @property
     def at_most(self) -> int:
-        """More than `weight` can be; while that is far from any mark, nothing has to be weighed."""
+        """What `weight` can be at most; while that is far from any mark, nothing has to be weighed."""
         return self._weight + self._unweighed
 
+    # -- what the caller says --------------------------------------------------------------------------------------
+
     def take(self, items: Sequence[Item]) -> int | None:
-        """Takes the history as it is now; answers how much of the earlier one stands where it was rewritten."""
-        if self._continues(items):
-            self._append(items[len(self.items) :])
+        """Takes the history as it is now; answers how much of the earlier one stands where it was rewritten.
+
+        It goes on from what was taken before, or from what was handed out, where the caller keeps that instead. System
+        messages may change, come and go anywhere, and marks of what is cached too: that rewrites nothing.
+        """
+        known = len(self.items)
+        if continues(items, self.items):
+            fresh = self._decoded(items[known:], known)
+            self.items[:] = items
+            self._append(fresh)
+            if not known and (self.folds or self.severed):
+                self._show_all(self._replayed())
             return None
-        stands = _common(items, self.items)
-        fresh = self._decoded(items[stands:], stands)
-        self._cut(stands)
-        self._append(items[stands:], fresh)
-        self.folds = [(min(at, stands), fold) for at, fold in self.folds]
-        self.show(self.view())
-        return stands
+        if self.folds and self._adopts(items):
+            return None
+        found = align(items, self.items, self.messages, self._decoded_at)
+        fresh = self._decoded(items[found.read :], found.stands)
+        self._settle(found.changes, found.stands)
+        self.items = list(items)
+        self._append(fresh)
+        return found.stands if found.stands < known else None
+
+    def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]], format: str) -> None:
+        """Forgets all, and takes the folds that another one made of the history that is to come."""
+        for kept in (self.items, self.messages, self._weights, self._ids, self._slots):
+            kept.clear()
+        self._changed.clear()
+        self.folds, self.severed, self.format = list(folds), list(severed), format or self.format
+        self._tail = self._weight = self._unweighed = self.images = self.media_bytes = 0
+        self.version += 1
 
     def refresh(self) -> None:
-        """Decodes and weighs everything again: a caller may have written into its messages since."""
-        self._weigh()
-        items = self.items
-        messages = self._decoded(items, 0)
-        self._cut(0)
-        self.messages, self.weights, self.items = messages, self.meter.weigh_all(messages), items
+        """Decodes what the model sees again: a caller may have written into its messages since."""
+        places = (*(slot.at for slot in self._slots if slot.at is not None), *range(self._tail, len(self.items)))
+        found = ((at, self._decoded_at(self.items[at], at)) for at in places)
+        changes = [Change(at, at + 1, at, (message,)) for at, message in found if message != self.messages[at]]
+        self._settle(changes, len(self.messages))
+
+    def _adopts(self, items: Sequence[Item]) -> bool:
+        """Whether the items go on from what was handed out; then they are taken, and what was folded away stays known."""
+        shown = self.seen
+        found = Alignment((), len(shown), len(shown))
+        if not continues(items, shown):
+            decoded = lambda item, _: self._decoded_at(item, len(self.messages))  # noqa: E731
+            found = align(items, shown, self.view().messages, decoded)
+        places = [*(slot.at for slot in self._slots), *range(self._tail, len(self.items))]
+        moved = any(len(change.messages) != 1 or change.stop - change.start != 1 for change in found.changes)
+        if moved or found.stands < len(shown) or not any(at is None for at in places[: found.read]):
+            return False
+        fresh = self._decoded(items[found.read :], len(self.messages))
+        placed = ((places[change.start], change) for change in found.changes)
+        self._settle(
+            [Change(at, at + 1, at, change.messages) for at, change in placed if at is not None], len(self.items)
+        )
+        for at, item in zip(places, items):
+            if at is not None:
+                self.items[at] = item
+        self._slots = [s if s.at is not None else s._replace(item=item) for s, item in zip(self._slots, items)]
+        self.items += items[found.read :]
+        self._append(fresh)
+        return True
+
+    def _append(self, messages: Sequence[Message]) -> None:
+        if messages:
+            self.messages += messages
+            self._unweighed += sum(map(at_most, messages))
+            self._carry(messages)
+            self.version += 1
+
+    def _carry(self, messages: Iterable[Message], sign: int = 1) -> None:
+        media = media_in(messages)
+        self.images += sign * sum(1 for each in media if each.kind == "image")
+        self.media_bytes += sign * sum(media_bytes(each.source) for each in media)
+
+    # -- what changed in it ----------------------------------------------------------------------------------------
+
+    def _settle(self, changes: Sequence[Change], stands: int) -> None:
+        """Makes the changes in the messages that stand, and forgets those behind them."""
+        if not changes and stands == len(self.messages):
+            return
+        self.version += 1
+        moved = (change.start for change in changes if len(change.messages) != change.stop - change.start)
+        first = min([stands, *moved])
+        same = [self._say_again(c.start, c.messages[0]) for c in changes if c.start < first]
+        later = [change for change in changes if change.start >= first]
+        if later or stands < len(self.messages):
+            self._cut(first, later, stands)
+        if not all(same) or first < self._tail:
+            self._show_all(self._replayed())
+
+    def _say_again(self, at: int, message: Message) -> bool:
+        """Puts a message in the place of one that says the same or is the system's; False where a fold may not stand on it."""
+        old, self.messages[at] = self.messages[at], message
+        same, system = identity(old) == identity(message), old.role == message.role == "system"
+        if not same:
+            self._forget_ids(at, system=system)
+        slot = next((i for i, slot in enumerate(self._slots) if slot.at == at), None)
+        if at >= self._tail or slot is not None:
+            self._carry((old,), -1)
+            self._carry((message,))
+            if at < len(self._weights) and not same:
+                self._changed.add(at)
+                self._unweighed += at_most(message)
+            if slot is not None:
+                id = self._chain()[at] if not same else self._slots[slot].id
+                self._slots[slot] = self._slots[slot]._replace(id=id, message=message)
+        return same or (system and (at >= self._tail or slot is not None)) or not self._slots
+
+    def _forget_ids(self, at: int, *, system: bool) -> None:
+        """Finds the ids anew that hang on a message: of system messages only those of the ones that follow at once."""
+        if not system or at >= len(self._ids):
+            del self._ids[at:]
+            return
+        stop = at
+        while stop < len(self._ids) and self.messages[stop].role == "system":
+            stop += 1
+        self._ids[at:stop] = chain(self.messages[at:stop], self._spoken(at), self._ids[at - 1] if at else "")
+
+    def _cut(self, first: int, changes: Sequence[Change], stands: int) -> None:
+        """Rewrites the messages from `first` on: the changes, and nothing behind what stands."""
+        standing: list[Message] = []
+        done = first
+        for change in changes:
+            standing += (*self.messages[done : change.start], *change.messages)
+            done = change.stop
+        standing += self.messages[done:stands]
+        self._carry(self.messages[first:], -1)
+        self._carry(standing)
+        self._weight -= sum(self._weights[first:])
+        self._unweighed += sum(map(at_most, standing))
+        self.messages[first:] = standing
+        del self._weights[first:], self._ids[first:]
+        self._changed = {at for at in self._changed if at < first}
+
+        def moved(at: int) -> int:
+            return min(
+                len(self.messages), at + sum(len(c.messages) + c.start - c.stop for c in changes if c.stop <= at)
+            )
+
+        self.folds = [(moved(at), fold) for at, fold in self.folds]
+        self.severed = [(moved(start), moved(stop)) for start, stop in self.severed]
+
+    # -- what the model sees ---------------------------------------------------------------------------------------
+
+    @property
+    def seen(self) -> list[Item]:
+        """What the model sees, in the caller's format and, where no fold touched it, as the caller's own objects."""
+        return [*(s.item if s.at is None else self.items[s.at] for s in self._slots), *self.items[self._tail :]]
 
     def view(self) -> View:
-        """What the model sees, with every fold that stands on this history replayed."""
-        *_, view = self._views()
-        return view
+        """What the model sees, as it is edited."""
+        self._weigh()
+        ratio, ids = self.meter.ratio, self._chain()
+        entries = [Entry(s.id, s.message, ceil(s.weight * ratio), s.pinned) for s in self._slots]
+        entries += self._entries(ids, self._tail)
+        return View(tuple(entries), self._count, self.bound)
 
     def since(self, view: View) -> int:
         """Where in what the model sees that begins which came behind the newest fold; 0 where there is none."""
         return len(view.entries) - (len(self.messages) - self.folds[-1][0]) if self.folds else 0
 
-    def _views(self) -> Iterator[View]:
-        """What the model saw from the first edit to the last, and what it sees now."""
-        entries = list(self._entries())
-        view, done = View((), self._count, self.bound), 0
-        for at, fold in self.folds:
-            view = View(view.entries + tuple(entries[done:at]), view.count, view.bound)
-            done = max(done, at)
-            for edit in fold.edits:
-                view = view.replay((edit,))
-                yield view
-        yield View(view.entries + tuple(entries[done:]), view.count, view.bound)
+    def install(self, view: View, fold: Fold) -> None:
+        """Takes a fold of what the model sees, which makes it a view."""
+        self.folds.append((len(self.messages), fold))
+        places = {id(slot.message): slot.at for slot in self._slots if slot.at is not None}
+        self._show(view, places | {id(m): at for at, m in enumerate(self.messages[self._tail :], self._tail)})
 
-    def show(self, view: View) -> None:
-        """Makes a view what the model sees from now on."""
-        place = {id(message): i for i, message in enumerate(self.messages)}
-        at = [place.get(id(entry.message)) for entry in view.entries]
-        self.seen = [self._encoded(e.message) if i is None else self.items[i] for i, e in zip(at, view.entries)]
-        self._unweighed = 0
-        self.images = self.media_bytes = 0
-        self._carry(media_in(view.messages))
-        self._weight = sum(
-            self.meter.weigh(e.message) if i is None else self.weights[i] for i, e in zip(at, view.entries)
-        )
+    def undo(self) -> Fold:
+        """Takes back the newest fold; thinking that was said over it is bound to a past that the model no longer sees."""
+        at, fold = self.folds.pop()
+        if self.bound and at < len(self.messages):
+            self.severed.append((at, len(self.messages)))
+        self._show_all(self._replayed())
+        return fold
+
+    def _show_all(self, view: View) -> None:
+        """Makes a view what the model sees, wherever in the history its messages stand."""
+        self._show(view, {id(message): at for at, message in enumerate(self.messages)})
+
+    def _show(self, view: View, places: Mapping[int, int]) -> None:
+        """Makes a view what the model sees from now on; `places` tells where messages stand, by identity."""
+        self._weigh()
+        made = {id(slot.message): slot for slot in self._slots if slot.at is None}
+        slots = [self._slot(entry, places.get(id(entry.message)), made) for entry in view.entries]
+        self._weight = sum(slot.weight for slot in slots)
+        self._unweighed = self.images = self.media_bytes = 0
+        self._carry(view.messages)
+        self._tail = len(self.messages)
+        while slots and slots[-1].at == self._tail - 1:
+            slots.pop()
+            self._tail -= 1
+        self._slots = slots
+        self.version += 1
+
+    def folds_to_keep(self) -> Iterator[tuple[int, Fold]]:
+        """The folds, with the facts of those summaries alone that the model sees now: they hold those of all before them."""
+        seen = {id(slot.message) for slot in self._slots}
+
+        def kept(message: Message) -> Message:
+            if (told := message.summary) is None or id(message) in seen:
+                return message
+            counts = {key: told.facts[key] for key in COUNTS if key in told.facts}
+            parts = (replace(p, facts=counts) if type(p) is Summary else p for p in message.parts)
+            return replace(message, parts=tuple(parts))
+
+        for at, fold in self.folds:
+            edits = (replace(e, into=tuple(map(kept, e.into))) if isinstance(e.into, tuple) else e for e in fold.edits)
+            yield at, replace(fold, edits=tuple(edits))
 
     def find(self, id: str) -> Message | None:
         """The message of that id as it was before any fold, or the summary that a fold made, or None."""
@@ -132,62 +323,83 @@ class History:
         """Every message with its id, as it was before any fold."""
         return zip(self._chain(), self.messages)
 
-    def _continues(self, items: Sequence[Item]) -> bool:
-        """Whether the items start with all that were taken before.
+    def _slot(self, entry: Entry, at: int | None, made: dict[int, Slot]) -> Slot:
+        message = entry.message
+        if at is not None:
+            return Slot(entry.id, message, self._weights[at], entry.pinned, at)
+        if slot := made.get(id(message)):
+            return slot
+        return Slot(entry.id, message, self.meter.weigh(message), entry.pinned, None, self._encoded(message))
 
-        Lists of one length are compared in place, where the same object is passed over without a look; a slice would
-        touch every item, which takes five times as long.
-        """
-        known = len(self.items)
-        self.items += items[known:]
-        try:
-            return items == self.items
-        finally:
-            del self.items[known:]
+    def _replayed(self) -> View:
+        *_, view = self._views()
+        return view
 
-    def _append(self, items: Sequence[Item], messages: Sequence[Message] | None = None) -> None:
-        messages = self._decoded(items, len(self.items)) if messages is None else messages
-        self.items += items
-        self.messages += messages
-        self.seen += items
-        self._unweighed += sum(map(at_most, messages))
-        self._carry(media_in(messages))
+    def _views(self) -> Iterator[View]:
+        """What the model saw from the first edit to the last, and what it sees now."""
+        self._weigh()
+        entries = list(self._entries(self._chain(), 0))
+        view, done = View((), self._count, self.bound), 0
+        for at, fold in self.folds:
+            view, done = View((*view.entries, *self._bound(entries, done, at)), view.count, view.bound), max(done, at)
+            for edit in fold.edits:
+                view = view.replay((edit,))
+                yield view
+        yield View((*view.entries, *self._bound(entries, done, len(entries))), view.count, view.bound)
 
-    def _carry(self, media: Sequence[Media]) -> None:
-        self.images += sum(1 for each in media if each.kind == "image")
-        self.media_bytes += sum(media_bytes(each.source) for each in media)
+    def _bound(self, entries: Sequence[Entry], start: int, stop: int) -> Iterator[Entry]:
+        """The entries from a place to another, without the thinking that is bound to what is gone."""
+        for at, entry in enumerate(entries[start:stop], start):
+            gone = any(first <= at < last for first, last in self.severed)
+            yield from without_thinking((entry,), self._count) if gone else (entry,)
+
+    # -- each message ----------------------------------------------------------------------------------------------
 
     def _weigh(self) -> None:
-        weights = self.meter.weigh_all(self.messages[len(self.weights) :])
-        self.weights += weights
+        weights = self.meter.weigh_all(self.messages[len(self._weights) :])
+        self._weights += weights
         self._weight += sum(weights)
+        for at in self._changed:
+            weight = self.meter.weigh(self.messages[at])
+            self._weight += weight - self._weights[at]
+            self._weights[at] = weight
+            self._slots = [s if s.at != at else s._replace(weight=weight) for s in self._slots]
+        self._changed.clear()
         self._unweighed = 0
 
-    def _cut(self, stands: int) -> None:
-        self.items = self.items[:stands]
-        self.messages = self.messages[:stands]
-        self.weights = self.weights[:stands]
-        self._ids = self._ids[:stands]
+    def _decoded_at(self, item: Item, place: int) -> Message:
+        return self._decoded([item], place)[0]
 
     def _decoded(self, items: Sequence[Item], first: int) -> list[Message]:
+        """The messages that the items say where they stand behind the first ones that are known."""
         if not items:
             return []
         if isinstance(items[0], Message):
             messages = list(items)
         else:
             self.format = self.format or wire.detect(items, default="")
-            before = self.messages if first == len(self.messages) else self.messages[:first]
+            before = self.messages if first == len(self.messages) else Prefix(self.messages, first)
             messages = wire.decode_all(items, self.format or "openai-chat", before)
+        messages = [self._recognized(m) if m.role == "user" else m for m in messages]
         return messages if self.speaker is None else [_marked(m, self.speaker(m)) for m in messages]
+
+    def _recognized(self, message: Message) -> Message:
+        """A summary that came back as the text that it was handed out as: with its facts where it is one of ours."""
+        text = message.parts[0].text if len(message.parts) == 1 and type(message.parts[0]) is Text else ""
+        if (told := summary_in(text)) is None:
+            return message
+        into = (m for _, fold in reversed(self.folds) for e in fold.edits if isinstance(e.into, tuple) for m in e.into)
+        known = next((m.summary for m in into if m.summary and m.summary.text == told), None)
+        return replace(message, parts=(known or Summary(told),))
 
     def _encoded(self, message: Message) -> Item:
         return message if isinstance(self.items[0], Message) else wire.encode(message, self.format or "openai-chat")
 
-    def _entries(self) -> Iterator[Entry]:
-        self._weigh()
+    def _entries(self, ids: Sequence[str], first: int) -> Iterator[Entry]:
         ratio = self.meter.ratio
-        for id, message, weight in zip(self._chain(), self.messages, self.weights):
-            yield Entry(id, message, ceil(weight * ratio), self.pinned(message))
+        for at in range(first, len(self.messages)):
+            message = self.messages[at]
+            yield Entry(ids[at], message, ceil(self._weights[at] * ratio), self.pinned(message))
 
     def _count(self, message: Message) -> int:
         """Rounded up, so that the sum over a view is never less than what `Meter.total` counts for it."""
@@ -195,8 +407,41 @@ class History:
 
     def _chain(self) -> list[str]:
         known = len(self._ids)
-        self._ids += chain(islice(self.messages, known, None), self._ids[-1] if self._ids else "")
+        if known < len(self.messages):
+            before = self._ids[-1] if known else ""
+            self._ids += chain(islice(self.messages, known, None), self._spoken(known), before)
         return self._ids
+
+    def _spoken(self, at: int) -> str:
+        """The id of the last message before a place that is no system message."""
+        return next((self._ids[i] for i in range(at - 1, -1, -1) if self.messages[i].role != "system"), "")
+
+
+def places_in(messages: Sequence[Item], sent: Sequence[Item]) -> list[int | Item]:
+    """What was handed out for some messages, each that is one of them by its place."""
+    ours = {id(item) for item in messages}
+    at = 0
+    places: list[int | Item] = []
+    for item in sent:
+        if id(item) in ours:
+            at = next(i for i in range(at, len(messages)) if messages[i] is item) + 1
+        places.append(at - 1 if id(item) in ours else item)
+    return places
+
+
+class Prefix(Sequence[Message]):
+    """The first messages of a list, which are not copied for it."""
+
+    def __init__(self, messages: Sequence[Message], length: int) -> None:
+        self._messages = messages
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, at: Any) -> Any:
+        found = range(self._length)[at]
+        return self._messages[found] if isinstance(found, int) else [self._messages[i] for i in found]
 
 
 def _marked(message: Message, speaker: Speaker | None) -> Message:
@@ -204,11 +449,3 @@ def _marked(message: Message, speaker: Speaker | None) -> Message:
     if not speaker:
         return message
     return replace(message, parts=tuple(replace(p, by=speaker) if type(p) is Text else p for p in message.parts))
-
-
-def _common(a: Sequence[Item], b: Sequence[Item]) -> int:
-    """How many items two histories share from the start."""
-    for i, (x, y) in enumerate(zip(a, b)):
-        if x is not y and x != y:
-            return i
-    return min(len(a), len(b))

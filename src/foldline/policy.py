@@ -57,6 +57,27 @@ def budget_for(model: Model, window: int | None = None, reserve: int | None = No
     return replace(found, bytes=model.max_bytes, images=model.max_images)
 
 
+LEAST_WINDOW = 512
+"""Tokens below which no model's window is; who states less quotes somebody."""
+
+REFUSED_SHARE = 0.7
+"""The share of a refused request that is taken for the most there may be, where none of a size near it was accepted."""
+
+
+def narrowed(budget: Budget, window: int) -> Budget:
+    """A budget for a window that turned out to be no larger than that."""
+    window = min(budget.window, window)
+    reserve = min(budget.reserve, window // 5)
+    return replace(budget, window=window, reserve=reserve, max_input=min(budget.max_input, window))
+
+
+def below(budget: Budget, refused: int, accepted: int) -> Budget:
+    """A budget below a request that was refused without a number: what was accepted before is the most there may be."""
+    least = round(refused * REFUSED_SHARE)
+    most = accepted if least < accepted < refused else least
+    return replace(budget, max_input=min(budget.max_input or budget.window, most))
+
+
 class Layer(Value, frozen=True, omit_defaults=True):
     """One step of a policy: from the fill `at` down to the fill `to`, both shares of the window.
 

@@ -54,10 +54,17 @@ def _media(measure: Callable[[Message], int]) -> Layer:
 
 
 def layers(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
-    """A policy's layers in tokens of a view: each starts at its mark, or at the limit where that is lower."""
+    """A policy's layers in tokens of a view: each starts at its mark, or at the limit where that is lower.
+
+    A mark that the limit lowers lowers its target as much: a fold makes as much room as it would have.
+    """
     limit = budget.limit - overhead
-    marks = ((layer, min(round(layer.at * budget.window) - overhead, limit)) for layer in policy.layers)
-    return [Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks]
+    steps = []
+    for layer in policy.layers:
+        stated, aim = round(layer.at * budget.window) - overhead, round(layer.to * budget.window) - overhead
+        mark = min(stated, limit)
+        steps.append(Step(layer, mark, min(aim, mark if mark == stated else round(mark * layer.to / layer.at))))
+    return steps
 
 
 def steps_for(policy: Policy, budget: Budget, overhead: int, made: int = 0) -> list[Step]:
