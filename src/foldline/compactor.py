@@ -77,7 +77,8 @@ class Compactor:
     provider has cached, where that costs less than what `summarizer` would ask.
 
     `timeout` is the seconds that a summarizer may take for one summary, None where it may take for ever; then extraction
-    takes its place. `clock` gives seconds since 1970. `on_event` hears `FoldDue`, `Folded`, `SummaryFellBack`, `Rewound`,
+    takes its place. One that is prepared and not there at its mark is waited for `grace` seconds, and then not before the
+    limit. `clock` gives seconds since 1970. `on_event` hears `FoldDue`, `Folded`, `SummaryFellBack`, `Rewound`,
     `Looping`, `Interleaved` and `Skipped`, and `Risk` after each fold from the one on that the policy warns at.
 
     What a strategy, a listener or one of the predicates raises is told (`Skipped`, `state`) and goes no further.
@@ -99,6 +100,7 @@ class Compactor:
         ahead: float = 0.0,
         ask: Callable[[list[Any]], Any] | None = None,
         timeout: float | None = PATIENCE,
+        grace: float = GRACE,
         clock: Callable[[], float] = time.time,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -128,6 +130,7 @@ class Compactor:
         self._sent = -1
         self._ahead = ahead
         self._timeout = timeout
+        self._grace = grace
         self._prepared: Prepared | None = None
         self._ask = ask
         self._billed: tuple[Usage, float] | None = None
@@ -444,7 +447,7 @@ class Compactor:
         if self._prepared is None or not self._full():
             return None
         must = self._fill.must(self.policy, self.budget)
-        return Patience(self._prepared, None if must else GRACE) if must or not self._prepared.late else None
+        return Patience(self._prepared, None if must else self._grace) if must or not self._prepared.late else None
 
     def _due(self) -> Begun | None:
         """The fold that the fill asks for, or None; one that is being prepared goes before it."""
