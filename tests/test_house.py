@@ -28,7 +28,10 @@ PUBLIC = {
     "listing": {"Listed", "Listing", "listed"},
     "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
     "session": {"Context", "Fault", "PastFold", "Session"},
-    "strategies": {"Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"},
+    "strategies": {
+        "Strategy", "drop_media", "may_summarize", "never_summarizes", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older",
+        "truncate",
+    },
     "wire": {"FORMATS", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Wire", "decode", "decode_all", "detect", "encode", "paired", "read_usage"},
 }  # fmt: skip
 """What the packages that users import offer, by name."""

@@ -168,7 +168,7 @@ def status(opened: Opened, policy: Policy) -> Status:
     fill = opened.tokens / opened.budget.window
     media = media_in(message for _, message in session.context.entries)
     refused = any(step.measure(opened.view) > step.mark for step in caps(opened.budget)) if media else False
-    at = next((layer.at for layer in policy.layers if layer.name == "summarize"), policy.layers[0].at)
+    at = next((layer.at for layer in policy.layers if layer.kind == "summarize"), policy.layers[0].at)
     return Status(
         session.id,
         session.path,
@@ -267,9 +267,9 @@ def inspect(opened: Opened, policy: Policy) -> Inspection:
 def _savings(opened: Opened, policy: Policy, by_hand: Fold) -> list[Saving]:
     savings = []
     for layer in policy.layers:
-        if layer.name == "prune":
+        if layer.kind == "prune":
             savings.append(Saving(layer.name, _freed(opened.view, layer)))
-        elif not layer.hard:
+        elif layer.kind == "summarize":
             savings.append(Saving(layer.name, by_hand.receipt.freed))
     return savings
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 from foldline.errors import ConfigError
 from foldline.messages import Message, Value, replace
 from foldline.models import Model
 from foldline.strategies import (
     Strategy,
+    may_summarize,
     prune_tool_outputs,
     shorten_tool_outputs,
     summarize_older,
@@ -82,7 +84,7 @@ class Layer(Value, frozen=True, omit_defaults=True):
     """One step of a policy: from the fill `at` down to the fill `to`, both shares of the window.
 
     `outputs_over` is a second condition, tokens of tool output in the view. A `hard` layer may not be skipped, and asks
-    no model.
+    no model. Nothing hangs on its name.
     """
 
     name: str
@@ -91,6 +93,13 @@ class Layer(Value, frozen=True, omit_defaults=True):
     strategies: tuple[Strategy, ...]
     hard: bool = False
     outputs_over: int = 0
+
+    @property
+    def kind(self) -> Literal["hard", "summarize", "prune"]:
+        """What it does, as its strategies say: a hard one never fails, and of the others one that prunes asks no model."""
+        if self.hard:
+            return "hard"
+        return "summarize" if any(map(may_summarize, self.strategies)) else "prune"
 
 
 class Automatic(Value, frozen=True, omit_defaults=True):
