@@ -311,8 +311,8 @@ class Compactor:
     def dump(self) -> bytes:
         """All that this compactor knows besides the messages: its folds, and what it learned of sizes and limits; as JSON.
 
-        Loaded by another one, of the same model and policy, it hands out the same history. Of summaries that were folded
-        into later ones it holds the text alone, without facts, and of one that is being written nothing.
+        Loaded by another one, of the same model and policy, it hands out the same history. Of what later folds replaced it
+        holds no stubs and no facts, and of a summary that is being written nothing.
         """
         with self._turns:
             history = self._history
@@ -364,6 +364,7 @@ class Compactor:
             sent = yield from self._made(due, messages, version)
         with self._turns:
             coming = self._coming()
+            self._history.release()
         if coming:
             self._prepared = yield coming
         return sent
@@ -403,7 +404,7 @@ class Compactor:
 
     def _take(self, messages: Sequence[Item]) -> None:
         items = messages if isinstance(messages, list) else list(messages)
-        before = self._history.items
+        before = self._history.known
         stands = self._history.take(items)
         if stands is not None:
             if len(before) - stands > REMINDERS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import islice
 from math import ceil
@@ -16,7 +16,7 @@ from foldline.tokens.media import media_bytes
 from foldline.tokens.meter import Meter
 from foldline.tokens.payload import media_in
 from foldline.tokens.weigh import at_most
-from foldline.view import Entry, View, chain, identity, without_thinking
+from foldline.view import Edit, Entry, View, chain, identity, without_thinking
 from foldline.wire.summary import summary_in
 
 Item = Any
@@ -59,6 +59,9 @@ class History:
         self.format = format
         self.speaker = speaker
         self.items: list[Item] = []
+        """The caller's own objects of the call that is being answered."""
+        self.known: list[Item] = []
+        """The items as they were when their messages were read."""
         self.messages: list[Message] = []
         self.folds: list[tuple[int, Fold]] = []
         """Each fold with the number of messages that there were when it was made."""
@@ -71,6 +74,9 @@ class History:
         """What the model sees of pictures, documents and sounds."""
         self._slots: list[Slot] = []
         self._tail = 0
+        self._turn = 0
+        self._values = False
+        """Whether the caller's items are `Message`s."""
         self._weights: list[int] = []
         """The estimated size of each message, uncalibrated, as far as they were weighed."""
         self._changed: set[int] = set()
@@ -102,66 +108,73 @@ class History:
 
     # -- what the caller says --------------------------------------------------------------------------------------
 
-    def take(self, items: Sequence[Item]) -> int | None:
+    def take(self, items: list[Item]) -> int | None:
         """Takes the history as it is now; answers how much of the earlier one stands where it was rewritten.
 
         It goes on from what was taken before, or from what was handed out, where the caller keeps that instead. System
         messages may change, come and go anywhere, and marks of what is cached too: that rewrites nothing.
         """
-        known = len(self.items)
-        if continues(items, self.items):
+        known = len(self.known)
+        self._turn += 1
+        if continues(items, self.known, self._turn):
             fresh = self._decoded(items[known:], known)
-            self.items[:] = items
+            self.known += items[known:]
+            self.items = items
             self._append(fresh)
             if not known and (self.folds or self.severed):
                 self._show_all(self._replayed())
             return None
         if self.folds and self._adopts(items):
             return None
-        found = align(items, self.items, self.messages, self._decoded_at)
+        found = align(items, self.known, self.messages, self._decoded_at)
         fresh = self._decoded(items[found.read :], found.stands)
         self._settle(found.changes, found.stands)
-        self.items = list(items)
+        self.items, self.known = items, list(items)
         self._append(fresh)
         return found.stands if found.stands < known else None
 
     def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]], format: str) -> None:
         """Forgets all, and takes the folds that another one made of the history that is to come."""
-        for kept in (self.items, self.messages, self._weights, self._ids, self._slots):
+        self.items = []
+        for kept in (self.known, self.messages, self._weights, self._ids, self._slots):
             kept.clear()
         self._changed.clear()
         self.folds, self.severed, self.format = list(folds), list(severed), format or self.format
         self._tail = self._weight = self._unweighed = self.images = self.media_bytes = 0
         self.version += 1
 
+    def release(self) -> None:
+        """Lets go of the caller's own objects, which need not outlive the call."""
+        self.items = []
+
     def refresh(self) -> None:
         """Decodes what the model sees again: a caller may have written into its messages since."""
-        places = (*(slot.at for slot in self._slots if slot.at is not None), *range(self._tail, len(self.items)))
-        found = ((at, self._decoded_at(self.items[at], at)) for at in places)
+        places = (*(slot.at for slot in self._slots if slot.at is not None), *range(self._tail, len(self.messages)))
+        items = self.items or self.known
+        found = ((at, self._decoded_at(items[at], at)) for at in places)
         changes = [Change(at, at + 1, at, (message,)) for at, message in found if message != self.messages[at]]
         self._settle(changes, len(self.messages))
 
-    def _adopts(self, items: Sequence[Item]) -> bool:
+    def _adopts(self, items: list[Item]) -> bool:
         """Whether the items go on from what was handed out; then they are taken, and what was folded away stays known."""
-        shown = self.seen
+        shown = self._seen_in(self.known)
         found = Alignment((), len(shown), len(shown))
         if not continues(items, shown):
             decoded = lambda item, _: self._decoded_at(item, len(self.messages))  # noqa: E731
             found = align(items, shown, self.view().messages, decoded)
-        places = [*(slot.at for slot in self._slots), *range(self._tail, len(self.items))]
+        places = [*(slot.at for slot in self._slots), *range(self._tail, len(self.known))]
         moved = any(len(change.messages) != 1 or change.stop - change.start != 1 for change in found.changes)
         if moved or found.stands < len(shown) or not any(at is None for at in places[: found.read]):
             return False
         fresh = self._decoded(items[found.read :], len(self.messages))
         placed = ((places[change.start], change) for change in found.changes)
-        self._settle(
-            [Change(at, at + 1, at, change.messages) for at, change in placed if at is not None], len(self.items)
-        )
+        self._settle([Change(at, at + 1, at, c.messages) for at, c in placed if at is not None], len(self.messages))
         for at, item in zip(places, items):
             if at is not None:
-                self.items[at] = item
+                self.known[at] = item
         self._slots = [s if s.at is not None else s._replace(item=item) for s, item in zip(self._slots, items)]
-        self.items += items[found.read :]
+        self.known += items[found.read :]
+        self.items = list(self.known)
         self._append(fresh)
         return True
 
@@ -250,7 +263,13 @@ class History:
     @property
     def seen(self) -> list[Item]:
         """What the model sees, in the caller's format and, where no fold touched it, as the caller's own objects."""
-        return [*(s.item if s.at is None else self.items[s.at] for s in self._slots), *self.items[self._tail :]]
+        return self._seen_in(self.items or self.known)
+
+    def _seen_in(self, items: list[Item]) -> list[Item]:
+        return [
+            *(s.item if s.at is None else items[s.at] for s in self._slots),
+            *items[self._tail : len(self.messages)],
+        ]
 
     def view(self) -> View:
         """What the model sees, as it is edited."""
@@ -297,20 +316,23 @@ class History:
         self._slots = slots
         self.version += 1
 
-    def folds_to_keep(self) -> Iterator[tuple[int, Fold]]:
-        """The folds, with the facts of those summaries alone that the model sees now: they hold those of all before them."""
+    def folds_to_keep(self) -> list[tuple[int, Fold]]:
+        """The folds without what only an undo of later ones would show: stubs of what went since, and facts of old summaries.
+
+        The facts of a summary that the model sees hold those of all before it; a message that was pruned before it was
+        folded is whole again where that fold is undone.
+        """
         seen = {id(slot.message) for slot in self._slots}
-
-        def kept(message: Message) -> Message:
-            if (told := message.summary) is None or id(message) in seen:
-                return message
-            counts = {key: told.facts[key] for key in COUNTS if key in told.facts}
-            parts = (replace(p, facts=counts) if type(p) is Summary else p for p in message.parts)
-            return replace(message, parts=tuple(parts))
-
-        for at, fold in self.folds:
-            edits = (replace(e, into=tuple(map(kept, e.into))) if isinstance(e.into, tuple) else e for e in fold.edits)
-            yield at, replace(fold, edits=tuple(edits))
+        gone: set[str] = set()
+        folds = []
+        for at, fold in reversed(self.folds):
+            kept = []
+            for edit in reversed(fold.edits):
+                if not (_is_stub(edit) and edit.drop[0] in gone):
+                    kept.append(_without_old_facts(edit, seen))
+                gone.update(edit.drop)
+            folds.append((at, replace(fold, edits=tuple(reversed(kept)))))
+        return folds[::-1]
 
     def find(self, id: str) -> Message | None:
         """The message of that id as it was before any fold, or the summary that a fold made, or None."""
@@ -374,7 +396,8 @@ class History:
         """The messages that the items say where they stand behind the first ones that are known."""
         if not items:
             return []
-        if isinstance(items[0], Message):
+        self._values = isinstance(items[0], Message)
+        if self._values:
             messages = list(items)
         else:
             self.format = self.format or wire.detect(items, default="")
@@ -393,7 +416,7 @@ class History:
         return replace(message, parts=(known or Summary(told),))
 
     def _encoded(self, message: Message) -> Item:
-        return message if isinstance(self.items[0], Message) else wire.encode(message, self.format or "openai-chat")
+        return message if self._values else wire.encode(message, self.format or "openai-chat")
 
     def _entries(self, ids: Sequence[str], first: int) -> Iterator[Entry]:
         ratio = self.meter.ratio
@@ -415,6 +438,25 @@ class History:
     def _spoken(self, at: int) -> str:
         """The id of the last message before a place that is no system message."""
         return next((self._ids[i] for i in range(at - 1, -1, -1) if self.messages[i].role != "system"), "")
+
+
+def _is_stub(edit: Edit) -> bool:
+    """Whether an edit puts one message in the place of one, which keeps its id."""
+    return len(edit.drop) == 1 and isinstance(edit.into, tuple) and len(edit.into) == 1 and not edit.into[0].summary
+
+
+def _without_old_facts(edit: Edit, seen: Collection[int]) -> Edit:
+    """An edit whose summaries keep their facts where they are among the messages seen, by identity, and else their counts."""
+
+    def kept(message: Message) -> Message:
+        if (told := message.summary) is None or id(message) in seen:
+            return message
+        counts = {key: told.facts[key] for key in COUNTS if key in told.facts}
+        return replace(
+            message, parts=tuple(replace(p, facts=counts) if type(p) is Summary else p for p in message.parts)
+        )
+
+    return replace(edit, into=tuple(map(kept, edit.into))) if isinstance(edit.into, tuple) else edit
 
 
 def places_in(messages: Sequence[Item], sent: Sequence[Item]) -> list[int | Item]:
