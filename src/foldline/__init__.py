@@ -19,8 +19,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from foldline.compactor import Compactor, Event, FoldDue, Folded, Looping, Rewound, Risk, SummaryFellBack
-    from foldline.errors import CannotFit, ContextOverflow, FoldlineError
+    from foldline.compactor import (
+        Compactor,
+        Event,
+        FoldDue,
+        Folded,
+        Interleaved,
+        Looping,
+        Rewound,
+        Risk,
+        Skipped,
+        SummaryFellBack,
+    )
+    from foldline.compactors import Compactors
+    from foldline.errors import CannotFit, ContextOverflow, FoldlineError, StateError
     from foldline.fold import Fold, Receipt
     from foldline.messages import Message, Summary, Usage
     from foldline.policy import Layer, Policy
@@ -28,8 +40,20 @@ if TYPE_CHECKING:
     from foldline.view import Brief, Edit, Entry, View
 
 _PLACES = {
-    "compactor": ("Compactor", "Event", "FoldDue", "Folded", "Looping", "Rewound", "Risk", "SummaryFellBack"),
-    "errors": ("CannotFit", "ContextOverflow", "FoldlineError"),
+    "compactor": (
+        "Compactor",
+        "Event",
+        "FoldDue",
+        "Folded",
+        "Interleaved",
+        "Looping",
+        "Rewound",
+        "Risk",
+        "Skipped",
+        "SummaryFellBack",
+    ),
+    "compactors": ("Compactors",),
+    "errors": ("CannotFit", "ContextOverflow", "FoldlineError", "StateError"),
     "fold": ("Fold", "Receipt"),
     "messages": ("Message", "Summary", "Usage"),
     "policy": ("Layer", "Policy"),
@@ -41,6 +65,7 @@ __all__ = [
     "Brief",
     "CannotFit",
     "Compactor",
+    "Compactors",
     "ContextOverflow",
     "Edit",
     "Entry",
@@ -49,6 +74,7 @@ __all__ = [
     "FoldDue",
     "Folded",
     "FoldlineError",
+    "Interleaved",
     "Layer",
     "Looping",
     "Message",
@@ -57,11 +83,18 @@ __all__ = [
     "Rewound",
     "Risk",
     "Session",
+    "Skipped",
+    "StateError",
     "Summary",
     "SummaryFellBack",
     "Usage",
     "View",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

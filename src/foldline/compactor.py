@@ -23,7 +23,7 @@ from foldline.overflow import read as read_overflow
 from foldline.page.extract import extract
 from foldline.policy import DEFAULT, LEAST_WINDOW, Policy, below, budget_for, narrowed, preset
 from foldline.risk import Risk, risk_after
-from foldline.state import State, decoded, encoded
+from foldline.state import VERSION, State, decoded, encoded
 from foldline.steps import Step, caps, steps_by_hand, steps_for, steps_within
 from foldline.telling import Telling
 from foldline.tokens.meter import RATIO_RANGE, TEXT_ERROR, Count, Meter
@@ -318,6 +318,7 @@ class Compactor:
             history = self._history
             return encoded(
                 State(
+                    VERSION,
                     folds=tuple(history.folds_to_keep()),
                     severed=tuple(history.severed),
                     format=history.format,

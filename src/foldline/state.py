@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import msgspec
 
@@ -21,7 +20,7 @@ VERSION = 1
 class State(Value, frozen=True, omit_defaults=False):
     """The folds of a history, with the number of messages that there were for each, and what was learned on the way."""
 
-    version: int = VERSION
+    version: int
     folds: tuple[tuple[int, Fold], ...] = ()
     severed: tuple[tuple[int, int], ...] = ()
     """Where messages stand whose thinking is bound to a fold that was undone."""
@@ -35,10 +34,6 @@ class State(Value, frozen=True, omit_defaults=False):
     breaker: Breaker = Breaker()
 
 
-class _Versioned(Value, frozen=True):
-    version: int
-
-
 def encoded(state: State) -> bytes:
     """A state as JSON."""
     try:
@@ -49,18 +44,20 @@ def encoded(state: State) -> bytes:
 
 def decoded(data: bytes | str) -> State:
     """The state that JSON says; raises `StateError` where it is damaged, or newer than this foldline."""
-    why: Exception | None = None
-    for read in (msgspec.json.decode, _leniently):
-        try:
-            version = read(data, type=_Versioned).version
-            if version > VERSION:
-                raise StateError(f"of version {version}; this foldline reads up to {VERSION}", where="state")
-            return read(data, type=State)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as damage:
-            why = why or damage
-    raise StateError(f"damaged: {why}", where="state")
+    try:
+        return _known(msgspec.json.decode(data, type=State))
+    except (msgspec.MsgspecError, UnicodeError):
+        pass
+    try:  # half a character, a newer shape, or damage
+        plain = json.loads(data)
+        if isinstance(plain, dict) and isinstance(version := plain.get("version"), int):
+            _known(State(version))
+        return msgspec.convert(plain, State)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as damage:
+        raise StateError(f"damaged: {damage}", where="state") from damage
 
 
-def _leniently(data: bytes | str, *, type: type[Any]) -> Any:
-    """Reads half a character, too."""
-    return msgspec.convert(json.loads(data), type)
+def _known(state: State) -> State:
+    if state.version > VERSION:
+        raise StateError(f"of version {state.version}; this foldline reads up to {VERSION}", where="state")
+    return state
