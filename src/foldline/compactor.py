@@ -10,12 +10,13 @@ from foldline import wire
 from foldline.background import Begun, Patience, Prepared, moved
 from foldline.economics import cached
 from foldline.engine import RECOVERY_SHARE, Folding, Waiting, adriven, announced, asking, driven, folding, run
-from foldline.errors import ConfigError, ProviderError
+from foldline.errors import ConfigError, ProviderError, SessionError
 from foldline.events import Event, FoldDue, Folded, Interleaved, Rewound, Skipped, SummaryFellBack
 from foldline.fill import Fill
 from foldline.fold import Fold, Trigger, automatic_folds
 from foldline.guards import Breaker, Left, Looping, Turns, looping_in
 from foldline.history import History, Item, places_in
+from foldline.logged import log_fold
 from foldline.messages import Message, Opaque, Speaker, Text, Usage, replace
 from foldline.models import Model, warn_of_unknown
 from foldline.models import model as model_named
@@ -36,6 +37,7 @@ from foldline.writers.shared import Conversation, SharedPrefix
 
 if TYPE_CHECKING:
     from foldline.config import Settings
+    from foldline.session import Session
 
 
 PATIENCE = 300.0
@@ -81,6 +83,9 @@ class Compactor:
     limit. `clock` gives seconds since 1970. `on_event` hears `FoldDue`, `Folded`, `SummaryFellBack`, `Rewound`,
     `Looping`, `Interleaved` and `Skipped`, and `Risk` after each fold from the one on that the policy warns at.
 
+    Bound to a `session`, whose messages are what you give to `fit` (`session.context.messages`), each fold is written there,
+    so that the same session opened again goes on from it.
+
     What a strategy, a listener or one of the predicates raises is told (`Skipped`, `state`) and goes no further.
     """
 
@@ -101,6 +106,7 @@ class Compactor:
         ask: Callable[[list[Any]], Any] | None = None,
         timeout: float | None = PATIENCE,
         grace: float = GRACE,
+        session: Session | None = None,
         clock: Callable[[], float] = time.time,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -131,6 +137,7 @@ class Compactor:
         self._ahead = ahead
         self._timeout = timeout
         self._grace = grace
+        self._session = session
         self._prepared: Prepared | None = None
         self._ask = ask
         self._billed: tuple[Usage, float] | None = None
@@ -296,6 +303,7 @@ class Compactor:
             self._drop_prepared()
             fold = self._history.undo()
             self._forget_bill()
+            self._log(lambda session: session.undo())
             return fold
 
     def recall(self, id: str) -> Message | None:
@@ -539,11 +547,22 @@ class Compactor:
             self._tells.tell(SummaryFellBack(reason))
         self._fill.folded(view.tokens, asked=bool(fold.receipt.asked))
         if fold:
+            before = self._history.view() if self._session else None
             self._history.install(view, fold)
             self._forget_bill()
+            if self._session and before:
+                self._log(lambda session: log_fold(session, before, view, fold, self.meter))
             self._tells.tell(Folded(fold))
             if risk := risk_after(fold.receipt, self.policy.automatic.warn_at):
                 self._tells.tell(risk)
+
+    def _log(self, write: Callable[[Session], object]) -> None:
+        """Writes into the session that this compactor is bound to; what is not written is told."""
+        try:
+            if self._session is not None:
+                write(self._session)
+        except SessionError as error:
+            self._tells.skip(f"session: {error}")
 
     def _forget_bill(self) -> None:
         self.meter.forget()

@@ -41,6 +41,11 @@ class Context:
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
 
+    @property
+    def messages(self) -> list[Message]:
+        """What the model sees."""
+        return [message for _, message in self.entries]
+
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""
         if self._meter is not None and self._meter.family == family:
