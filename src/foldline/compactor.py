@@ -185,7 +185,8 @@ class Compactor:
     @property
     def count(self) -> Count:
         """How many tokens a request with the history of the last `fit` takes."""
-        return self.meter.total(self._history.weight)
+        with self._turns:
+            return self.meter.total(self._history.weight)
 
     # -- before and after a model call -----------------------------------------------------------------------------
 
@@ -308,11 +309,13 @@ class Compactor:
 
     def recall(self, id: str) -> Message | None:
         """The message of that id as it was before any fold, or the summary of that id, or None."""
-        return self._history.find(id)
+        with self._turns:
+            return self._history.find(id)
 
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message of the history with its id, whatever was folded since."""
-        return self._history.said()
+        with self._turns:
+            return iter(list(self._history.said()))
 
     # -- kept elsewhere --------------------------------------------------------------------------------------------
 
