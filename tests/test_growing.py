@@ -252,3 +252,37 @@ def test_an_edit_that_is_taken_back_is_no_second_conversation() -> None:
     for each in (history, [TASK, *look(3)], history):
         compactor.fit(each)
     assert heard == [Rewound(1), Rewound(1)]
+
+
+def test_what_is_changed_far_back_in_copies_is_seen_within_some_steps() -> None:
+    heard: list[Any] = []
+    compactor = Compactor(window=100_000_000, on_event=heard.append)
+    history = [TASK, *(message for i in range(2_000) for message in look(i, 1))]
+    compactor.fit(history)
+    history[700] = {"role": "user", "content": "Something else."}
+    for _ in range(8):
+        assert compactor.fit(copied := json.loads(json.dumps(history))) == copied
+    assert heard == [Rewound(700)]
+
+
+def test_copies_of_a_long_history_with_a_change_at_its_end_are_read_at_once() -> None:
+    heard: list[Any] = []
+    compactor = Compactor(window=100_000_000, on_event=heard.append)
+    history = [TASK, *(message for i in range(2_000) for message in look(i, 1))]
+    compactor.fit(history)
+    compactor.fit([*json.loads(json.dumps(history[:-2])), {"role": "user", "content": "Stop."}])
+    assert heard == [Rewound(3_999)]
+
+
+def test_a_format_that_was_guessed_too_early_is_found_again() -> None:
+    history: History = [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": "Look around."}]
+    compactor, stated = Compactor(window=6_000), Compactor(window=6_000, format="openai-responses")
+    for step in range(40):
+        sent = compactor.fit(history)
+        assert json.dumps(sent) == json.dumps(stated.fit(history))
+        history = [
+            *history,
+            {"type": "function_call", "call_id": f"c{step}", "name": "read", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": f"c{step}", "output": f"line {step} says something\n" * 60},
+        ]
+    assert compactor.folds

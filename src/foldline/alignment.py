@@ -75,17 +75,17 @@ NEWEST, LOT = 512, 1_024
 """Items of a history of copies that are compared in each step: the newest, and so many of the others, in turn."""
 
 
-def continues(items: Sequence[Any], known: list[Any], turn: int = 0) -> bool:
+def continues(items: Sequence[Any], known: list[Any], turn: int | None = None) -> bool:
     """Whether the items start with all that are known, as far as they are compared.
 
     Lists of one length are compared in place, where the same object is passed over without a look; a slice would
-    touch every item, which takes five times as long. Of a long history that comes as copies each time only the newest
-    items and, by `turn`, a lot of the others are compared: what was changed far back is seen some steps later.
+    touch every item, which takes five times as long. Given a `turn`, of a long history that comes as copies each time
+    only the newest items and a lot of the others are compared: what was changed far back is seen some turns later.
     """
     length = len(known)
     if len(items) < length:
         return False
-    if length > NEWEST + LOT and _copied(items, known):
+    if turn is not None and length > NEWEST + LOT and _copied(items, known):
         start = turn * LOT % length
         lots = slice(length - NEWEST, length), slice(start, min(start + LOT, length))
         return all(items[lot] == known[lot] for lot in lots)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from foldline import wire
 from foldline.alignment import Alignment, Change, align, continues
+from foldline.errors import WireError
 from foldline.fold import COUNTS, Fold
 from foldline.messages import Message, Speaker, Summary, Text, replace
 from foldline.tokens.media import media_bytes
@@ -57,6 +58,7 @@ class History:
         self.pinned = pinned
         self.bound = bound
         self.format = format
+        self._stated = bool(format)
         self.speaker = speaker
         self.items: list[Item] = []
         """The caller's own objects of the call that is being answered."""
@@ -113,7 +115,20 @@ class History:
 
         It goes on from what was taken before, or from what was handed out, where the caller keeps that instead. System
         messages may change, come and go anywhere, and marks of what is cached too: that rewrites nothing.
+
+        Raises `WireError` for what is not of the format, unless the format was guessed and all of it is of another.
         """
+        try:
+            return self._take(items)
+        except WireError:
+            told = self.format if self._stated else wire.detect(items, default="")
+            if told in ("", self.format):
+                raise
+            wire.decode_all(items, told)
+            self.restart(self.folds, self.severed, told)
+            return self._take(items)
+
+    def _take(self, items: list[Item]) -> int | None:
         known = len(self.known)
         self._turn += 1
         if continues(items, self.known, self._turn):
@@ -124,9 +139,9 @@ class History:
             if not known and (self.folds or self.severed):
                 self._show_all(self._replayed())
             return None
-        if self.folds and self._adopts(items):
-            return None
         found = align(items, self.known, self.messages, self._decoded_at)
+        if found.stands < known and self.folds and self._adopts(items):
+            return None
         fresh = self._decoded(items[found.read :], found.stands)
         self._settle(found.changes, found.stands)
         self.items, self.known = items, list(items)
@@ -136,10 +151,11 @@ class History:
     def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]], format: str) -> None:
         """Forgets all, and takes the folds that another one made of the history that is to come."""
         self.items = []
+        folds, severed = list(folds), list(severed)
         for kept in (self.known, self.messages, self._weights, self._ids, self._slots):
             kept.clear()
         self._changed.clear()
-        self.folds, self.severed, self.format = list(folds), list(severed), format or self.format
+        self.folds, self.severed, self.format = folds, severed, format or self.format
         self._tail = self._weight = self._unweighed = self.images = self.media_bytes = 0
         self.version += 1
 
@@ -160,8 +176,8 @@ class History:
         shown = self._seen_in(self.known)
         found = Alignment((), len(shown), len(shown))
         if not continues(items, shown):
-            decoded = lambda item, _: self._decoded_at(item, len(self.messages))  # noqa: E731
-            found = align(items, shown, self.view().messages, decoded)
+            end = len(self.messages)
+            found = align(items, shown, self.view().messages, lambda item, _: self._decoded_at(item, end))
         places = [*(slot.at for slot in self._slots), *range(self._tail, len(self.known))]
         moved = any(len(change.messages) != 1 or change.stop - change.start != 1 for change in found.changes)
         if moved or found.stands < len(shown) or not any(at is None for at in places[: found.read]):
@@ -350,7 +366,7 @@ class History:
         if at is not None:
             return Slot(entry.id, message, self._weights[at], entry.pinned, at)
         if slot := made.get(id(message)):
-            return slot
+            return slot._replace(id=entry.id, pinned=entry.pinned)
         return Slot(entry.id, message, self.meter.weigh(message), entry.pinned, None, self._encoded(message))
 
     def _replayed(self) -> View:
