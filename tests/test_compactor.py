@@ -384,6 +384,31 @@ def test_inside_an_event_loop_fit_folds_by_a_summarizer_of_either_kind(summarize
     assert compactor.folds[0].receipt.failures == ()
 
 
+@pytest.mark.parametrize("summarizer", [tells, tells_later])
+def test_the_awaited_twins_do_what_the_others_do(summarizer: Any) -> None:
+    history = turns(40)
+    refusal = overflow(size(history) // 2, size(history))
+
+    async def awaited(compactor: Compactor) -> list[Any]:
+        return [
+            await compactor.aselect(history),
+            await compactor.arecover(refusal, history),
+            await compactor.afold([*history, *turns(40, first=40)], focus="the parser"),
+            await compactor.afold_to(history, 1_200),
+        ]
+
+    alone, other = tight(history, 0.5), tight(history, 0.5, summarizer=summarizer)
+    waited = [
+        alone.select(history),
+        alone.recover(refusal, history),
+        alone.fold([*history, *turns(40, first=40)], focus="the parser"),
+        alone.fold_to(history, 1_200),
+    ]
+    assert asyncio.run(awaited(other)) == waited
+    assert [fold.trigger for fold in other.folds] == [fold.trigger for fold in alone.folds]
+    assert "the parser" in [fold.receipt.instruction for fold in other.folds]
+
+
 def test_an_awaited_summarizer_that_raises_is_replaced_by_extraction() -> None:
     async def raises(brief: Brief, messages: Sequence[Message]) -> str:
         await asyncio.sleep(0)
