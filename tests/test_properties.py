@@ -395,3 +395,29 @@ def send(compactor: Compactor, history: list[Item]) -> None:
     except CannotFit:
         return
     check_valid(history, sent)
+
+
+@in_every_format
+def test_the_same_is_sent_whether_an_agent_keeps_all_or_what_was_handed_out_or_a_state(
+    formats: tuple[str, ...], data: st.DataObject
+) -> None:
+    format = data.draw(st.sampled_from(formats))
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    whole, kept, state = setting.compactor(format), setting.compactor(format), setting.compactor(format).dump()
+    persisted: list[Item] = []
+    done = 0
+    for stop in talk.stops:
+        persisted, done = [*persisted, *deepcopy(talk.items[done:stop])], stop
+        loaded = setting.compactor(format)
+        loaded.load(state)
+        try:
+            sent = whole.fit(talk.items[:stop])
+        except CannotFit:
+            for compactor, history in ((kept, persisted), (loaded, talk.items[:stop])):
+                with pytest.raises(CannotFit):
+                    compactor.fit(history)
+            continue
+        persisted = kept.fit(persisted)
+        assert persisted == sent
+        assert loaded.fit(deepcopy(talk.items[:stop])) == sent
+        state = loaded.dump()

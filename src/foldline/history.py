@@ -336,7 +336,7 @@ class History:
         """The folds without what only an undo of later ones would show: stubs of what went since, and facts of old summaries.
 
         The facts of a summary that the model sees hold those of all before it; a message that was pruned before it was
-        folded is whole again where that fold is undone.
+        folded is whole again where that fold is undone. Where thinking is bound, every stub takes some away, so that all stay.
         """
         seen = {id(slot.message) for slot in self._slots}
         gone: set[str] = set()
@@ -344,7 +344,7 @@ class History:
         for at, fold in reversed(self.folds):
             kept = []
             for edit in reversed(fold.edits):
-                if not (_is_stub(edit) and edit.drop[0] in gone):
+                if self.bound or not (_is_stub(edit) and edit.drop[0] in gone):
                     kept.append(_without_old_facts(edit, seen))
                 gone.update(edit.drop)
             folds.append((at, replace(fold, edits=tuple(reversed(kept)))))
