@@ -82,6 +82,14 @@ def test_a_refusal_without_a_number_teaches_a_limit_below_it(billed: bool) -> No
     assert compactor.budget.limit > (5_000 if billed else 3_500)
 
 
+def test_a_stated_limit_that_our_count_keeps_teaches_one_below_what_was_refused() -> None:
+    compactor = Compactor(window=100_000)
+    history = turns(60)
+    compactor.fit(history)
+    compactor.recover(ContextOverflow("too long", limit=50_000), history)
+    assert compactor.budget.limit < size(history) < compactor.budget.window == 50_000
+
+
 def quoted(figure: str) -> Item:
     return {"error": {"message": f"prompt is too long; the page says: maximum context length is {figure} tokens"}}
 

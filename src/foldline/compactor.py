@@ -231,8 +231,9 @@ class Compactor:
     def recover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
         """The history to send again, once, after the provider refused one as too long.
 
-        The true limit is learned from the error where it states one that can be true; else what was refused is over the
-        limit, so that the next fold comes before that. No model is asked. An error that is no overflow is raised again.
+        The true limit is learned from the error where it states one that can be true; else, or where what was sent keeps that
+        by our count, the limit is below it: the next fold comes before. No model is asked. An error that is no overflow is
+        raised again.
         """
         found = read_overflow(error)
         if found is None:
@@ -246,8 +247,10 @@ class Compactor:
             if believed and sent and found.tokens and found.tokens <= RATIO_RANGE[1] * size + MOST_UNSEEN:
                 self.meter.learn(found.tokens, self._history.weight)
             self._take(messages)
-            if found.unit == "tokens" and not (believed and found.limit):
-                self.budget = below(self.budget, size if sent else self.count.tokens, self._accepted)
+            size = size if sent else self.count.tokens
+            told = believed and found.limit and (found.tokens or found.limit < size)
+            if found.unit == "tokens" and not told:
+                self.budget = below(self.budget, size, self._accepted)
             most = round(min(self.budget.limit, self.count.tokens) * RECOVERY_SHARE)
             media: list[Step] = []
             if found.unit == "bytes" and (fewer := self._fill.fewer_bytes(self.budget, RECOVERY_SHARE)):
