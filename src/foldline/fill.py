@@ -11,9 +11,6 @@ from foldline.steps import CAP_SHARE, Step, caps, layers, steps_ahead
 from foldline.tokens.meter import ESTIMATE_ERROR, Meter
 from foldline.tokens.payload import bytes_of
 
-BYTES_PER_TOKEN = 5
-"""More than text has, so that its bytes need not be counted while media are far from the cap."""
-
 REGROWTH = 0.02
 """The share of the window that a history must grow by after a fold before a soft layer folds again."""
 
@@ -95,7 +92,7 @@ class Fill:
     def _capped(self, budget: Budget) -> bool:
         """Whether the provider's caps on pictures and bytes ask for a fold."""
         history = self._history
-        near = history.media_bytes + BYTES_PER_TOKEN * history.at_most > (budget.bytes or inf)
+        near = history.media_bytes + history.text_bytes > (budget.bytes or inf)
         if not near and history.images <= (budget.images or inf):
             return False
         return any(step.measure(history.view()) > step.mark for step in caps(budget))

@@ -24,6 +24,10 @@ Item = Any
 """One message as the caller has it: a dict of a wire format, or a `Message`."""
 
 
+BYTES_PER_TOKEN = 5
+"""More than most text has."""
+
+
 class Slot(NamedTuple):
     """One message that the model sees: the caller's own at the place `at`, or where that is None the `item` made for it."""
 
@@ -107,6 +111,11 @@ class History:
     def at_most(self) -> int:
         """What `weight` can be at most; while that is far from any mark, nothing has to be weighed."""
         return self._weight + self._unweighed
+
+    @property
+    def text_bytes(self) -> int:
+        """The bytes of text that the model sees, rather more than there are; they need not be counted while that is little."""
+        return BYTES_PER_TOKEN * self._weight + self._unweighed
 
     # -- what the caller says --------------------------------------------------------------------------------------
 

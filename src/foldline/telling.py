@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline.events import Event, Skipped
 from foldline.messages import Message
+from foldline.writers.secrets import without_keys
 
 
 class Telling:
@@ -18,7 +19,7 @@ class Telling:
         self._reasons: set[str] = set()
         self._untold: deque[str] = deque()
         self.wrong: list[str] = []
-        """What the listener itself raised."""
+        """What the listener itself raised last."""
 
     def tell(self, event: Event) -> None:
         """Tells an event at once."""
@@ -27,13 +28,11 @@ class Telling:
         try:
             self._listener(event)
         except Exception as error:  # noqa: BLE001
-            reason = f"on_event: {type(error).__name__}: {error}"
-            if reason not in self._reasons:
-                self._reasons.add(reason)
-                self.wrong = [reason]
+            self.wrong = [without_keys(f"on_event: {type(error).__name__}: {error}")]
 
     def skip(self, reason: str) -> None:
         """Takes down, in any thread, that something was left out, to be told when there is time."""
+        reason = without_keys(reason)
         if reason not in self._reasons:
             self._reasons.add(reason)
             self._untold.append(reason)

@@ -11,8 +11,8 @@ from foldline.tokens.meter import Count, Meter, calibrated, newest_size
 from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View
 
-LONG = 4_000_000
-"""Tokens that a context has at most by the lengths of its texts, up to which all of it is weighed for its size."""
+LONG = 6_700_000
+"""Bytes of the texts of a context, about, up to which all of it is weighed for its size."""
 
 
 class Context:
