@@ -8,9 +8,13 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foldline.compactor import Compactor, Interleaved, Rewound
+from foldline.errors import CannotFit
 from foldline.messages import Message
+from foldline.models import Model
 from foldline.policy import Layer, policy
 from foldline.strategies import prune_tool_outputs, summarize_older
 from foldline.view import Brief
@@ -228,6 +232,76 @@ def test_what_was_handed_out_and_kept_by_another_process_is_a_summary_and_not_th
         history += look(step)
     assert texts
     assert "Fix the failing test in billing/tax.py" in texts[0]
+
+
+# -- whatever happens to a history --------------------------------------------------------------------------------
+
+
+def system_note(number: int) -> Item:
+    return {"role": "system", "content": f"Note {number}."}
+
+
+def happened(history: History, what: str, at: int, number: int) -> History:
+    """A history after something that clients do to theirs."""
+    if not history:
+        return [TASK]
+    place = at % len(history)
+    notes = [i for i, item in enumerate(history) if item["role"] == "system"]
+    match what:
+        case "work":
+            return [*history, *look(number, 5 + at % 70)]
+        case "note":
+            place = next(i for i in range(place, len(history) + 1) if i == len(history) or history[i]["role"] != "tool")
+            return [*history[:place], system_note(number), *history[place:]]
+        case "change" if notes:
+            place = notes[at % len(notes)]
+            return [*history[:place], system_note(number), *history[place + 1 :]]
+        case "forget" if notes:
+            place = notes[at % len(notes)]
+            return history[:place] + history[place + 1 :]
+        case "back":
+            place = next(
+                i
+                for i in range(max(place, len(history) - 6, 1), len(history) + 1)
+                if i == len(history) or history[i]["role"] != "tool"
+            )
+            return history[:place]
+        case "edit":
+            return [
+                *history[:place],
+                {**history[place], "content": f"{history[place]['content']}!"},
+                *history[place + 1 :],
+            ]
+        case "copy":
+            return deepcopy(history)
+    return history
+
+
+EVENTS = ("work", "work", "work", "work", "note", "change", "change", "forget", "back", "edit", "copy", "undo", "fold")
+
+
+@given(st.lists(st.tuples(st.sampled_from(EVENTS), st.integers(0, 500)), min_size=10, max_size=60), st.booleans())
+def test_whatever_happens_to_a_history_what_is_known_step_by_step_is_what_a_replay_shows(
+    events: list[tuple[str, int]], binds: bool
+) -> None:
+    model = Model("m", binds_thinking=binds)
+    history: History = [system_note(0), TASK]
+    compactor = Compactor(model, window=6_000, policy=BOTH, summarizer=Writer())
+    for number, (what, at) in enumerate(events, 1):
+        history = happened(history, what, at, number)
+        try:
+            if what == "fold":
+                compactor.fold(history)
+            elif what == "undo":
+                compactor.undo()
+            sent = compactor.fit(history)
+        except CannotFit:
+            continue
+        replayed = Compactor(model, window=6_000, policy=BOTH, summarizer=Writer())
+        replayed.load(compactor.dump())
+        assert replayed.fit(list(history)) == sent
+        assert replayed.count == compactor.count
+        assert list(replayed.messages()) == list(compactor.messages())
 
 
 # -- several conversations ----------------------------------------------------------------------------------------

@@ -235,8 +235,10 @@ class History:
         """Puts a message in the place of one that says the same or is the system's; False where a fold may not stand on it."""
         old, self.messages[at] = self.messages[at], message
         same, system = identity(old) == identity(message), old.role == message.role == "system"
-        if not same:
-            self._forget_ids(at, system=system)
+        if not same and system and at < len(self._ids):
+            self._ids[at] = next(chain([message], *self._parent(at)))
+        elif not same:
+            del self._ids[at:]
         slot = next((i for i, slot in enumerate(self._slots) if slot.at == at), None)
         if at >= self._tail or slot is not None:
             self._carry((old,), -1)
@@ -248,16 +250,6 @@ class History:
                 id = self._chain()[at] if not same else self._slots[slot].id
                 self._slots[slot] = self._slots[slot]._replace(id=id, message=message)
         return same or (system and (at >= self._tail or slot is not None)) or not self._slots
-
-    def _forget_ids(self, at: int, *, system: bool) -> None:
-        """Finds the ids anew that hang on a message: of system messages only those of the ones that follow at once."""
-        if not system or at >= len(self._ids):
-            del self._ids[at:]
-            return
-        stop = at
-        while stop < len(self._ids) and self.messages[stop].role == "system":
-            stop += 1
-        self._ids[at:stop] = chain(self.messages[at:stop], self._spoken(at), self._ids[at - 1] if at else "")
 
     def _cut(self, first: int, changes: Sequence[Change], stands: int) -> None:
         """Rewrites the messages from `first` on: the changes, and nothing behind what stands."""
@@ -353,7 +345,8 @@ class History:
         for at, fold in reversed(self.folds):
             kept = []
             for edit in reversed(fold.edits):
-                if self.bound or not (_is_stub(edit) and edit.drop[0] in gone):
+                stub = None if self.bound else _stub_of(edit)
+                if stub is None or edit.drop[0] not in gone or id(stub) in seen:
                     kept.append(_without_old_facts(edit, seen))
                 gone.update(edit.drop)
             folds.append((at, replace(fold, edits=tuple(reversed(kept)))))
@@ -456,18 +449,19 @@ class History:
     def _chain(self) -> list[str]:
         known = len(self._ids)
         if known < len(self.messages):
-            before = self._ids[-1] if known else ""
-            self._ids += chain(islice(self.messages, known, None), self._spoken(known), before)
+            self._ids += chain(islice(self.messages, known, None), *self._parent(known))
         return self._ids
 
-    def _spoken(self, at: int) -> str:
-        """The id of the last message before a place that is no system message."""
-        return next((self._ids[i] for i in range(at - 1, -1, -1) if self.messages[i].role != "system"), "")
+    def _parent(self, at: int) -> tuple[str, int]:
+        """The id of the last message before a place that is no system message, and how many stand between."""
+        spoken = next((i for i in range(at - 1, -1, -1) if self.messages[i].role != "system"), -1)
+        return self._ids[spoken] if spoken >= 0 else "", at - 1 - spoken
 
 
-def _is_stub(edit: Edit) -> bool:
-    """Whether an edit puts one message in the place of one, which keeps its id."""
-    return len(edit.drop) == 1 and isinstance(edit.into, tuple) and len(edit.into) == 1 and not edit.into[0].summary
+def _stub_of(edit: Edit) -> Message | None:
+    """The message that an edit puts in the place of one, whose id it keeps; None where it does something else."""
+    one = len(edit.drop) == 1 and isinstance(edit.into, tuple) and len(edit.into) == 1
+    return edit.into[0] if one and not edit.into[0].summary else None  # type: ignore[index]
 
 
 def _without_old_facts(edit: Edit, seen: Collection[int]) -> Edit:

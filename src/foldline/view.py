@@ -231,23 +231,22 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 _BILLING_STAMP = re.compile(r"cc_version=[^;\s]*")
 
 
-def chain(messages: Iterable[Message], parent: str = "", before: str = "") -> Iterator[str]:
+def chain(messages: Iterable[Message], parent: str = "", apart: int = 0) -> Iterator[str]:
     """An id for each message, made of its content and its parent's id, so that equal prefixes share their ids.
 
-    `parent` is the id of the last message before them that is no system message, `before` that of the very last. Upon a
-    system message only those that follow it at once depend: a head that changes from call to call (a time, a list of
-    things to do) leaves the ids of the conversation as they are.
+    The parent of a message is the last one before it that is no system message: a head that changes from call to call (a
+    time, a list of things to do) leaves the ids of the conversation as they are. System messages of one parent are told
+    apart by their number; `apart` is how many stand between `parent` and the first message.
 
     What clients change between calls without meaning it is left out: cache markers and every other unmodelled
     key, a string against a list with one text part, and the version stamp that Claude Code puts into a system block.
     """
-    before = before or parent
     for message in messages:
-        apart = message.role == "system"
-        said = identity(message)
-        before = blake2b((before if apart else parent).encode() + said, digest_size=8).hexdigest()
-        parent = parent if apart else before
-        yield before
+        apart = apart + 1 if message.role == "system" else 0
+        place = f"{parent}/{apart}" if apart else parent
+        id = blake2b(place.encode() + identity(message), digest_size=8).hexdigest()
+        parent = parent if apart else id
+        yield id
 
 
 def identity(message: Message) -> bytes:
