@@ -2,8 +2,10 @@
 
     python benchmarks/idle.py [--alternatives-python PYTHON]
 
-Measured are a step with the list grown by three messages, the same after a walk over all objects of the process, the
-same with every message a new but equal dict, and the first step with dicts that were never seen. The alternatives are asked the same question ("is it too long?") about the
+Measured are a step with the list as it was, with the list grown by three messages, the same after a walk over all objects
+of the process, the same with every message a new but equal dict, with a system message that is another in each step, and
+the first step with dicts that were never seen; then an agent whose window is folded again and again, at 10,000 and at 100,000
+messages: the mean step, folds included, and how long its dumped state takes to load. The alternatives are asked the same question ("is it too long?") about the
 same messages as their own objects, which are built beforehand, except in the cold step, where langchain gets the dicts:
 
 - langchain-core `trim_messages` with `count_tokens_approximately`, and langchain `SummarizationMiddleware.before_model`;
@@ -24,6 +26,8 @@ from measuring import Figure, Row, alternative, heading, milliseconds, options, 
 
 MESSAGES = 10_000
 WINDOW = 100_000_000
+STEPS = 800
+"""Steps of an agent whose window is folded: some folds are among them."""
 Dicts = list[dict[str, Any]]
 
 
@@ -72,9 +76,42 @@ def foldline_figures(runs: int) -> dict[str, Figure]:
     step = iter(steps).__next__
     grown = milliseconds(compactor.fit, 5 * runs, step)
     stirred = milliseconds(compactor.fit, 5 * runs, step, collect=True)
-    last = json.dumps(steps[-1])
+    newest = steps[-1]
+    last = json.dumps(newest)
     equal = milliseconds(compactor.fit, runs, lambda: json.loads(last))
-    return {"grown": grown, "stirred": stirred, "equal": equal, "cold": cold}
+    compactor.fit(newest)
+    same = milliseconds(lambda: compactor.fit(newest), 5 * runs)
+    clock = iter(range(10 * runs))
+    head = milliseconds(
+        compactor.fit, 5 * runs, lambda: [{"role": "system", "content": f"It is {next(clock)} o'clock."}, *newest[1:]]
+    )
+    return {"grown": grown, "stirred": stirred, "equal": equal, "cold": cold, "same": same, "head": head}
+
+
+def folded_figures(size: int, runs: int) -> dict[str, Figure]:
+    """Our own figures where the window was folded many times: the mean step of some hundred, and a load of the state."""
+    from foldline.compactor import Compactor
+
+    def writes(brief: Any, messages: Any) -> str:
+        return "## Goal\nThe export rounds right.\n## Done\n- read where the total is summed"
+
+    compactor = Compactor(window=200_000, summarizer=writes)
+    whole = history(size + 3 * STEPS)
+    for stop in range(0, size, 3_000):
+        compactor.fit(whole[:stop])
+    talk = whole[:size]
+    compactor.fit(talk)
+
+    def work() -> None:
+        for at in range(size, size + 3 * STEPS, 3):
+            talk.extend(whole[at : at + 3])
+            compactor.fit(talk)
+
+    steps = milliseconds(work, 1)
+    state = compactor.dump()
+    other = Compactor(window=200_000)
+    load = milliseconds(lambda: other.load(state), max(3, runs))
+    return {"step": Figure(steps.median / STEPS, steps.best / STEPS), "load": load}
 
 
 # -- alternatives, run by their own interpreter ------------------------------------------------------------------
@@ -160,17 +197,25 @@ def rows(asked: Namespace) -> list[Row]:
         told = theirs[library]
         return Row(what, ours[key], target, f"{library} {words}", told.get(check, told.get("", "")))
 
+    short, long = (folded_figures(size, asked.runs) for size in (MESSAGES, 10 * MESSAGES))
     return [
         heading(f"an idle step over {MESSAGES:,} messages"),
+        Row("fit, the same list", ours["same"], 0.1),
         row("fit, grown by a step", "grown", 0.2, "langchain", "trim", "trim_messages"),
         row("", "grown", None, "langchain", "middleware", "SummarizationMiddleware"),
         row("", "grown", None, "strands", "estimate", "estimate, no usage"),
         row("", "grown", None, "strands", "anchored", "estimate, with usage"),
         row("", "grown", None, "strands", "window", "sliding window (counts messages)"),
         row("the same, caches cold", "stirred", None, "langchain", "trim", "trim_messages"),
-        row("fit, new but equal dicts", "equal", None, "langchain", "trim", "trim_messages"),
+        Row("fit, another system message in each step", ours["head"], 2),
+        row("fit, new but equal dicts", "equal", 1, "langchain", "trim", "trim_messages"),
         row("fit, cold dicts, once", "cold", 60, "langchain", "cold", "trim_messages on dicts"),
         row("", "cold", None, "strands", "estimate", "estimate, no usage"),
+        heading("an agent whose window of 200,000 tokens was folded many times"),
+        Row(f"the mean step at {MESSAGES:,} messages, folds included", short["step"]),
+        Row(f"the same at {10 * MESSAGES:,}", long["step"], 2 * short["step"].median),
+        Row(f"load of the state at {MESSAGES:,} messages", short["load"], 5),
+        Row(f"the same at {10 * MESSAGES:,}", long["load"]),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from foldline.compactor import Compactor, FoldDue, Folded, Rewound, SummaryFellBack
-from foldline.errors import CannotFit, ConfigError, ProviderError, WireError
+from foldline.errors import CannotFit, ProviderError, WireError
 from foldline.messages import Message, Summary, replace
 from foldline.models import Model
 from foldline.policy import Layer, policy
@@ -372,17 +372,41 @@ def test_fit_runs_a_summarizer_that_must_be_awaited() -> None:
     assert "The parser is to blame." in sent[0]["content"]
 
 
-def test_inside_an_event_loop_fit_refuses_a_summarizer_that_must_be_awaited_and_changes_nothing() -> None:
+@pytest.mark.parametrize("summarizer", [tells, tells_later])
+def test_inside_an_event_loop_fit_folds_by_a_summarizer_of_either_kind(summarizer: Any) -> None:
     history = turns(20)
-    compactor = tight(history, summarizer=tells_later)
+    compactor = tight(history, summarizer=summarizer)
 
-    async def fit() -> None:
-        compactor.fit(history)
+    async def fit() -> list[Item]:
+        return compactor.fit(history)
 
-    with pytest.raises(ConfigError, match="call the async method"):
-        asyncio.run(fit())
-    assert compactor.folds == []
-    assert "The parser is to blame." in asyncio.run(compactor.afit(history))[0]["content"]
+    assert asyncio.run(fit()) == tight(history).fit(history)
+    assert compactor.folds[0].receipt.failures == ()
+
+
+@pytest.mark.parametrize("summarizer", [tells, tells_later])
+def test_the_awaited_twins_do_what_the_others_do(summarizer: Any) -> None:
+    history = turns(40)
+    refusal = overflow(size(history) // 2, size(history))
+
+    async def awaited(compactor: Compactor) -> list[Any]:
+        return [
+            await compactor.aselect(history),
+            await compactor.arecover(refusal, history),
+            await compactor.afold([*history, *turns(40, first=40)], focus="the parser"),
+            await compactor.afold_to(history, 1_200),
+        ]
+
+    alone, other = tight(history, 0.5), tight(history, 0.5, summarizer=summarizer)
+    waited = [
+        alone.select(history),
+        alone.recover(refusal, history),
+        alone.fold([*history, *turns(40, first=40)], focus="the parser"),
+        alone.fold_to(history, 1_200),
+    ]
+    assert asyncio.run(awaited(other)) == waited
+    assert [fold.trigger for fold in other.folds] == [fold.trigger for fold in alone.folds]
+    assert "the parser" in [fold.receipt.instruction for fold in other.folds]
 
 
 def test_an_awaited_summarizer_that_raises_is_replaced_by_extraction() -> None:

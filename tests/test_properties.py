@@ -24,13 +24,11 @@ from foldline import wire
 from foldline.compactor import Compactor, Folded, SummaryFellBack
 from foldline.errors import CannotFit
 from foldline.fold import Fold
-from foldline.history import History
 from foldline.messages import Message, Summary
 from foldline.models import Model
 from foldline.page.extract import extract
 from foldline.policy import DEFAULT, OPENCLAW, PI, Layer, Policy, hard_strategies, policy
 from foldline.strategies import prune_tool_outputs, shorten_tool_outputs, summarize_older, truncate
-from foldline.tokens.meter import Meter
 from foldline.tokens.weigh import weigh
 from foldline.view import Brief
 from provider_rules import check_valid, role_of, thinks, unreasoned, users_words
@@ -179,7 +177,7 @@ def test_after_any_sequence_of_fits(formats: tuple[str, ...], data: st.DataObjec
     if setting.model.binds_thinking:
         no_thinking_outlives_its_past(made)
     if made:
-        a_replay_shows_the_same(talk, setting, made)
+        a_replay_shows_the_same(setting, compactor, made)
         everything_folded_can_be_recalled(talk, compactor)
     assert talk.items == original
 
@@ -268,13 +266,13 @@ def no_thinking_outlives_its_past(made: list[Step]) -> None:
         assert not any(map(thinks, after.sent[first + 1 :]))
 
 
-def a_replay_shows_the_same(talk: Conversation, setting: Setting, made: list[Step]) -> None:
-    """The folds, replayed on a history that is read afresh, give what was sent."""
-    replayed = History(Meter(setting.model.family), pinned, bound=setting.model.binds_thinking, format=talk.format)
-    replayed.folds = [(len(step.history), fold) for step in made for fold in step.folds]
-    replayed.take(made[-1].history)
-    replayed.show(replayed.view())
-    assert replayed.seen == made[-1].sent
+def a_replay_shows_the_same(setting: Setting, compactor: Compactor, made: list[Step]) -> None:
+    """What was dumped, loaded by another compactor, gives what was sent for a history that is read afresh."""
+    compactor.fit(made[-1].history)
+    loaded = setting.compactor("")
+    loaded.load(compactor.dump())
+    assert loaded.fit(deepcopy(made[-1].history)) == made[-1].sent
+    assert loaded.count == compactor.count
 
 
 def everything_folded_can_be_recalled(talk: Conversation, compactor: Compactor) -> None:
@@ -310,11 +308,22 @@ def test_an_undone_fold_leaves_no_trace(formats: tuple[str, ...], data: st.DataO
         compactor.fold(talk.items[:stop])
         if len(compactor.folds) > folds:
             before.append((stop, sent))
-    for stop, sent in reversed(before):
+    for undone, (stop, sent) in enumerate(reversed(before)):
         assert compactor.undo() is not None
         restored = compactor.fit(talk.items)
-        assert restored == sent + talk.items[stop:]
+        assert restored[: len(sent)] == sent
+        if setting.model.binds_thinking:
+            thinking_of_what_was_said_over_a_fold_goes_with_it(talk.items[stop:], restored[len(sent) :], undone > 0)
+        else:
+            assert restored[len(sent) :] == talk.items[stop:]
     assert compactor.undo() is None
+
+
+def thinking_of_what_was_said_over_a_fold_goes_with_it(said: list[Item], sent: list[Item], over: bool) -> None:
+    """What came behind a fold that was undone is sent whole, but for the thinking of what had been seen by then."""
+    plain = [id(item) for item in said if not thinks(item)]
+    assert [id(item) for item in sent if id(item) in set(plain)] == plain
+    assert not over or not any(map(thinks, sent))
 
 
 @in_every_format
@@ -392,3 +401,29 @@ def send(compactor: Compactor, history: list[Item]) -> None:
     except CannotFit:
         return
     check_valid(history, sent)
+
+
+@in_every_format
+def test_the_same_is_sent_whether_an_agent_keeps_all_or_what_was_handed_out_or_a_state(
+    formats: tuple[str, ...], data: st.DataObject
+) -> None:
+    format = data.draw(st.sampled_from(formats))
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    whole, kept, state = setting.compactor(format), setting.compactor(format), setting.compactor(format).dump()
+    persisted: list[Item] = []
+    done = 0
+    for stop in talk.stops:
+        persisted, done = [*persisted, *deepcopy(talk.items[done:stop])], stop
+        loaded = setting.compactor(format)
+        loaded.load(state)
+        try:
+            sent = whole.fit(talk.items[:stop])
+        except CannotFit:
+            for compactor, history in ((kept, persisted), (loaded, talk.items[:stop])):
+                with pytest.raises(CannotFit):
+                    compactor.fit(history)
+            continue
+        persisted = kept.fit(persisted)
+        assert persisted == sent
+        assert loaded.fit(deepcopy(talk.items[:stop])) == sent
+        state = loaded.dump()

@@ -16,6 +16,7 @@ from foldline.messages import (
     ToolResult,
     replace,
 )
+from foldline.tokens.weigh import weigh
 from foldline.view import Brief, Edit, View, between_pairs, chain, is_empty, opens_turn, outside_batches, view_of
 
 
@@ -307,3 +308,26 @@ def test_an_edit_proposed_before_another_one_does_not_revive_thinking() -> None:
     after = view.apply(Edit(ids(view, 0), (user("g"),))).apply(late)
     assert after.messages[1] == assistant(call("a"))
     assert view.apply(late).messages[1] == assistant(THOUGHT, call("a"))
+
+
+def test_thinking_between_two_calls_goes_where_the_first_of_them_was_shortened() -> None:
+    first, second = Thinking("a", "s1"), Thinking("b", "s2")
+    long, short = ToolCall("t1", "write", '{"text": "x = 1"}'), ToolCall("t1", "write", "{}")
+    other = ToolCall("t2", "write", "{}")
+    reply = Message("assistant", (first, long, second, other))
+    results = Message("user", (ToolResult("t1"), ToolResult("t2")))
+    for bound in (True, False):
+        view = view_of([user("go"), reply, results], weigh, bound=bound)
+        cut = replace(reply, parts=(first, short, second, other))
+        after = view.apply(Edit((view.entries[1].id,), (cut,), by="shorten"))
+        assert after.messages[1].parts == ((first, short, other) if bound else cut.parts)
+
+
+def test_ids_do_not_hang_on_system_messages() -> None:
+    def ids(*system: str, said: str = "a") -> list[str]:
+        return list(chain([*(Message("system", (Text(text),)) for text in system), user(said), user("b")]))
+
+    assert ids("12:01")[-2:] == ids("12:02")[-2:] == ids()[-2:] == ids("12:01", "more")[-2:]
+    assert ids("12:01")[0] != ids("12:02")[0]
+    assert ids("same", "same")[0] != ids("same", "same")[1]
+    assert set(ids(said="a")).isdisjoint(ids(said="c"))

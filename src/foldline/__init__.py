@@ -27,8 +27,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from foldline.compactor import Compactor, Event, FoldDue, Folded, Looping, Rewound, Risk, SummaryFellBack
-    from foldline.errors import CannotFit, ContextOverflow, FoldlineError
+    from foldline.compactor import (
+        Compactor,
+        Event,
+        FoldDue,
+        Folded,
+        Interleaved,
+        Looping,
+        Rewound,
+        Risk,
+        Skipped,
+        SummaryFellBack,
+    )
+    from foldline.compactors import Compactors
+    from foldline.errors import CannotFit, ContextOverflow, FoldlineError, StateError
     from foldline.fold import Fold, Receipt
     from foldline.messages import Message, Summary, Usage
     from foldline.policy import Layer, Policy
@@ -36,8 +48,20 @@ if TYPE_CHECKING:
     from foldline.view import Brief, Edit, Entry, View
 
 _PLACES = {
-    "compactor": ("Compactor", "Event", "FoldDue", "Folded", "Looping", "Rewound", "Risk", "SummaryFellBack"),
-    "errors": ("CannotFit", "ContextOverflow", "FoldlineError"),
+    "compactor": (
+        "Compactor",
+        "Event",
+        "FoldDue",
+        "Folded",
+        "Interleaved",
+        "Looping",
+        "Rewound",
+        "Risk",
+        "Skipped",
+        "SummaryFellBack",
+    ),
+    "compactors": ("Compactors",),
+    "errors": ("CannotFit", "ContextOverflow", "FoldlineError", "StateError"),
     "fold": ("Fold", "Receipt"),
     "messages": ("Message", "Summary", "Usage"),
     "policy": ("Layer", "Policy"),
@@ -49,6 +73,7 @@ __all__ = [
     "Brief",
     "CannotFit",
     "Compactor",
+    "Compactors",
     "ContextOverflow",
     "Edit",
     "Entry",
@@ -57,6 +82,7 @@ __all__ = [
     "FoldDue",
     "Folded",
     "FoldlineError",
+    "Interleaved",
     "Layer",
     "Looping",
     "Message",
@@ -65,11 +91,18 @@ __all__ = [
     "Rewound",
     "Risk",
     "Session",
+    "Skipped",
+    "StateError",
     "Summary",
     "SummaryFellBack",
     "Usage",
     "View",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import threading
+import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from foldline.engine import Folding, arun, run
 from foldline.errors import UnsafeEdit
 from foldline.fold import Fold
 from foldline.messages import replace
 from foldline.view import View
+from foldline.writers.asking import in_thread
+from foldline.writers.draft import Summarizer
 
 if TYPE_CHECKING:
     import asyncio
@@ -26,88 +30,115 @@ class Prepared:
         self._work = work
         self._awaited = awaited
         self._waited = 0.0
+        self.late = False
+        """Whether somebody waited for it, and not long enough."""
+        self._process = os.getpid()
 
     @property
     def ready(self) -> bool:
         """Whether the agent would not have to wait for it."""
         return self._work.done()
 
-    def wait(self) -> bool:
-        """Waits until it is made; False where that cannot be, since it is made by the event loop that would stand still."""
-        if self._awaited and not self.ready:
+    @property
+    def lost(self) -> bool:
+        """Whether nobody makes it: this process was forked off the one that did."""
+        return self._process != os.getpid() and not self.ready
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits so many seconds until it is made, if need be for ever; False where it is not made.
+
+        What is made by the event loop that would stand still is not waited for.
+        """
+        if self.lost or (self._awaited and not self.ready):
             return False
         began = time.perf_counter()
         if not self.ready:
-            self._work.exception()
-        self._waited += time.perf_counter() - began
-        return True
+            with suppress(TimeoutError):
+                self._work.exception(seconds)  # type: ignore[call-arg]
+        return self._since(began)
 
-    async def await_it(self) -> None:
-        """Waits until it is made; a caller that is cancelled meanwhile leaves it to be made."""
+    async def await_it(self, seconds: float | None = None) -> bool:
+        """The same, awaited; a caller that is cancelled meanwhile leaves it to be made."""
         import asyncio
 
+        if self.lost:
+            return False
         began = time.perf_counter()
         work: Awaitable[Any] = self._work if isinstance(self._work, asyncio.Future) else asyncio.wrap_future(self._work)
         if not self.ready:
-            await asyncio.wait((asyncio.ensure_future(work),))
+            await asyncio.wait((asyncio.ensure_future(work),), timeout=seconds)
+        return self._since(began)
+
+    def _since(self, began: float) -> bool:
         self._waited += time.perf_counter() - began
+        self.late = not self.ready
+        return self.ready
 
     def swapped(self, view: View, overhead: int) -> tuple[View, Fold] | None:
-        """A view with the fold in place, where all that it folds still stands in it; else None.
-
-        The ids of a view are hashes of each message and all before it, so a span that stands is the one that was read.
-        """
-        if self._work.cancelled() or self._work.exception() is not None:
+        """A view with the fold in place, where all that it folds still stands in it; else None."""
+        if not self.ready or self._work.cancelled() or self._work.exception() is not None:
             return None
         _, fold = self._work.result()
-        before = view
-        try:
-            for edit in fold.edits:
-                view = view.apply(edit)
-        except UnsafeEdit:
-            return None
-        return (view, _renewed(fold, before, view, overhead, self._waited)) if view.tokens < before.tokens else None
+        return moved(fold, view, overhead, self._waited)
 
     def drop(self) -> None:
         """Gives it up; a thread that makes it runs to its end unheard."""
         self._work.cancel()
 
 
-def in_thread(make: Callable[[], tuple[View, Fold]]) -> Prepared:
-    """A fold made in a thread of its own, which does not keep the process alive."""
-    from concurrent.futures import Future
+class Patience(NamedTuple):
+    """A wait for a prepared fold, of so many seconds."""
 
-    future: Future[tuple[View, Fold]] = Future()
+    prepared: Prepared
+    seconds: float | None
 
-    def work() -> None:
-        try:
-            made = make()
-        except BaseException as error:  # noqa: BLE001
-            if future.set_running_or_notify_cancel():
-                future.set_exception(error)
-        else:
-            if future.set_running_or_notify_cancel():
-                future.set_result(made)
+    def wait(self) -> bool:
+        """Whether it is made by then."""
+        return self.prepared.wait(self.seconds)
 
-    threading.Thread(target=work, name="foldline-prepare", daemon=True).start()
-    return Prepared(future, awaited=False)
+    async def await_it(self) -> bool:
+        """The same, awaited."""
+        return await self.prepared.await_it(self.seconds)
 
 
-def in_task(made: Coroutine[Any, Any, tuple[View, Fold]]) -> Prepared:
-    """A fold made in a task of the event loop that runs here."""
-    import asyncio
+class Begun(NamedTuple):
+    """A fold that is to be made while the agent works: in a thread, or in a task where the agent is awaited."""
 
-    return Prepared(asyncio.get_running_loop().create_task(made), awaited=True)
+    fold: Folding
+    summarizer: Summarizer
+    seconds: float | None
+
+    def wait(self) -> Prepared:
+        """The fold that a thread makes."""
+        return Prepared(in_thread(lambda: run(self.fold, self.summarizer, self.seconds)), awaited=False)
+
+    async def await_it(self) -> Prepared:
+        """The fold that a task of this event loop makes."""
+        import asyncio
+
+        made = arun(self.fold, self.summarizer, self.seconds)
+        return Prepared(asyncio.get_running_loop().create_task(made), awaited=True)
 
 
-def _renewed(fold: Fold, before: View, after: View, overhead: int, waited: float) -> Fold:
-    """The fold with the receipt's sizes as they are now: the history has grown since it was begun."""
-    first = min(before.index[id] for edit in fold.edits for id in edit.drop)
+def moved(fold: Fold, view: View, overhead: int, waited: float) -> tuple[View, Fold] | None:
+    """A fold on a view that has grown since it was begun, with its receipt's sizes as they are now; None where it does not stand.
+
+    The ids of a view are hashes of each message and all before it, so a span that stands is the one that was read.
+    """
+    after = view
+    try:
+        for edit in fold.edits:
+            after = after.apply(edit)
+    except UnsafeEdit:
+        return None
+    if after.tokens >= view.tokens:
+        return None
+    first = min(view.index[id] for edit in fold.edits for id in edit.drop if id in view.index)
     receipt = replace(
         fold.receipt,
-        tokens_before=before.tokens + overhead,
+        tokens_before=view.tokens + overhead,
         tokens_after=after.tokens + overhead,
-        cache_discarded=sum(entry.tokens for entry in before.entries[first:]),
+        cache_discarded=sum(entry.tokens for entry in view.entries[first:]),
         waited=waited,
     )
-    return replace(fold, receipt=receipt)
+    return after, replace(fold, receipt=receipt)

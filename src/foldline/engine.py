@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from foldline.errors import CannotFit
+from foldline.errors import CannotFit, UnsafeEdit
 from foldline.facts.reading import facts_of, user_words
 from foldline.facts.types import Facts
 from foldline.facts.verify import audit, origins
@@ -15,6 +15,7 @@ from foldline.fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline.messages import Message, Summary, ToolResult, replace
 from foldline.policy import Layer
 from foldline.steps import Step
+from foldline.strategies import Strategy
 from foldline.tokens.estimate import estimate
 from foldline.tokens.weigh import SURELY_SHORT, summary_frame
 from foldline.view import Brief, Edit, Entry, View
@@ -45,6 +46,8 @@ RECOVERY_SHARE = 0.7
 
 Folding = Generator[Ask, Answer, tuple[View, Fold]]
 
+Made = TypeVar("Made")
+
 
 class Told(NamedTuple):
     """A summary that was written in place of the entries `drop`, and the facts that were read from all that it tells."""
@@ -66,12 +69,14 @@ def folding(
     overhead: int = 0,
     error: float = 0.0,
     rounds: int = 0,
+    on_fault: Callable[[str], None] | None = None,
 ) -> Folding:
     """Runs the steps over a view, and returns the view and the fold that were reached.
 
     Yields an `Ask` for each summary that a layer wants written; a failure sent back is answered by extraction. The
     fold is empty where nothing was to be done, or nothing worth it could be. Raises `CannotFit` where the view is
     still over `limit`. `ratio` is tokens per estimated token, `rounds` how many folds the history has seen at least.
+    `on_fault` hears of a strategy that raises or proposes what is not safe, which is raised where it is None.
     """
     began = time.perf_counter()
     before = view
@@ -85,11 +90,11 @@ def folding(
         for strategy in step.layer.strategies:
             if size <= step.target:
                 break
-            for edit in strategy(view, size - step.target):
+            for edit in _proposed(strategy, view, size - step.target, on_fault):
                 if not (edit := _standing(edit, view)).drop:
                     continue
                 written, also = yield from _write(edit, view, step.layer, focus, ratio, rounds, trigger, told)
-                after, made = _made(view, written, also)
+                after, made = _made(view, written, also, on_fault)
                 if (smaller := step.measure(after)) < size:
                     view, size = after, smaller
                     edits += made
@@ -109,6 +114,19 @@ def folding(
     )
 
 
+def _proposed(strategy: Strategy, view: View, excess: int, on_fault: Callable[[str], None] | None) -> Iterator[Edit]:
+    """What a strategy proposes, until it raises where somebody is to hear of that."""
+    try:
+        for edit in strategy(view, excess):
+            if not isinstance(edit, Edit):
+                raise TypeError(f"a strategy proposes edits, not a {type(edit).__name__}")
+            yield edit
+    except Exception as error:
+        if on_fault is None:
+            raise
+        on_fault(f"{getattr(strategy, '__qualname__', type(strategy).__name__)}: {type(error).__name__}: {error}")
+
+
 def _standing(edit: Edit, view: View) -> Edit:
     """An edit without the messages of nothing but thinking that an earlier edit of the same strategy orphaned."""
     if not view.bound or all(id in view.index for id in edit.drop):
@@ -122,7 +140,9 @@ def _also(edit: Edit, view: View) -> list[Entry]:
     return [view.entries[at] for at in sorted(view.index[id] for id in also if id in view.index)]
 
 
-def _made(view: View, edit: Edit, also: Sequence[Entry]) -> tuple[View, list[Edit]]:
+def _made(
+    view: View, edit: Edit, also: Sequence[Entry], on_fault: Callable[[str], None] | None
+) -> tuple[View, list[Edit]]:
     """A view with an edit made, and with it those that take away what its summary tells as well: all of them, or none."""
     runs: list[list[str]] = []
     for entry in also:
@@ -130,11 +150,17 @@ def _made(view: View, edit: Edit, also: Sequence[Entry]) -> tuple[View, list[Edi
             runs[-1].append(entry.id)
         else:
             runs.append([entry.id])
-    edits: list[Edit] = []
-    for each in (edit, *(Edit(tuple(run), by=edit.by) for run in runs)):
-        if (each := _standing(each, view)).drop:
-            view = view.apply(each)
-            edits.append(each)
+    before, edits = view, []
+    try:
+        for each in (edit, *(Edit(tuple(run), by=edit.by) for run in runs)):
+            if (each := _standing(each, view)).drop:
+                view = view.apply(each)
+                edits.append(each)
+    except UnsafeEdit as unsafe:
+        if on_fault is None:
+            raise
+        on_fault(str(unsafe))
+        return before, []
     return view, edits
 
 
@@ -366,23 +392,72 @@ def announced(folding: Folding, tell: Callable[[], None]) -> Folding:
 # -- drivers -----------------------------------------------------------------------------------------------------
 
 
-def run(folding: Folding, summarizer: Summarizer) -> tuple[View, Fold]:
+class Waiting(Protocol):
+    """What somebody who drives a fold has to wait for, standing still or awaiting it."""
+
+    def wait(self) -> Any:
+        """What came of it, waited for in this thread."""
+
+    async def await_it(self) -> Any:
+        """What came of it, while the event loop goes on."""
+
+
+class Asked(NamedTuple):
+    """A summarizer's answer that is waited for, so many seconds at most."""
+
+    ask: Ask
+    summarizer: Summarizer
+    seconds: float | None
+
+    def wait(self) -> Answer:
+        """The answer, or the failure of one that is late."""
+        return answer_to(self.ask, self.summarizer, self.seconds)
+
+    async def await_it(self) -> Answer:
+        """The same, awaited."""
+        return await await_answer(self.ask, self.summarizer, self.seconds)
+
+
+def asking(
+    folding: Folding, summarizer: Summarizer, seconds: float | None = None
+) -> Generator[Waiting, Any, tuple[View, Fold]]:
+    """A fold whose summaries a summarizer writes, each within so many seconds."""
+    answer: Answer | None = None
+    while True:
+        try:
+            ask = next(folding) if answer is None else folding.send(answer)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        answer = yield Asked(ask, summarizer, seconds)
+
+
+def driven(steps: Generator[Waiting, Any, Made]) -> Made:
+    """What comes of the steps, standing still where they wait."""
+    came: Any = None
+    while True:
+        try:
+            waiting = steps.send(came)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        came = waiting.wait()
+
+
+async def adriven(steps: Generator[Waiting, Any, Made]) -> Made:
+    """What comes of the steps, awaiting what they wait for."""
+    came: Any = None
+    while True:
+        try:
+            waiting = steps.send(came)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        came = await waiting.await_it()
+
+
+def run(folding: Folding, summarizer: Summarizer, seconds: float | None = None) -> tuple[View, Fold]:
     """Drives a fold with a summarizer; one that must be awaited runs in an event loop of its own."""
-    answer: Answer | None = None
-    while True:
-        try:
-            ask = next(folding) if answer is None else folding.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        answer = answer_to(ask, summarizer)
+    return driven(asking(folding, summarizer, seconds))
 
 
-async def arun(folding: Folding, summarizer: Summarizer) -> tuple[View, Fold]:
+async def arun(folding: Folding, summarizer: Summarizer, seconds: float | None = None) -> tuple[View, Fold]:
     """Drives a fold with a summarizer that answers at once or is awaited."""
-    answer: Answer | None = None
-    while True:
-        try:
-            ask = next(folding) if answer is None else folding.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        answer = await await_answer(ask, summarizer)
+    return await adriven(asking(folding, summarizer, seconds))

@@ -4,7 +4,8 @@
 FoldlineError
 ├─ FormatError        bytes or dicts that cannot be read          .where
 │   ├─ WireError      a provider message                          .format
-│   └─ SessionError   a session file                              .path .line
+│   ├─ SessionError   a session file                              .path .line
+│   └─ StateError     what a compactor dumped
 ├─ CompactionError
 │   ├─ UnsafeEdit     a strategy split a pair or hit a pin        .edit
 │   ├─ SummaryFailed  the summarizer failed                       .cause
@@ -48,6 +49,10 @@ class SessionError(FormatError):
         super().__init__(message, where=path if line is None else f"{path}:{line}")
         self.path = path
         self.line = line
+
+
+class StateError(FormatError):
+    """A dumped state of a compactor that is damaged, or of a newer version."""
 
 
 class CompactionError(FoldlineError):

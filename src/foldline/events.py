@@ -37,4 +37,14 @@ class Rewound(Value, frozen=True):
     """How many messages of the earlier history still stand."""
 
 
-Event = FoldDue | Folded | SummaryFellBack | Rewound | Looping | Risk
+class Interleaved(Value, frozen=True):
+    """Several conversations take turns in one compactor, which undoes its folds each time: each needs its own (`Compactors`)."""
+
+
+class Skipped(Value, frozen=True):
+    """Somebody else's function raised, or a strategy proposed what is not safe; it was left out."""
+
+    reason: str
+
+
+Event = FoldDue | Folded | SummaryFellBack | Rewound | Looping | Risk | Interleaved | Skipped

@@ -11,11 +11,11 @@ from foldline.steps import CAP_SHARE, Step, caps, layers, steps_ahead
 from foldline.tokens.meter import ESTIMATE_ERROR, Meter
 from foldline.tokens.payload import bytes_of
 
-BYTES_PER_TOKEN = 5
-"""More than text has, so that its bytes need not be counted while media are far from the cap."""
-
 REGROWTH = 0.02
 """The share of the window that a history must grow by after a fold before a soft layer folds again."""
+
+
+Marks = tuple[tuple[int, int] | None, tuple[int, int] | None]
 
 
 class Fill:
@@ -28,6 +28,15 @@ class Fill:
         """The tokens that the last fold left, made or not, and the messages that there were for it."""
         self._summed_at: tuple[int, int] | None = None
         """The same of the last fold that a summary was asked for."""
+
+    @property
+    def marks(self) -> Marks:
+        """What the last folds left, to be kept."""
+        return self._folded_at, self._summed_at
+
+    @marks.setter
+    def marks(self, marks: Marks) -> None:
+        self._folded_at, self._summed_at = marks
 
     def folded(self, tokens: int, *, asked: bool) -> None:
         """Takes down that a fold left so many tokens, and whether a summary was asked for."""
@@ -51,6 +60,12 @@ class Fill:
             return True
         marked = tokens > self._lowest(policy, budget.less(error)) and _regrown(tokens, self._folded_at, budget)
         return marked or self._capped(budget)
+
+    def must(self, policy: Policy, budget: Budget) -> bool:
+        """Whether nothing may be waited for any longer: the history is over its limit, or over a mark that is hard."""
+        steps = layers(policy, budget, self._meter.overhead)
+        hard = (step.mark for step in steps if step.layer.hard)
+        return self._tokens() > min([budget.limit - self._meter.overhead, *hard]) or self._capped(budget)
 
     def _lowest(self, policy: Policy, budget: Budget) -> int:
         """The lowest mark of a policy, in tokens without the overhead."""
@@ -77,7 +92,7 @@ class Fill:
     def _capped(self, budget: Budget) -> bool:
         """Whether the provider's caps on pictures and bytes ask for a fold."""
         history = self._history
-        near = history.media_bytes + BYTES_PER_TOKEN * history.at_most > (budget.bytes or inf)
+        near = history.media_bytes + history.text_bytes > (budget.bytes or inf)
         if not near and history.images <= (budget.images or inf):
             return False
         return any(step.measure(history.view()) > step.mark for step in caps(budget))

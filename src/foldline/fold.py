@@ -84,6 +84,10 @@ class Fold(Value, frozen=True, omit_defaults=True):
         return bool(self.edits)
 
 
+COUNTS = ("round", "automatic")
+"""What a summary notes beside its facts: how many folds it has seen, and how many of them nobody asked for."""
+
+
 def folds_behind(messages: Iterable[Message]) -> int:
     """How many folds the newest summary among the messages has seen."""
     return _noted(messages, "round", 1)

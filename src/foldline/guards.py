@@ -1,10 +1,13 @@
-"""Guards against a summarizer that keeps failing, and against an agent that goes in circles after a fold."""
+"""Guards against a summarizer that keeps failing, an agent that goes in circles, and several users of one compactor."""
 
 from __future__ import annotations
 
-from collections import Counter
+import os
+import threading
+from collections import Counter, deque
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from foldline.messages import Message, Value, text_of
 from foldline.pairs import answers
@@ -66,3 +69,42 @@ def looping_in(messages: Sequence[Message]) -> Looping | None:
         if at == len(recent) - 1 and times[said] >= REPEATS:
             return Looping(*said[:2], times[said])
     return None
+
+
+REMEMBERED = 8
+"""Places at which a conversation was left for another one that are remembered."""
+
+RETURNS = 2
+"""How often a conversation that was left must be taken up again before several are said to take turns; once may be an edit taken back."""
+
+
+class Left:
+    """Where one conversation was left for another, so that a return to it is seen."""
+
+    def __init__(self) -> None:
+        self._left: deque[tuple[int, Any]] = deque(maxlen=REMEMBERED)
+        self._returns = 0
+
+    def returned(self, before: Sequence[Any], items: Sequence[Any], stands: int) -> bool:
+        """Whether a history that was rewritten behind what stands is, by now, one of several that take turns; told once."""
+        new, old = (said[stands] if stands < len(said) else None for said in (items, before))
+        back = new is not None and (stands, new) in self._left
+        self._returns += back
+        self._left.append((stands, old))
+        return back and self._returns == RETURNS
+
+
+class Turns:
+    """One thread at a time, which may come again; a process that was forked off has turns of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+
+    def __enter__(self) -> None:
+        if self._process != os.getpid():
+            self._lock, self._process = threading.RLock(), os.getpid()
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()

@@ -84,6 +84,19 @@ def model(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -
     return found if entry is None else _override(found, *entry)
 
 
+def warn_of_unknown(model: Model) -> None:
+    """Warns, in the place where a `Compactor` was made, of a model that nobody knows, and says what is assumed of it."""
+    if model.known:
+        return
+    from difflib import get_close_matches
+    from warnings import warn
+
+    near = get_close_matches(key_of(model.name), _data().models, 1)
+    meant = f" ({_data().models[near[0]].name} is meant?)" if near else ""
+    assumed = f"a window of {model.window:,} tokens is assumed; state another by window="
+    warn(f"unknown model {model.name!r}{meant}: {assumed}", UserWarning, stacklevel=3)
+
+
 def room(model: Model, reserve: int) -> int:
     """Tokens that a request may have when `reserve` tokens are held back for the reply."""
     return max(0, min(model.max_input, model.window - reserve))

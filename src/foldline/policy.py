@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 from foldline.errors import ConfigError
 from foldline.messages import Message, Value, replace
 from foldline.models import Model
 from foldline.strategies import (
     Strategy,
+    may_summarize,
     prune_tool_outputs,
     shorten_tool_outputs,
     summarize_older,
@@ -57,11 +59,32 @@ def budget_for(model: Model, window: int | None = None, reserve: int | None = No
     return replace(found, bytes=model.max_bytes, images=model.max_images)
 
 
+LEAST_WINDOW = 512
+"""Tokens below which no model's window is; who states less quotes somebody."""
+
+REFUSED_SHARE = 0.7
+"""The share of a refused request that is taken for the most there may be, where none of a size near it was accepted."""
+
+
+def narrowed(budget: Budget, window: int) -> Budget:
+    """A budget for a window that turned out to be no larger than that."""
+    window = min(budget.window, window)
+    reserve = min(budget.reserve, window // 5)
+    return replace(budget, window=window, reserve=reserve, max_input=min(budget.max_input, window))
+
+
+def below(budget: Budget, refused: int, accepted: int) -> Budget:
+    """A budget below a request that was refused without a number: what was accepted before is the most there may be."""
+    least = round(refused * REFUSED_SHARE)
+    most = accepted if least < accepted < refused else least
+    return replace(budget, max_input=min(budget.max_input or budget.window, most))
+
+
 class Layer(Value, frozen=True, omit_defaults=True):
     """One step of a policy: from the fill `at` down to the fill `to`, both shares of the window.
 
     `outputs_over` is a second condition, tokens of tool output in the view. A `hard` layer may not be skipped, and asks
-    no model.
+    no model. Nothing hangs on its name.
     """
 
     name: str
@@ -70,6 +93,13 @@ class Layer(Value, frozen=True, omit_defaults=True):
     strategies: tuple[Strategy, ...]
     hard: bool = False
     outputs_over: int = 0
+
+    @property
+    def kind(self) -> Literal["hard", "summarize", "prune"]:
+        """What it does, as its strategies say: a hard one never fails, and of the others one that prunes asks no model."""
+        if self.hard:
+            return "hard"
+        return "summarize" if any(map(may_summarize, self.strategies)) else "prune"
 
 
 class Automatic(Value, frozen=True, omit_defaults=True):

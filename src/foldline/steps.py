@@ -54,10 +54,17 @@ def _media(measure: Callable[[Message], int]) -> Layer:
 
 
 def layers(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
-    """A policy's layers in tokens of a view: each starts at its mark, or at the limit where that is lower."""
+    """A policy's layers in tokens of a view: each starts at its mark, or at the limit where that is lower.
+
+    A mark that the limit lowers lowers its target as much: a fold makes as much room as it would have.
+    """
     limit = budget.limit - overhead
-    marks = ((layer, min(round(layer.at * budget.window) - overhead, limit)) for layer in policy.layers)
-    return [Step(layer, mark, min(round(layer.to * budget.window) - overhead, mark)) for layer, mark in marks]
+    steps = []
+    for layer in policy.layers:
+        stated, aim = round(layer.at * budget.window) - overhead, round(layer.to * budget.window) - overhead
+        mark = min(stated, limit)
+        steps.append(Step(layer, mark, min(aim, mark if mark == stated else round(mark * layer.to / layer.at))))
+    return steps
 
 
 def steps_for(policy: Policy, budget: Budget, overhead: int, made: int = 0) -> list[Step]:
@@ -67,13 +74,13 @@ def steps_for(policy: Policy, budget: Budget, overhead: int, made: int = 0) -> l
     """
     steps = layers(policy, budget, overhead)
     if policy.automatic.spent(made) and any(step.layer.hard for step in steps):
-        steps = [step for step in steps if not _summarizes(step.layer)]
+        steps = [step for step in steps if step.layer.kind != "summarize"]
     return [*steps, *caps(budget)]
 
 
 def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
     """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
-    steps = (s for s in layers(policy, budget, overhead) if _summarizes(s.layer))
+    steps = (s for s in layers(policy, budget, overhead) if s.layer.kind == "summarize")
     return [step._replace(mark=-1) for step in steps if tokens > step.mark - ahead * budget.window][:1]
 
 
@@ -86,7 +93,7 @@ def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int, sin
     limit = budget.limit - overhead
     if view.tokens <= limit and _just_folded(view, since, min(FRESH, limit // 10)):
         return caps(budget)
-    layer = next((layer for layer in policy.layers if _summarizes(layer)), policy.layers[-1])
+    layer = next((layer for layer in policy.layers if layer.kind == "summarize"), policy.layers[-1])
     target = min(round(layer.to * budget.window) - overhead, round(view.tokens * MANUAL_SHARE))
     return [Step(layer, -1, max(0, target)), *caps(budget)]
 
@@ -97,10 +104,6 @@ def _just_folded(view: View, since: int, least: int) -> bool:
         return False
     held, fresh = (sum(e.tokens for e in view.entries[at:] if not e.pinned) for at in (0, since))
     return fresh < max(least, FRESH_SHARE * held)
-
-
-def _summarizes(layer: Layer) -> bool:
-    return not layer.hard and layer.name != "prune"
 
 
 def steps_within(max_tokens: int) -> list[Step]:

@@ -158,12 +158,12 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         stop = start + len(edit.drop)
         into = edit.into
         if self.bound:
-            into = _without_revived_thinking(into, self.entries[start:stop])
+            into = _without_unbound_thinking(into, self.entries[start:stop])
         check(self.entries, start, stop, into, edit)
         new = self._entries_for(edit.drop, into, self.entries[start])
         tail = self.entries[stop:]
         if self.bound:
-            tail = tuple(self._without_thinking(tail))
+            tail = tuple(without_thinking(tail, self.count))
         return replace(self, entries=self.entries[:start] + new + tail)
 
     def replay(self, edits: Iterable[Edit]) -> View:
@@ -183,13 +183,15 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         parent = blake2b("\n".join(drop).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         return tuple(Entry(id, m, self.count(m)) for id, m in zip(chain(into, parent), into))
 
-    def _without_thinking(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        for entry in entries:
-            parts = tuple(p for p in entry.message.parts if type(p) is not Thinking)
-            if len(parts) == len(entry.message.parts):
-                yield entry
-            elif not is_empty(message := replace(entry.message, parts=parts)):
-                yield replace(entry, message=message, tokens=self.count(message))
+
+def without_thinking(entries: Iterable[Entry], count: Callable[[Message], int]) -> Iterator[Entry]:
+    """The entries without their thinking; those that are nothing else are left out."""
+    for entry in entries:
+        parts = tuple(p for p in entry.message.parts if type(p) is not Thinking)
+        if len(parts) == len(entry.message.parts):
+            yield entry
+        elif not is_empty(message := replace(entry.message, parts=parts)):
+            yield replace(entry, message=message, tokens=count(message))
 
 
 def view_of(
@@ -204,15 +206,23 @@ def view_of(
     return View(tuple(entries), count, bound)
 
 
-def _without_revived_thinking(into: Sequence[Message], gone: Sequence[Entry]) -> tuple[Message, ...]:
-    """An edit that was proposed before another one dropped the thinking must not bring it back."""
-    alive = [part for entry in gone for part in entry.message.parts if type(part) is Thinking]
-    return tuple(
-        replace(message, parts=tuple(p for p in message.parts if type(p) is not Thinking or p in alive))
-        if any(type(p) is Thinking for p in message.parts)
-        else message
-        for message in into
-    )
+def _without_unbound_thinking(into: Sequence[Message], gone: Sequence[Entry]) -> tuple[Message, ...]:
+    """What takes the place of entries, with the thinking alone that stood there and whose past stands there as it did.
+
+    An edit that was proposed before another one dropped thinking must not bring it back, and thinking between two calls
+    of one reply is bound to the first of them.
+    """
+    before = [part for entry in gone for part in entry.message.parts]
+    stands = True
+    kept: list[Message] = []
+    for message in into:
+        parts: list[Part] = []
+        for part in message.parts:
+            stands = stands and bool(before) and before.pop(0) == part
+            if stands or type(part) is not Thinking:
+                parts.append(part)
+        kept.append(message if len(parts) == len(message.parts) else replace(message, parts=tuple(parts)))
+    return tuple(kept)
 
 
 # -- identity ----------------------------------------------------------------------------------------------------
@@ -221,15 +231,22 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 _BILLING_STAMP = re.compile(r"cc_version=[^;\s]*")
 
 
-def chain(messages: Iterable[Message], parent: str = "") -> Iterator[str]:
+def chain(messages: Iterable[Message], parent: str = "", apart: int = 0) -> Iterator[str]:
     """An id for each message, made of its content and its parent's id, so that equal prefixes share their ids.
+
+    The parent of a message is the last one before it that is no system message: a head that changes from call to call (a
+    time, a list of things to do) leaves the ids of the conversation as they are. System messages of one parent are told
+    apart by their number; `apart` is how many stand between `parent` and the first message.
 
     What clients change between calls without meaning it is left out: cache markers and every other unmodelled
     key, a string against a list with one text part, and the version stamp that Claude Code puts into a system block.
     """
     for message in messages:
-        parent = blake2b(parent.encode() + identity(message), digest_size=8).hexdigest()
-        yield parent
+        apart = apart + 1 if message.role == "system" else 0
+        place = f"{parent}/{apart}" if apart else parent
+        id = blake2b(place.encode() + identity(message), digest_size=8).hexdigest()
+        parent = parent if apart else id
+        yield id
 
 
 def identity(message: Message) -> bytes:
@@ -252,7 +269,7 @@ def _is_cache_point(part: Part) -> bool:
 
 
 def _bare(part: Part) -> Part:
-    """A part without its unmodelled keys; of verbatim wire items only the cache markers go."""
+    """A part without its unmodelled keys, a summary without its facts; of verbatim wire items only the cache markers go."""
     if isinstance(part, ToolResult) and any(type(p) is not Text or p.extra for p in part.parts):
         part = replace(part, parts=tuple(_bare(p) for p in part.parts))
     if isinstance(part, Opaque | Media):
@@ -260,7 +277,7 @@ def _bare(part: Part) -> Part:
             return part
         return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
     if isinstance(part, Summary):
-        return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
+        return Summary(part.text, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
     if isinstance(part, Text) and part.by:
         return Text(part.text)
     return replace(part, extra={}) if part.extra else part

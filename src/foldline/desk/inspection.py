@@ -75,9 +75,9 @@ def inspect(desk: Desk, policy: Policy) -> Inspection:
 def _savings(desk: Desk, policy: Policy, by_hand: Fold) -> list[Saving]:
     savings = []
     for layer in policy.layers:
-        if layer.name == "prune":
+        if layer.kind == "prune":
             savings.append(Saving(layer.name, _freed(desk.view, layer)))
-        elif not layer.hard:
+        elif layer.kind == "summarize":
             savings.append(Saving(layer.name, by_hand.receipt.freed))
     return savings
 

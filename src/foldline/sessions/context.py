@@ -11,8 +11,8 @@ from foldline.tokens.meter import Count, Meter, calibrated, newest_size
 from foldline.tokens.weigh import at_most
 from foldline.view import Entry, View
 
-LONG = 4_000_000
-"""Tokens that a context has at most by the lengths of its texts, up to which all of it is weighed for its size."""
+LONG = 6_700_000
+"""Bytes of the texts of a context, about, up to which all of it is weighed for its size."""
 
 
 class Context:
@@ -40,6 +40,11 @@ class Context:
         self.overhead = overhead
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
+
+    @property
+    def messages(self) -> list[Message]:
+        """What the model sees."""
+        return [message for _, message in self.entries]
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""

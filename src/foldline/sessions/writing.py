@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ import msgspec
 
 from foldline.errors import SessionError
 from foldline.fold import Fold
+from foldline.sessions.locking import lock, sync
 
 
 def encoded(record: dict[str, Any]) -> bytes:
@@ -46,7 +46,7 @@ def append(path: str, lines: Sequence[bytes], *, expected_size: int) -> int:
         data = (b"\n" if torn else b"") + b"".join(lines)
         try:
             _write_all(fd, data)
-            os.fdatasync(fd)
+            sync(fd)
         except OSError as error:
             os.ftruncate(fd, size)
             raise SessionError(f"not written, it is as it was: {error.strerror}", path=path) from error
@@ -86,11 +86,11 @@ def replace_file(path: str, data: bytes) -> None:
 def _locked(path: str) -> Iterator[int]:
     """The file opened for append under an advisory lock that ends with it."""
     try:
-        fd = os.open(path, os.O_RDWR | os.O_APPEND)
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
     except OSError as error:
         raise SessionError(f"cannot be written: {error.strerror}", path=path) from error
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        lock(fd)
         yield fd
     finally:
         os.close(fd)
@@ -103,6 +103,8 @@ def _write_all(fd: int, data: bytes) -> None:
 
 
 def _sync_folder(folder: str) -> None:
+    if os.name == "nt":  # where a folder cannot be opened, and a rename is on disk by itself
+        return
     fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -12,9 +12,30 @@ from foldline.view import Edit, View
 
 Strategy = Callable[[View, int], Iterable[Edit]]
 
+
+def never_summarizes(strategy: Strategy) -> Strategy:
+    """Marks a strategy whose edits never ask for a summary; a layer of nothing but such asks no model."""
+    vars(strategy)["summarizes"] = False
+    return strategy
+
+
+def may_summarize(strategy: Strategy) -> bool:
+    """Whether a strategy's edits may ask for a summary: any but those that are marked."""
+    return getattr(strategy, "summarizes", True) is True
+
+
 from foldline.strategies.media import drop_media  # noqa: E402
 from foldline.strategies.older import summarize_older  # noqa: E402
 from foldline.strategies.tool_outputs import prune_tool_outputs, shorten_tool_outputs  # noqa: E402
 from foldline.strategies.truncate import truncate  # noqa: E402
 
-__all__ = ["Strategy", "drop_media", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older", "truncate"]
+__all__ = [
+    "Strategy",
+    "drop_media",
+    "may_summarize",
+    "never_summarizes",
+    "prune_tool_outputs",
+    "shorten_tool_outputs",
+    "summarize_older",
+    "truncate",
+]

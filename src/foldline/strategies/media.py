@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from foldline.messages import Media, Message, Part, Text, ToolResult, replace
+from foldline.strategies import Strategy, never_summarizes
 from foldline.strategies.tool_outputs import STUB
 from foldline.tokens.media import described
 from foldline.tokens.payload import media_in
 from foldline.view import Edit, View
 
 
-def drop_media(measure: Callable[[Message], int]) -> Callable[[View, int], Iterator[Edit]]:
+def drop_media(measure: Callable[[Message], int]) -> Strategy:
     """Replaces the oldest media by lines that say what they were and the id to recall, as few as free the excess.
 
     `measure` is what the excess counts of a message: its pictures, or its bytes.
     """
 
+    @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         for entry in view.entries:
             if excess <= 0:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from foldline.messages import Text, replace
+from foldline.strategies import Strategy, never_summarizes
 from foldline.strategies.tool_outputs import CUT_FRAME, middle_cut
 from foldline.view import Edit, View
 
@@ -12,9 +13,10 @@ LEAST = 48
 """Tokens of a reply that stay however little room there is."""
 
 
-def shorten_replies() -> Callable[[View, int], Iterator[Edit]]:
+def shorten_replies() -> Strategy:
     """Cuts the middle out of the agent's own texts, largest first, as much as frees the excess; the user's stay whole."""
 
+    @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         replies = [e for e in view.entries if e.message.role == "assistant" and not e.pinned]
         for entry in sorted(replies, key=lambda e: -e.tokens):

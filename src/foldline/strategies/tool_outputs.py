@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from foldline.clipping import one_line
 from foldline.messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
 from foldline.pairs import answers
+from foldline.strategies import Strategy, never_summarizes
 from foldline.view import Brief, Edit, Entry, View
 
 STUB = "[pruned: "
@@ -54,7 +55,7 @@ def prune_tool_outputs(
     exempt: Sequence[str] = (),
     enough: bool = False,
     caps: Mapping[str, int] | None = None,
-) -> Callable[[View, int], Iterator[Edit]]:
+) -> Strategy:
     """Replaces old tool outputs by stubs that name what they were and the id to recall.
 
     The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read
@@ -66,6 +67,7 @@ def prune_tool_outputs(
     """
     capped = shorten_tool_outputs(keep=ALL, caps=caps)
 
+    @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         outputs = [o for o in outputs_of(view) if o.call.name not in exempt]
         stale = superseded(outputs)
@@ -91,9 +93,7 @@ def prune_tool_outputs(
     return strategy
 
 
-def shorten_tool_outputs(
-    *, keep: int = 1_000, start: int = 0, caps: Mapping[str, int] | None = None
-) -> Callable[[View, int], Iterator[Edit]]:
+def shorten_tool_outputs(*, keep: int = 1_000, start: int = 0, caps: Mapping[str, int] | None = None) -> Strategy:
     """Cuts the middle out of every tool output from the entry `start` on, largest first, that is longer than `keep` tokens.
 
     For what is left when nothing older can give: a single output that fills the window by itself. `caps` says for the
@@ -105,6 +105,7 @@ def shorten_tool_outputs(
         cap = (caps or {}).get(output.call.name, otherwise)
         return output.tokens if cap != otherwise and output.tokens <= cap + 2 * CUT_FRAME else cap
 
+    @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
         old = sorted((o for o in outputs if o.place < view.unread), key=lambda o: -o.tokens)
@@ -132,13 +133,14 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
             yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
 
 
-def shorten_newest(*, keep: int) -> Callable[[View, int], Iterator[Edit]]:
+def shorten_newest(*, keep: int) -> Strategy:
     """Cuts what stands behind the last cut point down to about `keep` tokens: tool outputs, and long arguments of calls.
 
     It must stay, so that what is cut there is room for a summary of what goes. The largest outputs give first. Those
     that the model has not read yet may take more than `keep`: all that can remain beside pins and a summary.
     """
 
+    @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         start = view.last_cut
         newest = [entry for entry in view.entries[start:] if not entry.pinned]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from foldline.messages import Message, Summary
+from foldline.strategies import Strategy, never_summarizes
 from foldline.view import Edit, Entry, View, opens_turn
 
 QUOTES = ((8, 400), (2, 120), (1, 24))
 """How many of the newest user messages the notice quotes and how many characters of each, tried in this order."""
 
 
-def truncate(*, keep: int = 0) -> Callable[[View, int], Iterator[Edit]]:
+def truncate(*, keep: int = 0) -> Strategy:
     """Drops the oldest messages that are not pinned, as few as free what is asked, into a notice.
 
     The notice says how much went, quotes the newest user messages of it and carries on the summary that stood there.
@@ -20,6 +21,7 @@ def truncate(*, keep: int = 0) -> Callable[[View, int], Iterator[Edit]]:
     outputs that the model has not read yet.
     """
 
+    @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         legal = view.cut_points()
         for start, stop in view.unpinned(len(view.entries)):

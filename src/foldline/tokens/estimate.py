@@ -21,7 +21,7 @@ _figures: dict[Key, int] = {}
 
 
 def estimate(text: str, family: str = "o200k") -> int:
-    """Tokens of `text` in the tokenizer of `family`, about; 0 only for the empty text.
+    """Tokens of `text` in the tokenizer of `family`, about; 0 only for the empty text, and never more than it has bytes.
 
     Raises:
         ValueError: no table for `family`.
@@ -66,4 +66,4 @@ def _count(texts: dict[Key, str], family: str) -> Iterator[tuple[Key, int]]:
     )
     for group, tokens in counted:
         for (key, raw), figure in zip(group.items(), tokens):
-            yield key, max(1, round(figure)) if raw else 0
+            yield key, max(1, min(len(raw), round(figure))) if raw else 0

@@ -39,6 +39,15 @@ class Count(Value, frozen=True, omit_defaults=True):
         return f"{self.tokens:,} ± {self.error:.1%} ({self.basis})"
 
 
+class Learned(Value, frozen=True, omit_defaults=True):
+    """What bills taught a meter; the fields are those of `Meter`."""
+
+    ratio: float = 1.0
+    unseen: int = 0
+    grown: tuple[float, float] = (0.0, 0.0)
+    billed: tuple[int, int] | None = None
+
+
 class Meter:
     """Counts the tokens of a request as `overhead` plus each message's weight times `ratio`.
 
@@ -52,11 +61,37 @@ class Meter:
     def __init__(self, family: str = "o200k", *, overhead: int = 0, ratio: float = 1.0) -> None:
         self.family = family
         self.ratio = ratio
-        self.overhead = overhead
+        self.apart = 0
+        """The weight of what every request carries and the caller has told: a system text that is no message."""
+        self.unseen = overhead
+        """What every request carries besides, in tokens: tool schemas, and a system text that nobody has told."""
         self.billed: tuple[int, int] | None = None
         """The last bill: tokens of the request, and the weight that was sent for them."""
         self._grown = (0.0, 0.0)
         """What was billed for what was added from one bill to the next, and its weight; the newest count most."""
+
+    @property
+    def overhead(self) -> int:
+        """Tokens that every request carries whatever is folded."""
+        return self.unseen + round(self.apart * self.ratio)
+
+    @overhead.setter
+    def overhead(self, tokens: int) -> None:
+        self.unseen = tokens - round(self.apart * self.ratio)
+
+    @property
+    def learned(self) -> Learned:
+        """What the bills taught, to be kept."""
+        return Learned(self.ratio, self.unseen, self._grown, self.billed)
+
+    @learned.setter
+    def learned(self, learned: Learned) -> None:
+        self.ratio, self.unseen, self._grown, self.billed = (
+            learned.ratio,
+            learned.unseen,
+            learned.grown,
+            learned.billed,
+        )
 
     def weigh(self, message: Message) -> int:
         """The uncalibrated estimate for one message, in tokens."""
@@ -70,9 +105,12 @@ class Meter:
         """The calibrated estimate for one message, in tokens."""
         return round(weigh(message, self.family) * self.ratio)
 
-    def learn(self, prompt: int, weight: int) -> None:
-        """Takes a bill of `prompt` tokens for messages of the estimated `weight`."""
+    def learn(self, prompt: int, weight: int) -> bool:
+        """Takes a bill of `prompt` tokens for messages of the estimated `weight`; False where it cannot be one for them."""
         low, high = RATIO_RANGE
+        weight += self.apart
+        if prompt < low * weight - SLACK:
+            return False
         if self.billed is not None:
             billed, weighed = prompt - self.billed[0], weight - self.billed[1]
             if weighed > 0 and 0 < billed <= high * weighed + SLACK:
@@ -80,8 +118,9 @@ class Meter:
                 self.ratio = min(high, max(low, (self._grown[0] + PRIOR) / (self._grown[1] + PRIOR)))
         if prompt < self.ratio * weight:
             self.ratio = max(low, prompt / weight)
-        self.overhead = max(0, round(prompt - self.ratio * weight))
+        self.unseen = max(0, round(prompt - self.ratio * weight))
         self.billed = (prompt, weight)
+        return True
 
     def forget(self) -> None:
         """Voids the anchor, after a fold or on another branch; what was learned of ratio and overhead stays."""
@@ -89,7 +128,8 @@ class Meter:
 
     def total(self, weight: int) -> Count:
         """How many tokens a request of messages of the estimated `weight` takes."""
-        tokens = self.overhead + round(weight * self.ratio)
+        weight += self.apart
+        tokens = self.unseen + round(weight * self.ratio)
         if self.billed is None:
             return Count(tokens)
         new = abs(weight - self.billed[1]) * self.ratio

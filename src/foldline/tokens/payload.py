@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from foldline.messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline.tokens.media import media_bytes
-from foldline.tokens.weigh import as_text
+from foldline.tokens.weigh import as_text, bytes_in
 
 
 def bytes_of(message: Message) -> int:
@@ -38,18 +38,14 @@ def _bytes(parts: Sequence[Part]) -> int:
 def _part_bytes(part: Part) -> int:
     match part:
         case Text(text) | Summary(text):
-            return _utf8(text)
+            return bytes_in(text)
         case ToolCall(_, name, arguments):
-            return _utf8(name) + _utf8(arguments)
+            return bytes_in(name) + bytes_in(arguments)
         case ToolResult(parts=parts):
             return _bytes(parts)
         case Thinking(text, signature, data):
-            return _utf8(text) + len(signature or "") + len(data or "")
+            return bytes_in(text) + len(signature or "") + len(data or "")
         case Media(source=source):
             return media_bytes(source)
         case Opaque(source):
-            return _utf8(as_text(source))
-
-
-def _utf8(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+            return bytes_in(as_text(source))

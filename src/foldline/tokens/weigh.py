@@ -123,10 +123,7 @@ def as_text(source: object) -> str:
 
 
 def at_most(message: Message) -> int:
-    """More than `weigh` finds in a message, from the lengths of its texts alone: 0.6 tokens a character of ASCII.
-
-    Real sessions have 0.25 to 0.55, hexadecimal under the newest Claude 0.65; beyond ASCII a character is up to three.
-    """
+    """What `weigh` can find in a message at most, from the bytes of its texts alone: no token has less than one."""
     return MESSAGE_FRAME + _parts_at_most(message.parts)
 
 
@@ -134,17 +131,18 @@ def _parts_at_most(parts: Sequence[Part]) -> int:
     total = 0
     for part in parts:
         if type(part) is Text or (type(part) is Summary and part.text):
-            total += SUMMARY_FRAME + _text_at_most(part.text)
+            total += SUMMARY_FRAME + bytes_in(part.text)
         elif type(part) is ToolCall:
-            total += CALL_FRAME + _text_at_most(part.name) + _text_at_most(part.arguments)
+            total += CALL_FRAME + bytes_in(part.name) + bytes_in(part.arguments)
         elif type(part) is ToolResult:
             total += CALL_FRAME + _parts_at_most(part.parts)
         elif type(part) is Thinking:
-            total += CALL_FRAME + _text_at_most(part.text) + len(part.signature or "") + len(part.data or "")
+            total += CALL_FRAME + bytes_in(part.text) + len(part.signature or "") + len(part.data or "")
         else:
             total += weigh_part(part)
     return total
 
 
-def _text_at_most(text: str) -> int:
-    return len(text) * 3 // 5 + 1 if text.isascii() else len(text) * 3
+def bytes_in(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

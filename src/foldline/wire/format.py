@@ -123,13 +123,19 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """The part of a request that says a conversation, its system's messages included, and how many items that has."""
 
 
+def neighbours(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[tuple[Any, list[Any]]]:
+    """The items, neighbours that `join` puts together as one, each with those that it was made of."""
+    together: list[tuple[Any, list[Any]]] = []
+    for item in items:
+        last, of = together[-1] if together else (None, [])
+        both = join(last, item) if together else None
+        together[-1:] = [(both, [*of, item])] if both is not None else [*together[-1:], (item, [item])]
+    return together
+
+
 def neighbours_joined(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[Any]:
     """The items, neighbours that `join` puts together as one; each other is the very same."""
-    together: list[Any] = []
-    for item in items:
-        both = join(together[-1], item) if together else None
-        together[-1:] = [both] if both is not None else [*together[-1:], item]
-    return together
+    return [item for item, _ in neighbours(items, join)]
 
 
 def item_as_mapping(item: Any, format: str, where: str) -> Mapping[str, Any]:

@@ -14,3 +14,11 @@ SHORT_PREFIX = "<summary>\n"
 def summary_text(summary: Summary) -> str:
     """The words that a model reads in place of the folded messages."""
     return (SHORT_PREFIX if summary.short else SUMMARY_PREFIX) + summary.text + SUMMARY_SUFFIX
+
+
+def summary_in(text: str) -> str | None:
+    """What a summary says that is worded like this, or None where the text is none."""
+    if not text.endswith(SUMMARY_SUFFIX):
+        return None
+    prefix = next((prefix for prefix in (SUMMARY_PREFIX, SHORT_PREFIX) if text.startswith(prefix)), None)
+    return None if prefix is None else text[len(prefix) : -len(SUMMARY_SUFFIX)]

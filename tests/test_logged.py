@@ -1,0 +1,109 @@
+"""A compactor that is bound to a session: its folds stand in the file, and the session opened again goes on from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foldline.compactor import Compactor, Rewound, Skipped
+from foldline.messages import Message, Text, ToolCall, ToolResult
+from foldline.models import Model
+from foldline.sessions import Session
+from test_growing import Writer
+
+
+def step(number: int) -> list[Message]:
+    call = ToolCall(f"c{number}", "read", json.dumps({"path": f"src/f{number}.py"}))
+    return [
+        Message("assistant", (Text(f"Looking at {number}. " + "The tax is wrong there. " * 40), call)),
+        Message("tool", (ToolResult(f"c{number}", (Text(f"line {number} says something\n" * 40),)),)),
+    ]
+
+
+def begun(path: Path) -> Session:
+    session = Session.create(path)
+    session.append(Message("user", (Text("Fix the failing test in billing/tax.py. Never edit the lock file."),)))
+    return session
+
+
+def compactor_of(session: Session, heard: list[Any] | None = None, **more: Any) -> Compactor:
+    listener = None if heard is None else heard.append
+    return Compactor(**{"window": 6_000, "summarizer": Writer(), "session": session, "on_event": listener, **more})
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["alive", "opened again before each step"])
+def test_each_fold_stands_in_the_file_and_the_session_goes_on_from_it(tmp_path: Path, restart: bool) -> None:
+    heard: list[Any] = []
+    session = begun(tmp_path / "s.jsonl")
+    compactor = compactor_of(session, heard)
+    before: list[Message] = []
+    for number in range(40):
+        if restart:
+            session = Session(session.path)
+            compactor = compactor_of(session, heard)
+        sent = compactor.fit(session.context.messages)
+        assert [m.text for m in session.context.messages] == [m.text for m in sent]
+        if before and len(sent) > len(before):
+            assert [m.text for m in sent[: len(before)]] == [m.text for m in before]
+        before = sent
+        for message in step(number):
+            session.append(message)
+    folds = Session(session.path).folds()
+    assert len(folds) > 3
+    assert [fold.trigger for fold in folds] == ["threshold"] * len(folds)
+    assert not [event for event in heard if isinstance(event, Rewound | Skipped)]
+    assert Session(session.path).compactions == len(folds)
+    assert "Never edit the lock file." in sent[0].text
+
+
+def test_what_was_folded_is_recalled_out_of_the_file(tmp_path: Path) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    for number in range(12):
+        for message in step(number):
+            session.append(message)
+    (first, task), *_ = session.context.entries
+    compactor = compactor_of(session)
+    compactor.fit(session.context.messages)
+    assert compactor.folds
+    assert Session(session.path).recall(first) == task
+
+
+def test_an_undone_fold_is_undone_in_the_file(tmp_path: Path) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    for number in range(12):
+        for message in step(number):
+            session.append(message)
+    whole = [message.text for message in session.context.messages]
+    compactor = compactor_of(session)
+    compactor.fold(session.context.messages)
+    assert len(session.context.messages) < len(whole)
+    compactor.undo()
+    assert [message.text for message in Session(session.path).context.messages] == whole
+
+
+def test_a_session_that_shows_something_else_is_left_as_it_is_and_that_is_told(tmp_path: Path) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    bytes_before = (tmp_path / "s.jsonl").read_bytes()
+    heard: list[Any] = []
+    compactor = compactor_of(session, heard)
+    history = [Message("user", (Text("Something else."),)), *(m for n in range(20) for m in step(n))]
+    assert len(compactor.fit(history)) < len(history)
+    (skipped,) = (event for event in heard if isinstance(event, Skipped))
+    assert skipped.reason.startswith(f"session: {session.path}: it shows other messages than those that were folded")
+    assert (tmp_path / "s.jsonl").read_bytes() == bytes_before
+
+
+def test_a_fold_that_another_program_came_before_is_told_of(tmp_path: Path) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    for number in range(12):
+        for message in step(number):
+            session.append(message)
+    Session(session.path).append(Message("user", (Text("Stop."),)))
+    heard: list[Any] = []
+    compactor = compactor_of(session, heard, model=Model("m"))
+    compactor.fit(session.context.messages)
+    assert compactor.folds
+    assert [event.reason for event in heard if isinstance(event, Skipped)]

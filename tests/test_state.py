@@ -1,0 +1,155 @@
+"""What a compactor knows, kept elsewhere: for a service without memory, and for a process that starts again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from foldline.compactor import Compactor, Rewound
+from foldline.errors import StateError
+from foldline.fold import Fold
+from foldline.messages import Message
+from foldline.models import Model
+from foldline.view import Brief
+from test_compactor import overflow, turns
+from test_growing import TASK, Writer, clock_in_the_head, look, static
+
+Item = dict[str, Any]
+
+
+def compactor_of(**more: Any) -> Compactor:
+    return Compactor(**{"window": 6_000, "summarizer": Writer(), **more})
+
+
+def said_in(fold: Fold) -> list[Any]:
+    """What a fold did, without the facts behind it."""
+    return [(edit.drop, [message.text for message in edit.into]) for edit in fold.edits]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("build", [static, clock_in_the_head])
+def test_a_service_that_keeps_nothing_but_the_state_sends_what_one_that_lives_on_sends(build: Any) -> None:
+    alive, heard = compactor_of(), []
+    talk: list[Item] = []
+    state = compactor_of().dump()
+    for step in range(50):
+        history = build(talk, step)
+        served = compactor_of(on_event=heard.append)
+        served.load(state)
+        assert served.fit(json.loads(json.dumps(history))) == alive.fit(history)
+        for each in (served, alive):
+            each.observe({"usage": {"prompt_tokens": alive.count.tokens + 40, "completion_tokens": 5}})
+        assert served.count == alive.count
+        state = served.dump()
+        talk += look(step)
+    assert [said_in(fold) for fold in served.folds] == [said_in(fold) for fold in alive.folds]
+    assert len(alive.folds) > 2
+    assert not [event for event in heard if isinstance(event, Rewound)]
+
+
+def test_a_restarted_process_undoes_and_recalls() -> None:
+    history = turns(60)
+    first = compactor_of()
+    first.fit(history)
+    again = compactor_of()
+    again.load(first.dump())
+    again.fit(history)
+    gone = first.folds[0].edits[0].drop[0]
+    assert again.recall(gone) == first.recall(gone)
+    assert said_in(again.undo() or Fold()) == said_in(first.folds[0])
+    assert again.undo() is None
+    assert again.fit(history[:20]) == history[:20]
+
+
+def test_a_state_is_small_beside_the_history() -> None:
+    talk: list[Item] = []
+    compactor = compactor_of()
+    for step in range(200):
+        compactor.fit([TASK, *talk])
+        talk += look(step)
+    assert len(compactor.folds) > 5
+    assert len(compactor.dump()) < len(json.dumps(talk)) / 2
+
+
+def test_what_was_learned_of_limits_and_of_a_failing_summarizer_is_kept() -> None:
+    def fails(brief: Brief, messages: Sequence[Message]) -> str:
+        raise TimeoutError("too slow")
+
+    history = turns(60)
+    first = compactor_of(window=1_000_000, summarizer=fails, clock=lambda: 1_000.0)
+    first.fit(history)
+    first.recover(overflow(5_000, 9_000), history)
+    for count in (80, 120, 160):
+        first.fit(turns(count))
+    again = compactor_of(window=1_000_000, summarizer=fails, clock=lambda: 1_000.0)
+    again.load(first.dump())
+    assert again.budget == first.budget
+    assert again.budget.window == 5_000
+    assert again.state == first.state != ""
+
+
+def test_thinking_that_was_bound_to_an_undone_fold_stays_away_in_another_process() -> None:
+    def reply(words: str) -> Item:
+        thought = {"type": "thinking", "thinking": "hm", "signature": f"signed {words}"}
+        return {"role": "assistant", "content": [thought, {"type": "text", "text": words * 100}]}
+
+    history: list[Item] = []
+    for i in range(20):
+        history += [{"role": "user", "content": f"Question {i}: why?"}, reply(f"Answer {i}. ")]
+    bound = Model("m", binds_thinking=True)
+    first = Compactor(bound, window=1_000_000, format="anthropic")
+    first.fold(history)
+    history += [{"role": "user", "content": "And now?"}, reply("Over the summary. ")]
+    assert "signed Over the summary." in json.dumps(first.fit(history))
+    first.undo()
+    sent = first.fit(history)
+    assert "signed Over the summary." not in json.dumps(sent)
+    assert "signed Answer 3." in json.dumps(sent)
+    again = Compactor(bound, window=1_000_000, format="anthropic")
+    again.load(first.dump())
+    assert again.fit(history) == sent
+
+
+def test_half_a_character_is_kept() -> None:
+    history = [{"role": "user", "content": "Mind \ud83d the gap."}, *turns(40)]
+    first = compactor_of(summarizer=lambda brief, messages: "He said: \ud83d")
+    sent = first.fit(history)
+    assert "\ud83d" in sent[0]["content"]
+    again = compactor_of()
+    again.load(first.dump())
+    assert again.fit(history) == sent
+
+
+def states() -> list[bytes]:
+    compactor = compactor_of()
+    compactor.fit(turns(60))
+    whole = compactor.dump()
+    return [
+        b"",
+        b"nonsense",
+        b"[]",
+        b"{}",
+        b"\xff\xfe",
+        whole[: len(whole) // 2],
+        whole.replace(b'"folds":[', b'"folds":[7,'),
+        whole.replace(b'"version":1', b'"version":"1"'),
+        b"[" * 100_000,
+    ]
+
+
+@pytest.mark.parametrize("state", states(), ids=range(9))
+def test_a_damaged_state_is_refused_and_changes_nothing(state: bytes) -> None:
+    compactor = compactor_of()
+    sent = compactor.fit(history := turns(60))
+    with pytest.raises(StateError, match="state: damaged"):
+        compactor.load(state)
+    assert compactor.fit(history) == sent
+    assert len(compactor.folds) == 1
+
+
+def test_a_state_of_a_newer_version_is_refused_by_name() -> None:
+    newer = compactor_of().dump().replace(b'"version":1', b'"version":2,"folds":"another shape"')
+    with pytest.raises(StateError, match="of version 2; this foldline reads up to 1"):
+        compactor_of().load(newer)
