@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 
 import msgspec
 
@@ -27,6 +26,8 @@ def failed_with(text: str) -> str:
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     """Words with a colon behind them; where no spaces part words, also without."""
+    from importlib.resources import files
+
     tables: dict[str, dict[str, list[str]]] = msgspec.json.decode((files(__package__) / "words/cues.json").read_bytes())
     words = sorted({word for each in tables.values() for word in each[kind]}, key=len, reverse=True)
     either = "|".join(map(re.escape, words))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -164,7 +163,8 @@ def _script(text: str) -> str:
 @cache
 def _common() -> tuple[tuple[str, frozenset[str]], ...]:
     """The commonest words of the languages that are written in Latin letters; the first wins a tie."""
-    return tuple((name, cues.words) for name in LANGUAGES if (cues := _cues(name)) and cues.words)
+    said = ((name, frozenset(_table(name).words.split())) for name in LANGUAGES)
+    return tuple((name, words) for name, words in said if words)
 
 
 # --- cues ---
@@ -193,7 +193,6 @@ class Cues(NamedTuple):
     back: re.Pattern[str]
     none: re.Pattern[str]
     """Whatever else it holds: a question, a report, what somebody else says."""
-    words: frozenset[str]
 
 
 @cache
@@ -201,11 +200,18 @@ def _cues(language: str) -> Cues | None:
     """The cues of a language, read once; none where there are none."""
     if language not in LANGUAGES:
         return None
-    path = files("foldline.facts") / "words" / f"{language}.toml"
-    table = msgspec.convert(tomllib.loads(path.read_text("utf-8")), Table)
+    table = _table(language)
     either = {kind: _either(patterns, table.parts) for kind, patterns in table.cues.items()}
     flags = {kind: re.NOFLAG if kind == "loud" else re.IGNORECASE for kind in either}
-    return Cues(words=frozenset(table.words.split()), **{k: re.compile(p, flags[k]) for k, p in either.items()})
+    return Cues(**{kind: re.compile(pattern, flags[kind]) for kind, pattern in either.items()})
+
+
+@cache
+def _table(language: str) -> Table:
+    from importlib.resources import files  # slow to import, and needed at the first fold only
+
+    path = files("foldline.facts") / "words" / f"{language}.toml"
+    return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Table)
 
 
 _BEGINNINGS = {"^": "^", "<begin>": "<begin>", r"\b": r"\b(?=\w)", "": ""}
