@@ -44,8 +44,10 @@ def decode(item: Mapping[str, Any], format: str, where: str = "") -> Message:
     return named(format).decode(item, where)
 
 
-def decode_all(items: Sequence[Mapping[str, Any]], format: str, before: Sequence[Message] = ()) -> list[Message]:
-    """The messages that the items of a history say, where `before` stands before them.
+def decode_all(
+    items: Sequence[Mapping[str, Any]], format: str, before: Sequence[Message] = (), first: int = 0
+) -> list[Message]:
+    """The messages that the items of a history say, where `before` stands before them; errors count from `first` on.
 
     Calls of a format that needs no ids get some, the same each time that the same history is decoded.
     """
@@ -53,7 +55,7 @@ def decode_all(items: Sequence[Mapping[str, Any]], format: str, before: Sequence
     try:
         messages = [read(item, "") for item in items]
     except WireError:  # once more, for the place that is to blame
-        messages = [read(item, f"messages[{i}]") for i, item in enumerate(items, len(before))]
+        messages = [read(item, f"messages[{i}]") for i, item in enumerate(items, first)]
     return with_ids(messages, format, before)
 
 
