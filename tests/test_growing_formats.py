@@ -154,3 +154,18 @@ def test_a_stranger_is_refused_with_the_place_that_it_has_for_the_caller_and_eve
     assert "would be lost in a fold" in str(caught.value)
     assert (compactor.dump(), compactor.count) == (state, size)
     assert compactor.fit(history) == sent
+
+
+def test_a_history_that_is_rewound_to_where_its_format_is_told_keeps_the_folds_before() -> None:
+    heard: list[Any] = []
+    compactor = Compactor(window=6_000, on_event=heard.append)
+    history: History = []
+    for turn in range(40):
+        history += [user(f"Request {turn}. " + "word " * 80), {"role": "assistant", "content": "Done. " + "word " * 80}]
+        before = compactor.fit(history)
+    folds = [fold.edits for fold in compactor.folds]
+    assert folds
+    sent = compactor.fit([*history[:-2], user("go on"), *ANTHROPIC_CALL])
+    assert sent == [*before[:-2], user("go on"), *ANTHROPIC_CALL]
+    assert [fold.edits for fold in compactor.folds] == folds
+    assert heard[-1] == Rewound(len(history) - 2)

@@ -173,3 +173,13 @@ def test_a_state_of_a_newer_version_is_refused_by_name() -> None:
     newer = compactor_of().dump().replace(b'"version":1', b'"version":2,"folds":"another shape"')
     with pytest.raises(StateError, match="of version 2; this foldline reads up to 1"):
         compactor_of().load(newer)
+
+
+def test_a_history_that_was_rewound_since_it_was_dumped_is_folded_as_by_the_one_that_lives_on() -> None:
+    alive, again = compactor_of(window=100_000), compactor_of(window=100_000)
+    alive.fold(turns(60))
+    again.load(alive.dump())
+    for each in (alive, again):
+        each.fit(turns(50))
+    assert again.fold(turns(60)) == alive.fold(turns(60))
+    assert len(again.folds) == len(alive.folds) == 2

@@ -142,7 +142,8 @@ class History:
         rewritten = not adopted and found.stands < known
         fresh, told = self._read(items, found, known if adopted else found.stands)
         if fresh is None:
-            self._read_anew(*(([], items) if rewritten else (self.known, items[found.read :])), told)
+            past, rest = ([], items) if rewritten else (self.known, items[found.read :])
+            self._read_anew(past, rest, told)
             again = self.take(items)
             return found.stands if rewritten else again
         self.told = told
@@ -155,7 +156,8 @@ class History:
             self._settle(found.changes, found.stands)
             self.items, self.known = items, list(items)
         self._append(fresh)
-        if not known and (self.folds or self.severed):
+        if not known and self.messages and (self.folds or self.severed):
+            self._move(lambda at: min(at, len(self.messages)))
             self._show_all(self._replayed())
         return found.stands if rewritten else None
 
@@ -178,9 +180,9 @@ class History:
             return None, told
         return self._decoded(data[found.read - first :], told.format, found.read, self._before(stands)), told
 
-    def _read_anew(self, past: list[Item], fresh: list[Item], told: Told) -> None:
-        """Reads what stands again, as `told`; raises `WireError` before that where it or what is new is not of the format."""
-        self._decoded(as_data([*past, *fresh]), told.format, 0, ())
+    def _read_anew(self, past: list[Item], rest: list[Item], told: Told) -> None:
+        """Reads what stands again, as `told`; raises `WireError` before that where it or the rest is not of the format."""
+        self._decoded(as_data([*past, *rest]), told.format, 0, ())
         self.restart(self.folds, self.severed)
         self.told = told
         self.take(past)
@@ -303,6 +305,10 @@ class History:
                 len(self.messages), at + sum(len(c.messages) + c.start - c.stop for c in changes if c.stop <= at)
             )
 
+        self._move(moved)
+
+    def _move(self, moved: Callable[[int], int]) -> None:
+        """Makes the folds stand where the messages that there were for them stand now."""
         self.folds = [(moved(at), fold) for at, fold in self.folds]
         self.severed = [(moved(start), moved(stop)) for start, stop in self.severed]
 
