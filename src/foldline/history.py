@@ -483,9 +483,9 @@ class History:
         return message if self._values else wire.encode(message, self.told.format)
 
     def _joined(self, seen: list[Item]) -> list[Item]:
-        """What is handed out, as one item where a fold made neighbours that the provider refuses; the same one each time."""
+        """What is handed out, as one item where folds, or their undoing, made neighbours that the provider refuses."""
         join = wire.named(self.told.format).join
-        if join is None or self._values or not self.folds:
+        if join is None or self._values or not (self.folds or self.severed):
             return seen
         before, self._together = self._together, []
         handed = []
