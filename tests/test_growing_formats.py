@@ -12,6 +12,7 @@ from openai.types.chat import ChatCompletionMessage
 
 from foldline.compactor import Compactor, Rewound
 from foldline.errors import WireError
+from foldline.models import Model
 from test_growing import BOTH, CHANGING, TASK, Writer, look, static, system_note
 
 Item = Any
@@ -169,3 +170,17 @@ def test_a_history_that_is_rewound_to_where_its_format_is_told_keeps_the_folds_b
     assert sent == [*before[:-2], user("go on"), *ANTHROPIC_CALL]
     assert [fold.edits for fold in compactor.folds] == folds
     assert heard[-1] == Rewound(len(history) - 2)
+
+
+def test_neighbours_that_an_undone_fold_leaves_are_put_together() -> None:
+    """The reply over the fold was nothing but thinking, which is bound to what is gone."""
+    thought = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "signed"}}}
+    compactor = Compactor(Model("m", binds_thinking=True), window=1_000_000)
+    history = [item for turn in range(20) for item in bedrock_turn(turn)] + bedrock_turn(20)[:1]
+    compactor.fold(history)
+    said = [{"role": "assistant", "content": [thought]}, {"role": "user", "content": [{"text": "And now?"}]}]
+    compactor.fit([*history, *said])
+    assert compactor.undo()
+    sent = compactor.fit([*history, *said])
+    assert sent[:-1] == history[:-1]
+    assert sent[-1] == {"role": "user", "content": [*history[-1]["content"], *said[-1]["content"]]}
