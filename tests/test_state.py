@@ -122,6 +122,26 @@ def test_half_a_character_is_kept() -> None:
     assert again.fit(history) == sent
 
 
+def test_bytes_that_a_library_handed_out_are_bytes_again() -> None:
+    def sealed(number: int) -> Item:
+        thought = {"reasoningContent": {"redactedContent": b"sealed \xff" * 9}}
+        call = {"toolUseId": f"t{number}", "name": "write", "input": {"text": "line of text\n" * 400}}
+        return {"role": "assistant", "content": [thought, {"toolUse": call}]}
+
+    def done(number: int) -> Item:
+        result = {"toolUseId": f"t{number}", "content": [{"text": "done"}]}
+        return {"role": "user", "content": [{"toolResult": result}]}
+
+    history = [{"role": "user", "content": [{"text": "Write."}]}, sealed(1), done(1)]
+    first, again = compactor_of(window=1_500), compactor_of(window=1_500)
+    sent = first.fit(history)
+    assert first.folds
+    assert sent[1] != history[1]
+    assert sent[1]["content"][0] == history[1]["content"][0]
+    again.load(first.dump())
+    assert again.fit(history) == sent
+
+
 def states() -> list[bytes]:
     compactor = compactor_of()
     compactor.fit(turns(60))
@@ -153,3 +173,13 @@ def test_a_state_of_a_newer_version_is_refused_by_name() -> None:
     newer = compactor_of().dump().replace(b'"version":1', b'"version":2,"folds":"another shape"')
     with pytest.raises(StateError, match="of version 2; this foldline reads up to 1"):
         compactor_of().load(newer)
+
+
+def test_a_history_that_was_rewound_since_it_was_dumped_is_folded_as_by_the_one_that_lives_on() -> None:
+    alive, again = compactor_of(window=100_000), compactor_of(window=100_000)
+    alive.fold(turns(60))
+    again.load(alive.dump())
+    for each in (alive, again):
+        each.fit(turns(50))
+    assert again.fold(turns(60)) == alive.fold(turns(60))
+    assert len(again.folds) == len(alive.folds) == 2

@@ -31,7 +31,6 @@ from foldline.tokens.meter import RATIO_RANGE, TEXT_ERROR, Count, Meter
 from foldline.tokens.weigh import weigh
 from foldline.view import View
 from foldline.wire.ending import broke_off
-from foldline.wire.telling import Told
 from foldline.within import fold_within
 from foldline.writers.draft import Summarizer
 from foldline.writers.shared import Conversation, SharedPrefix
@@ -337,7 +336,6 @@ class Compactor:
                     VERSION,
                     folds=tuple(history.folds_to_keep()),
                     severed=tuple(history.severed),
-                    format=history.told.certain,
                     meter=self.meter.learned,
                     limits=(self.budget.window, self.budget.reserve, self.budget.max_input),
                     accepted=self._accepted,
@@ -354,7 +352,7 @@ class Compactor:
         told = decoded(state)
         with self._turns:
             self._drop_prepared()
-            self._history.restart(told.folds, told.severed, Told(told.format))
+            self._history.restart(told.folds, told.severed)
             self.meter.learned = told.meter
             window, reserve, most = told.limits
             if window <= self.budget.window:

@@ -82,6 +82,8 @@ class History:
         self.media_bytes = 0
         """What the model sees of pictures, documents and sounds."""
         self._slots: list[Slot] = []
+        self._together: list[tuple[Item, list[Item]]] = []
+        """What was handed out as one item, with those that it was made of."""
         self._tail = 0
         self._turn = 0
         self._values = False
@@ -138,15 +140,12 @@ class History:
         adopted = self._adopted(items) if found.stands < known and self.folds else None
         items, found = adopted or (items, found)
         rewritten = not adopted and found.stands < known
-        another = rewritten and all(message.role == "system" for message in islice(self.messages, found.stands))
-        first = 0 if another else found.read
-        data = as_data(items[first:], first)
-        told = (self.told.before if another else self.told).after(data, first)
-        if known and told.format != self.told.format:
-            self._read_anew(*(([], items) if rewritten else (self.known, items[first:])), told)
+        fresh, told = self._read(items, found, known if adopted else found.stands)
+        if fresh is None:
+            past, rest = ([], items) if rewritten else (self.known, items[found.read :])
+            self._read_anew(past, rest, told)
             again = self.take(items)
             return found.stands if rewritten else again
-        fresh = self._decoded(data[found.read - first :], told.format, known if adopted else found.stands)
         self.told = told
         if adopted:
             self._adopt(items, found)
@@ -157,27 +156,35 @@ class History:
             self._settle(found.changes, found.stands)
             self.items, self.known = items, list(items)
         self._append(fresh)
-        if not known and (self.folds or self.severed):
+        if not known and self.messages and (self.folds or self.severed):
+            self._move(lambda at: min(at, len(self.messages)))
             self._show_all(self._replayed())
         return found.stands if rewritten else None
 
-    def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]], told: Told) -> None:
-        """Forgets all, and takes the folds that another one made of the history that is to come.
-
-        `told` is what is known of its format, where the caller named none.
-        """
+    def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]]) -> None:
+        """Forgets all, and takes the folds that another one made of the history that is to come."""
         self.items, self.known, self.messages = [], [], []
         self._weights, self._ids, self._slots = [], [], []
         self._changed.clear()
-        self.folds, self.severed = list(folds), list(severed)
-        self.told = self.told if self.told.given else told
+        self.folds, self.severed, self.told = list(folds), list(severed), self.told.before
         self._tail = self._weight = self._unweighed = self.images = self.media_bytes = 0
         self.version += 1
 
-    def _read_anew(self, past: list[Item], fresh: list[Item], told: Told) -> None:
-        """Reads what stands again, as `told`; raises `WireError` before that where it or what is new is not of the format."""
-        self._decoded(as_data([*past, *fresh]), told.format, 0)
-        self.restart(self.folds, self.severed, told)
+    def _read(self, items: list[Item], found: Alignment, stands: int) -> tuple[list[Message] | None, Told]:
+        """The messages that are new, behind so many that stand, and what they tell; none where those are of another format."""
+        anew = self.known and all(message.role == "system" for message in islice(self.messages, stands))
+        first = 0 if anew else found.read
+        data = as_data(items[first:], first)
+        told = (self.told.before if anew else self.told).after(data, first)
+        if stands and told.format != self.told.format:
+            return None, told
+        return self._decoded(data[found.read - first :], told.format, found.read, self._before(stands)), told
+
+    def _read_anew(self, past: list[Item], rest: list[Item], told: Told) -> None:
+        """Reads what stands again, as `told`; raises `WireError` before that where it or the rest is not of the format."""
+        self._decoded(as_data([*past, *rest]), told.format, 0, ())
+        self.restart(self.folds, self.severed)
+        self.told = told
         self.take(past)
 
     def release(self) -> None:
@@ -222,11 +229,11 @@ class History:
 
     def _parted(self, items: list[Item], shown: list[Item]) -> list[Item]:
         """The items, those parted again that were put together when they were handed out."""
-        join = wire.named(self.told.format).join
-        if join is None or self._values:
+        handed = self._joined(shown)
+        if len(handed) == len(shown):
             return items
-        handed = neighbours(shown, join)
-        parted = (of if len(of) > 1 and item == one else [item] for item, (one, of) in zip(items, handed))
+        made_of = {id(one): of for one, of in self._together}
+        parted = (made_of.get(id(one), [item]) if item == one else [item] for item, one in zip(items, handed))
         return [*(each for several in parted for each in several), *items[len(handed) :]]
 
     def _append(self, messages: Sequence[Message]) -> None:
@@ -298,6 +305,10 @@ class History:
                 len(self.messages), at + sum(len(c.messages) + c.start - c.stop for c in changes if c.stop <= at)
             )
 
+        self._move(moved)
+
+    def _move(self, moved: Callable[[int], int]) -> None:
+        """Makes the folds stand where the messages that there were for them stand now."""
         self.folds = [(moved(at), fold) for at, fold in self.folds]
         self.severed = [(moved(start), moved(stop)) for start, stop in self.severed]
 
@@ -434,7 +445,7 @@ class History:
         self._unweighed = 0
 
     def _decoded_at(self, item: Item, place: int) -> Message:
-        return self._decoded(as_data([item], place), self.told.format, place)[0]
+        return self._decoded(as_data([item], place), self.told.format, place, self._before(place))[0]
 
     def _readable(self, item: Item, place: int) -> Message | None:
         """The message that an item says where that can be read as those before it were."""
@@ -443,16 +454,18 @@ class History:
         except WireError:
             return None
 
-    def _decoded(self, data: Sequence[Item], format: str, first: int) -> list[Message]:
-        """The messages that the data say where they stand behind the first ones that are known; raises `WireError`."""
+    def _before(self, place: int) -> Sequence[Message]:
+        return self.messages if place == len(self.messages) else Prefix(self.messages, place)
+
+    def _decoded(self, data: Sequence[Item], format: str, first: int, before: Sequence[Message]) -> list[Message]:
+        """The messages that the data say behind others, the first of which the caller has at that place; raises `WireError`."""
         if not data:
             return []
         self._values = isinstance(data[0], Message)
         if self._values:
             messages = list(data)
         else:
-            before = self.messages if first == len(self.messages) else Prefix(self.messages, first)
-            messages = wire.decode_all(data, format, before)
+            messages = wire.decode_all(data, format, before, first)
             refuse_strangers(messages, data, format, first)
         messages = [self._recognized(m) if m.role == "user" else m for m in messages]
         return messages if self.speaker is None else [_marked(m, self.speaker(m)) for m in messages]
@@ -470,8 +483,18 @@ class History:
         return message if self._values else wire.encode(message, self.told.format)
 
     def _joined(self, seen: list[Item]) -> list[Item]:
-        """What is handed out, as one item where a fold made neighbours that the provider refuses."""
-        return wire.joined(seen, self.told.format) if self.folds and not self._values else seen
+        """What is handed out, as one item where folds, or their undoing, made neighbours that the provider refuses."""
+        join = wire.named(self.told.format).join
+        if join is None or self._values or not (self.folds or self.severed):
+            return seen
+        before, self._together = self._together, []
+        handed = []
+        for item, of in neighbours(seen, join):
+            if len(of) > 1:
+                item = next((one for one, parts in before if [*map(id, parts)] == [*map(id, of)]), item)
+                self._together.append((item, of))
+            handed.append(item)
+        return handed
 
     def _entries(self, ids: Sequence[str], first: int) -> Iterator[Entry]:
         ratio = self.meter.ratio

@@ -44,16 +44,21 @@ def decode(item: Mapping[str, Any], format: str, where: str = "") -> Message:
     return named(format).decode(item, where)
 
 
-def decode_all(items: Sequence[Mapping[str, Any]], format: str, before: Sequence[Message] = ()) -> list[Message]:
+def decode_all(
+    items: Sequence[Mapping[str, Any]], format: str, before: Sequence[Message] = (), first: int | None = None
+) -> list[Message]:
     """The messages that the items of a history say, where `before` stands before them.
 
+    Errors count from `first` on; where it is not given, all that stands before is counted.
     Calls of a format that needs no ids get some, the same each time that the same history is decoded.
     """
     read = named(format).decode
     try:
         messages = [read(item, "") for item in items]
     except WireError:  # once more, for the place that is to blame
-        messages = [read(item, f"messages[{i}]") for i, item in enumerate(items, len(before))]
+        messages = [
+            read(item, f"messages[{i}]") for i, item in enumerate(items, len(before) if first is None else first)
+        ]
     return with_ids(messages, format, before)
 
 
