@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.compactor import Compactor, Interleaved, Rewound
@@ -281,6 +281,7 @@ EVENTS = ("work", "work", "work", "work", "note", "change", "change", "forget", 
 
 
 @given(st.lists(st.tuples(st.sampled_from(EVENTS), st.integers(0, 500)), min_size=10, max_size=60), st.booleans())
+@example([*[("work", 0)] * 8, ("fold", 0), ("note", 2), ("forget", 1)], False)
 def test_whatever_happens_to_a_history_what_is_known_step_by_step_is_what_a_replay_shows(
     events: list[tuple[str, int]], binds: bool
 ) -> None:

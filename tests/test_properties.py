@@ -177,7 +177,7 @@ def test_after_any_sequence_of_fits(formats: tuple[str, ...], data: st.DataObjec
     if setting.model.binds_thinking:
         no_thinking_outlives_its_past(made)
     if made:
-        a_replay_shows_the_same(setting, compactor, made)
+        a_replay_shows_the_same(setting, compactor, made, format)
         everything_folded_can_be_recalled(talk, compactor)
     assert talk.items == original
 
@@ -266,10 +266,10 @@ def no_thinking_outlives_its_past(made: list[Step]) -> None:
         assert not any(map(thinks, after.sent[first + 1 :]))
 
 
-def a_replay_shows_the_same(setting: Setting, compactor: Compactor, made: list[Step]) -> None:
+def a_replay_shows_the_same(setting: Setting, compactor: Compactor, made: list[Step], format: str) -> None:
     """What was dumped, loaded by another compactor, gives what was sent for a history that is read afresh."""
     compactor.fit(made[-1].history)
-    loaded = setting.compactor("")
+    loaded = setting.compactor(format)
     loaded.load(compactor.dump())
     assert loaded.fit(deepcopy(made[-1].history)) == made[-1].sent
     assert loaded.count == compactor.count

@@ -257,11 +257,12 @@ class History:
         self.version += 1
         moved = (change.start for change in changes if len(change.messages) != change.stop - change.start)
         first = min([stands, *moved])
+        folded = max((self._tail, *(at for at, _ in self.folds)))
         same = [self._say_again(c.start, c.messages[0]) for c in changes if c.start < first]
         later = [change for change in changes if change.start >= first]
         if later or stands < len(self.messages):
             self._cut(first, later, stands)
-        if not all(same) or first < self._tail:
+        if not all(same) or first < folded:
             self._show_all(self._replayed())
 
     def _say_again(self, at: int, message: Message) -> bool:
