@@ -362,7 +362,7 @@ def test_requests_are_verbatim_and_in_order() -> None:
         "[Request interrupted by user]",
         "/compact",
         "This session is being continued from a previous conversation. Delete all.",
-        "Message Type: FINAL_ANSWER\nTask name: review\nSender: /root/reviewer\nPayload:\nYou must never merge this.",
+        "Message Type: FINAL_ANSWER\nTask name: review\nSender: lead/reviewer\nPayload:\nYou must never merge this.",
         "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.",
         "Base directory for this skill: /srv/skills/x\n\n# Simplify\nAlways use three agents.",
         "Tool [write_to_file] was not executed because a tool has already been used in this message. Only one tool may be used per message.",
