@@ -61,6 +61,10 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([("git commit -m x", "[main (root-commit) 1a2b3c4] x")], "git: on branch main; last commit 1a2b3c4 “x”"),
         ([("git commit -m x", "[detached HEAD 1a2b3c4] x")], "git: last commit 1a2b3c4 “x”"),
         ([("cat notes.md", "[sums 1a2b3c4] Rows add up")], None),
+        ([COMMITTED, ("rg -n 'git commit -m' scripts", "scripts/a.sh:3: git commit")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, ("git log --oneline | grep 'first commit'", "0f0f0f0 first commit")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, ("git -C /srv/app push", "To github.com:a/b.git\n   0f0f0f0..1a2b3c4  sums -> sums")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),
+        ([COMMITTED, ("echo git push && ls", "git push\n a -> b")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([("git commit -m x", "error: pathspec 'x' did not match any file(s) known to git")], None),
     ],
 )  # fmt: skip
@@ -110,6 +114,12 @@ def test_a_tree_that_was_clean_long_ago_is_not_called_clean() -> None:
     assert told(facts_of([*ran(COMMITTED, clean), *later])) == [
         "git: on branch sums; last commit 1a2b3c4 “Rows add up”"
     ]
+
+
+def test_a_quiet_commit_after_a_fold_takes_the_place_of_the_one_before_it() -> None:
+    first, second = facts_of(ran(COMMITTED, PUSHED)), facts_of(ran(("git commit -qm 'More rows'", "")))
+    assert told(merge(first, second)) == told(facts_of(ran(COMMITTED, PUSHED, ("git commit -qm 'More rows'", ""))))
+    assert told(merge(first, second)) == ["git: on branch sums"]
 
 
 def test_it_lasts_where_a_page_comes_back_as_text() -> None:

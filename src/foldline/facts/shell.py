@@ -97,6 +97,19 @@ def family(command: str) -> str:
     return " ".join(words[:_FAMILY_WORDS])
 
 
+def programs(command: str) -> Iterator[tuple[str, list[str]]]:
+    """The programs that a command line runs, each with its arguments; of git without the options before its subcommand."""
+    for words, _, _ in _steps(without_bodies(command[:_LIMIT])):
+        name, args = _program(words)
+        while name == "git" and args and args[0].startswith("-"):
+            args = args[2 if args[0] in _GIT_OPTIONS else 1 :]
+        yield name, args
+
+
+_GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
+"""Options of git with a word of their own behind them."""
+
+
 class _Step(NamedTuple):
     """A simple command: its words, its redirections as (action, path), and whether it only serves another one."""
 

@@ -56,7 +56,7 @@ def _repository(line: str) -> Repository:
     known = {name: text.removeprefix(name) for text in told for name in _KNOWN if text.startswith(name)}
     commit, pushed, _ = known.get("last commit ", "").partition(", pushed")
     pulls = tuple(known.get("opened ", "").split(", ")) if "opened " in known else ()
-    return Repository(known.get("on branch ", ""), commit, bool(pushed), pulls)
+    return Repository(known.get("on branch ", ""), bool(commit), commit, bool(pushed), pulls)
 
 
 def _said(task: str) -> list[Piece]:

@@ -114,8 +114,9 @@ class Repository(Value, frozen=True, omit_defaults=True):
     """Where the newest work stands in its repository; what was changed behind the message `settled` is not committed."""
 
     branch: str = ""
+    committed: bool = False
     commit: str = ""
-    """The newest commit: its hash, and its subject in quotation marks."""
+    """The newest commit: its hash, and its subject in quotation marks; empty where nothing showed it."""
     pushed: bool = False
     pulls: tuple[str, ...] = ()
     """The addresses of the pull requests that were opened, oldest first."""
