@@ -796,6 +796,16 @@ def test_a_message_with_a_paste_in_its_middle_is_one_request() -> None:
     assert facts.requests[0].text.endswith("make it run again.")
 
 
+def test_a_message_with_a_paste_that_is_sent_again_is_the_newest_request_and_counted() -> None:
+    log = "\n".join(f"2026-11-0{n} 10:00:0{n} ERROR worker {n} stopped: no rows in table {n}" for n in range(1, 8))
+    broke = user(f"The night run broke, see here:\n\n```\n{log}\n```\n\nFind out why, and make it run again.")
+    facts = facts_of([broke, says("It runs."), user("Then tidy up the logs, please."), says("Done."), broke])
+    assert [(request.text[:10], request.at, request.times) for request in facts.requests] == [
+        ("Then tidy ", 2, 1),
+        ("The night ", 0, 2),
+    ]
+
+
 BODY = "You are improving the quality of the changed code, not hunting for bugs. Review it, then fix what you find."
 
 

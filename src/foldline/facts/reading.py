@@ -9,7 +9,7 @@ from foldline.facts.literals import literals
 from foldline.facts.merging import bounded, from_data, merge
 from foldline.facts.pieces import Pieces
 from foldline.facts.plan import Plan
-from foldline.facts.said import Said
+from foldline.facts.said import Said, asked
 from foldline.facts.speakers import Span, spoken
 from foldline.facts.speech import clean, is_summary
 from foldline.facts.text_calls import call_in
@@ -69,16 +69,16 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     reports = _reports(messages, spans)
     observed = {at - 1 for at, each in enumerate(spans) if at and any(span.by == "tool" for span in each)}
     for at, message in enumerate(messages):
-        for part, span in enumerate(spans[at]):
+        told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
+        new = said.ask(told, at)
+        for part, span in enumerate(told):
             if at in observed and span.by == "agent" and (acting := call_in(span.text)):
                 work.act(acting.call, at)
-                span = Span("agent", acting.words)
-            if not (text := clean(span.text).strip()):
-                continue
-            if span.by == "tool":
-                work.observe(text, at, part)
-            else:
-                said.read(Span(span.by, text), at, part, report=at in reports)
+                span = Span("agent", acting.words.strip())
+            if span.by == "tool" and span.text:
+                work.observe(span.text, at, part)
+            elif span.text and (new or not asked(span)):
+                said.read(span, at, part, report=at in reports)
         for part, each in enumerate(message.parts, CALLS_FROM):
             if type(each) is ToolCall:
                 work.call(each, at, part, answered=each.id in results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from foldline.facts.again import taken_back
 from foldline.facts.pieces import Pieces
@@ -44,15 +45,33 @@ class Said:
         self._pieces = pieces
         self._plan = plan
 
+    def ask(self, spans: Iterable[Span], at: int) -> bool:
+        """Takes down what a message asks for, all of it as one request; answers whether it was not asked for before."""
+        words = "\n".join(filter(None, map(asked, spans)))
+        size = len(words)
+        if size > REQUEST_CHARACTERS:
+            head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
+            words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
+        known = self.requests.pop(words, None)
+        if known is not None:
+            self.requests[words] = replace(known, times=known.times + 1)
+            self._pieces.again(known.at)
+        elif words:
+            self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0)
+        return known is None
+
     def read(self, span: Span, at: int, part: int, *, report: bool) -> None:
         """Reads words of anyone but a tool; `report` says that with them a turn of the agent ends."""
         text = span.text
-        if span.by == "user":
-            self._request(text, at, part)
+        if words := asked(span):
+            for each in said_in(words):
+                self._pieces.tell(each, at, part, "said", "user")
+            self._bind(words, at)
         elif span.by == "agent":
             self._statement(text, at, part, report)
-        elif span.by == "command":
-            self._command(text, at, part)
+        elif span.by == "command" and not text.startswith("<"):
+            for each in list(sentences(text[:_BODY]))[:_BODY_SENTENCES]:
+                self._pieces.tell(each, at, part, "said", "harness")
         elif span.by == "harness" and (rules := project_rules(text)):
             heading = rules.strip().splitlines()[0]
             self.rules.setdefault(heading, Rule(heading, at, "project"))
@@ -61,31 +80,6 @@ class Said:
                 self._pieces.tell(each, at, part, "said", "peer")
         elif span.by == "paste":
             self._paste(text, at, part)
-
-    def _command(self, text: str, at: int, part: int) -> None:
-        if called := _COMMAND.search(text):
-            self._request((called[1] or called[2]).strip(), at, part)
-        elif not text.lstrip().startswith("<"):
-            for each in list(sentences(text[:_BODY]))[:_BODY_SENTENCES]:
-                self._pieces.tell(each, at, part, "said", "harness")
-
-    def _request(self, words: str, at: int, part: int) -> None:
-        size = len(words)
-        if size > REQUEST_CHARACTERS:
-            head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
-            words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
-        if (known := self.requests.pop(words, None)) is not None:
-            self.requests[words] = replace(known, times=known.times + 1)
-            self._pieces.again(known.at)
-            return
-        whole = words
-        if self.requests and (before := self.requests[next(reversed(self.requests))]).at == at:
-            del self.requests[before.text]
-            whole = f"{before.text}\n{words}"
-        self.requests[whole] = Request(whole, at, size if size > REQUEST_CHARACTERS else 0)
-        for each in said_in(words):
-            self._pieces.tell(each, at, part, "said", "user")
-        self._bind(words, at)
 
     def _bind(self, words: str, at: int) -> None:
         """The rules in the user's words; one that they take back is none any more."""
@@ -111,3 +105,10 @@ class Said:
         wanted = self._pieces.wanted_lines(text, _PASTED)
         for line in dict.fromkeys((*lines[:1], *wanted, *lines[-1:])):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
+
+
+def asked(span: Span) -> str:
+    """What the user asks for in a span: words, or a command for the agent; empty where nothing is."""
+    if span.by == "command" and (called := _COMMAND.search(span.text)):
+        return (called[1] or called[2]).strip()
+    return span.text if span.by == "user" else ""
