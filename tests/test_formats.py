@@ -107,7 +107,7 @@ def test_a_damaged_line_is_told_with_its_number(session: Path, tmp_path: Path) -
         ),
         (
             "FORMAT = 'acme'",
-            "broken_sessions (broken_sessions:FORMAT, of foldline.sessions) is left out: it is no SessionFormat",
+            "broken_sessions (broken_sessions:FORMAT, of foldline.sessions) is left out: it is a str, not a SessionFormat",
         ),
         (
             ACME.replace('SessionFormat("acme"', 'SessionFormat("codex"'),

@@ -79,7 +79,7 @@ def test_a_broken_package_is_warned_of_and_stops_nobody(source: str, why: str, t
     code = "from foldline import Compactor; print(len(Compactor().fit([{'role': 'user', 'content': 'hi'}])))"
     done = run(code, installed(tmp_path, "morse", source))
     assert done.stdout == "1\n"
-    assert f"RuntimeWarning: the wire format morse:FORMAT is left out: {why}" in done.stderr
+    assert f"RuntimeWarning: morse (morse:FORMAT, of foldline.wires) is left out: {why}" in done.stderr
 
 
 def test_foldlines_own_are_not_replaced(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ def offered(group: str, kind: type[T]) -> list[T]:
     for point in entry_points(group=group):
         try:
             each = point.load()
-            problem = "" if isinstance(each, kind) else f"it is no {kind.__name__}"
+            problem = "" if isinstance(each, kind) else f"it is a {type(each).__name__}, not a {kind.__name__}"
         except Exception as error:  # noqa: BLE001  what a package raises as it is imported is not ours to know
             problem = f"{type(error).__name__}: {error}"
         if problem:
-            warnings.warn(f"{point.name} ({point.value}, of {group}) is left out: {problem}", stacklevel=2)
+            warnings.warn(f"{point.name} ({point.value}, of {group}) is left out: {problem}", RuntimeWarning, stacklevel=2)
         else:
             found.append(each)
     return found

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from foldline.errors import WireError
+from foldline.offered import offered
 from foldline.wire import anthropic, bedrock, gemini, openai_chat, openai_responses
 from foldline.wire.format import WireFormat
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 GROUP = "foldline.wires"
 """The group of entry points under which a package names its `WireFormat`."""
@@ -53,19 +49,4 @@ def named(name: str) -> WireFormat:
 @cache
 def declared() -> dict[str, WireFormat]:
     """The formats of installed packages by name; one that cannot be loaded is warned of and left out."""
-    from importlib.metadata import entry_points  # takes as long to import as all of foldline
-
-    found = (format for each in entry_points(group=GROUP) if (format := _loaded(each)) is not None)
-    return {format.name: format for format in found if format.name not in OWN}
-
-
-def _loaded(each: EntryPoint) -> WireFormat | None:
-    try:
-        format = each.load()
-        problem = "" if isinstance(format, WireFormat) else f"it is a {type(format).__name__}, not a WireFormat"
-    except Exception as error:  # noqa: BLE001 - what a package does when it is imported is its own
-        problem = f"{type(error).__name__}: {error}"
-    if not problem:
-        return format  # type: ignore[no-any-return]
-    warnings.warn(f"the wire format {each.value} is left out: {problem}", RuntimeWarning, stacklevel=2)
-    return None
+    return {format.name: format for format in offered(GROUP, WireFormat) if format.name not in OWN}
