@@ -9,10 +9,10 @@ READY := $(VENV)/.ready
 help: ## what the targets do
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-$(READY): requirements-dev.txt pyproject.toml
+$(READY): requirements-dev.txt $(wildcard packages/*/pyproject.toml)
 	$(PYTHON) -m venv $(VENV) || { echo "python3 needs its venv module: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(patsubst %/pyproject.toml,--editable %,$(wildcard packages/*/pyproject.toml))
 	touch $@
 
 demo: $(READY) ## fold the sample session: status, dry run, fold, history, recall, undo
@@ -49,7 +49,7 @@ server: $(READY) ## summaries by a small model on a real model server (installs 
 	SERVER_PACKAGES=$(CURDIR)/.server $(BIN)/python -m pytest tests/server
 
 lock: $(READY) ## pin the dependencies by hash
-	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
+	$(BIN)/uv pip compile packages/*/pyproject.toml --all-extras --group pyproject.toml:dev --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
 
 clean: ## remove the environment
 	rm -rf $(VENV) .pi .clients .server

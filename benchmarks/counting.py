@@ -22,12 +22,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from foldline.errors import FoldlineError
-from foldline.messages import Message, Text, Thinking, ToolCall, ToolResult
-from foldline.models import model
-from foldline.sessions import open_session
-from foldline.sessions.registry import format_named
-from foldline.tokens.meter import Meter
+from foldline import FoldlineError, Message, open_session
+from foldline._sessions.registry import format_named
+from foldline._tokens.meter import Meter
+from foldline.extend import Text, Thinking, ToolCall, ToolResult, model
 
 LEAST = 5_000
 """Billed tokens from which a step counts: below, the hidden overhead is nearly all there is."""
@@ -95,7 +93,7 @@ def _no_bpe(text: str) -> int:
 def _tiktoken() -> Callable[[str], int]:
     if importlib.util.find_spec("tiktoken") is None:
         return _no_bpe
-    from foldline.tokens.exact import exact
+    from foldline._tokens.exact import exact
 
     if exact("its vocabulary is here") is None:
         return _no_bpe

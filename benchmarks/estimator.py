@@ -25,10 +25,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "packages/foldline/src"))
 
-from foldline.tokens.estimate import FAMILIES, estimate, estimate_all
-from foldline.tokens.exact import exact
+from foldline._tokens.estimate import FAMILIES, estimate_all
+from foldline._tokens.exact import exact
+from foldline.extend import estimate
 
 SPLINTR = {"o200k": "o200k_base", "gemma": "gemma3", "llama": "llama3", "qwen": "qwen3", "deepseek": "deepseek_v3",
            "mistral": "mistral_v3", "glm": "glm4", "kimi": "kimi_k2"}  # fmt: skip

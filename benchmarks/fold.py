@@ -38,12 +38,12 @@ STEPS = ("open", "plan", "write")
 
 def fold(path: str) -> dict[str, float]:
     """Folds a session in place, and answers milliseconds for each step, tokens before and after, and peak memory in MB."""
-    import foldline.engine
-    import foldline.page.extract  # noqa: F401  (here, so that the plan does not load it)
-    from foldline.desk.desk import Desk
-    from foldline.desk.plan import plan
-    from foldline.policy import DEFAULT
-    from foldline.sessions import Session
+    import foldline._engine
+    import foldline._page.extract  # noqa: F401  (here, so that the plan does not load it)
+    from foldline import Session
+    from foldline._desk.desk import Desk
+    from foldline._desk.plan import plan
+    from foldline._policy import DEFAULT
 
     marks = [time.process_time()]
     opened = Desk(Session(path))

@@ -66,7 +66,7 @@ def growing(messages: Dicts, runs: int) -> list[Dicts]:
 
 def foldline_figures(runs: int) -> dict[str, Figure]:
     """Our own figures."""
-    from foldline.compactor import Compactor
+    from foldline import Compactor
 
     text = json.dumps(history(MESSAGES))
     cold = milliseconds(lambda dicts: Compactor(window=WINDOW).fit(dicts), runs, lambda: json.loads(text), collect=True)
@@ -90,7 +90,7 @@ def foldline_figures(runs: int) -> dict[str, Figure]:
 
 def folded_figures(size: int, runs: int) -> dict[str, Figure]:
     """Our own figures where the window was folded many times: the mean step of some hundred, and a load of the state."""
-    from foldline.compactor import Compactor
+    from foldline import Compactor
 
     def writes(brief: Any, messages: Any) -> str:
         return "## Goal\nThe export rounds right.\n## Done\n- read where the total is summed"

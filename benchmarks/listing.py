@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from cli import foldline
-from foldline.cli.listing import SHOWN
+from foldline._cli.listing import SHOWN
 from measuring import Figure, Row, child, figure, heading, options, table
 from sessions import TIME, messages, room_for
 

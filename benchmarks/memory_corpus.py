@@ -9,9 +9,8 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from foldline.errors import FoldlineError
-from foldline.messages import Message, Summary, ToolCall, ToolResult, replace
-from foldline.sessions import open_session
+from foldline import FoldlineError, Message, Summary, open_session
+from foldline.extend import ToolCall, ToolResult, replace
 from memory_histories import Chat, Item, as_chat, calls, cut_at, interleaved, size, sizes, text, texts
 from memory_material import Need, is_told
 from memory_words import NEAR, literals, places, stands

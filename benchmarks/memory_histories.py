@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.tokens.weigh import weigh
-from foldline.wire import decode_all
+from foldline import Message, Summary
+from foldline.extend import Text, Thinking, ToolCall, ToolResult, decode_all, weigh
 
 Chat = dict[str, Any]
 """A message as OpenAI's chat format has it: role, content as a text, tool_calls, tool_call_id."""

@@ -19,9 +19,9 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from foldline.messages import Message, Text
-from foldline.recall import Index, Within
-from foldline.sessions import Session
+from foldline import Message, Session
+from foldline._recall import Index, Within
+from foldline.extend import Text
 from measuring import Figure, Row, figure, heading, milliseconds, options, table
 
 SIZE = 100_000_000

@@ -63,7 +63,7 @@ def name(size: int) -> str:
 
 def reloading(path: Path, runs: int) -> Figure:
     """Our own figure for one file."""
-    from foldline.sessions import Session
+    from foldline import Session
 
     live = len(Session(path).view().entries)
     assert live in (201, 202), f"{live} messages instead of a summary and 200"

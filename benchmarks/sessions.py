@@ -125,10 +125,7 @@ def room_for(size: int, folder: str) -> bool:
 
 def _fold(path: Path) -> None:
     """Has foldline itself fold away all that stands before the newest `LIVE_KEPT` messages."""
-    from foldline.fold import Fold, Receipt
-    from foldline.messages import Message, Summary
-    from foldline.sessions import Session
-    from foldline.view import Edit
+    from foldline import Edit, Fold, Message, Receipt, Session, Summary
 
     session = Session(path)
     meter = session.meter()
@@ -144,7 +141,7 @@ def _fold(path: Path) -> None:
 
 def _append(path: Path, records: list[Record]) -> None:
     """Adds records behind the newest one."""
-    from foldline.sessions import Session
+    from foldline import Session
 
     live = Session(path).view().entries
     assert len(live) == LIVE_KEPT + 1, "the fold kept something else"

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from foldline.desk.desk import Desk
-from foldline.desk.inspection import Inspection, inspect
-from foldline.desk.status import Status, status
-from foldline.errors import FoldlineError
-from foldline.policy import DEFAULT
-from foldline.sessions import Context, open_session
+from foldline import FoldlineError, open_session
+from foldline._desk.desk import Desk
+from foldline._desk.inspection import Inspection, inspect
+from foldline._desk.status import Status, status
+from foldline._policy import DEFAULT
+from foldline.extend import Context
 
 
 class Line(NamedTuple):

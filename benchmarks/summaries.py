@@ -49,7 +49,7 @@ def rows(asked: Namespace) -> list[Row]:
 
 
 def _overheads(history: list[dict[str, Any]], runs: int) -> list[Row]:
-    from foldline.page.extract import extract
+    from foldline.extend import extract
 
     def fold(summarizer: Any) -> Figure:
         compactors = [_compactor(history, summarizer) for _ in range(runs)]
@@ -58,7 +58,7 @@ def _overheads(history: list[dict[str, Any]], runs: int) -> list[Row]:
     extraction = fold(extract)
     found = [Row("fold with a draft that is there at once", fold(forgetful), 300.0, "extraction", extraction)]
     try:
-        from foldline.writers.model import ModelSummarizer
+        from foldline import ModelSummarizer
         from providers import Provider, says
 
         with Provider(says(GOOD)) as provider:
@@ -72,9 +72,8 @@ def _overheads(history: list[dict[str, Any]], runs: int) -> list[Row]:
 
 def _compactor(history: list[dict[str, Any]], summarizer: Any, **more: Any) -> Any:
     """A compactor that has read the history, as it has when a step asks for a fold."""
-    from foldline.compactor import Compactor
-    from foldline.policy import Layer, policy
-    from foldline.strategies import summarize_older
+    from foldline import Compactor, Layer
+    from foldline.extend import policy, summarize_older
 
     layers = policy("summaries", [Layer("summarize", 0.9, 0.5, (summarize_older(keep=KEEP),))])
     compactor = Compactor(window=10 * TOKENS, reserve=0, policy=layers, summarizer=summarizer, **more)
@@ -84,7 +83,7 @@ def _compactor(history: list[dict[str, Any]], summarizer: Any, **more: Any) -> A
 
 def _swap(history: list[dict[str, Any]], runs: int) -> Figure:
     """Milliseconds of the step that reaches the mark, once the summary is ready."""
-    from foldline.policy import budget
+    from foldline.extend import budget
 
     times = []
     for _ in range(runs):
@@ -104,12 +103,11 @@ def _swap(history: list[dict[str, Any]], runs: int) -> Figure:
 
 def _losses(history: list[dict[str, Any]]) -> list[Row]:
     """What a forgetful model loses with repair, and without it, and what extraction loses in the same tokens."""
-    from foldline.facts.reading import facts_of
-    from foldline.facts.verify import audit
-    from foldline.page.extract import extract
-    from foldline.page.lines import task
-    from foldline.view import Brief
-    from foldline.wire import decode
+    from foldline import Brief
+    from foldline._facts.reading import facts_of
+    from foldline._facts.verify import audit
+    from foldline._page.lines import task
+    from foldline.extend import decode, extract
 
     def folded(summarizer: Any) -> tuple[str, list[Any]]:
         """The summary that a fold installs, and the messages that it replaces."""
@@ -136,8 +134,8 @@ def _losses(history: list[dict[str, Any]]) -> list[Row]:
 
 def _decoded(item: dict[str, Any]) -> Any:
     """A message as it was handed out; the summary is told by its frame."""
-    from foldline.messages import Message, Summary
-    from foldline.wire import SUMMARY_PREFIX
+    from foldline import Message, Summary
+    from foldline.extend import SUMMARY_PREFIX
 
     text = item.get("content")
     framed = isinstance(text, str) and text.startswith(SUMMARY_PREFIX)
@@ -146,7 +144,7 @@ def _decoded(item: dict[str, Any]) -> Any:
 
 def forgetful(brief: Any, messages: Sequence[Any]) -> str:
     """Half of what an extraction says, and none of the user's words; worked out once for each brief."""
-    from foldline.page.extract import extract
+    from foldline.extend import extract
 
     key = (brief.max_tokens, brief.reserved, len(messages))
     if key not in _DRAFTS:

@@ -1,4 +1,4 @@
-"""Bakes what is known of models into `src/foldline/_models.json`.
+"""Bakes what is known of models into `packages/foldline/src/foldline/_models.json`.
 
     python scripts/build_models.py --limits _db.sqlite [--limits prices.json] [--date 2026-11-21]
 
@@ -22,9 +22,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from foldline.models import _BEDROCK, _SHED, DEFAULT_TTL, family_window, key_of
+from foldline._models import _BEDROCK, _SHED, DEFAULT_TTL, family_window, key_of
 
-OUT = Path(__file__).parents[1] / "src" / "foldline" / "_models.json"
+OUT = Path(__file__).parents[1] / "packages/foldline/src/foldline" / "_models.json"
 
 MAKERS = (
     ("anthropic", r"claude"),
@@ -272,7 +272,7 @@ def _spellings(match: Any) -> Iterator[str]:
 
 
 def row(key: str, name: str, facts: dict[str, Any], limits: Any, host: str = "") -> list[Any]:
-    """One row of the data file, in the order of `foldline.models._Row`, without trailing defaults."""
+    """One row of the data file, in the order of `foldline._models._Row`, without trailing defaults."""
     window, max_input, max_output = limits[-3:] if limits else (0, 0, 0)
     window = WINDOWS.get(key) or _agree(facts.get("window", 0), window) or facts.get("resold", 0)
     if not host and re.search(r"-\d+(-\d+)?b(-|$)", key):

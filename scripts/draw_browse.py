@@ -12,11 +12,11 @@ import re
 import tempfile
 from pathlib import Path
 
-from foldline.cli.browser.app import Browser
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.policy import DEFAULT
-from foldline.sessions import Session
+from foldline import Session
+from foldline._cli.browser.app import Browser
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._policy import DEFAULT
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = (110, 30)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from foldline.tokens.families import FAMILIES
+from foldline._tokens.families import FAMILIES
 
 SPLINTR = {"o200k": "o200k_base", "gemma": "gemma3", "llama": "llama3", "qwen": "qwen3", "deepseek": "deepseek_v3",
            "mistral": "mistral_v3", "glm": "glm4", "kimi": "kimi_k2"}  # fmt: skip

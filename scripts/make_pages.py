@@ -10,12 +10,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from foldline import Compactor
-from foldline.page.extract import extract
-from foldline.sessions import Session
-from foldline.tokens.weigh import weigh_all
-from foldline.view import Brief
-from foldline.wire import decode_all
+from foldline import Brief, Compactor, Session
+from foldline._tokens.weigh import weigh_all
+from foldline.extend import decode_all, extract
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "docs" / "pages.md"

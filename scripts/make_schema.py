@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from foldline.handoff.state import schema
+from foldline._handoff.state import schema
 
 PATH = Path(__file__).parents[1] / "docs" / "export.schema.json"
 

@@ -1,4 +1,4 @@
-"""Prints what the cues of foldline.facts.rules are worth on labelled sentences: precision and recall by language.
+"""Prints what the cues of foldline._facts.rules are worth on labelled sentences: precision and recall by language.
 
     python scripts/measure_rules.py [-v]        -v lists what went wrong
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from foldline.facts.rules import LANGUAGES, LIFETIMES, lifetime
+from foldline._facts.rules import LANGUAGES, LIFETIMES, lifetime
 
 HERE = Path(__file__).resolve().parent / "rules"
 

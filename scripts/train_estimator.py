@@ -1,7 +1,7 @@
-"""Makes the tables of foldline.tokens.estimate.
+"""Makes the tables of foldline._tokens.estimate.
 
     python scripts/train_estimator.py label FOLDER LABELS.npz     tokenizes texts, about 20 minutes for 50 MB
-    python scripts/train_estimator.py fit LABELS.npz              writes src/foldline/tokens/estimate_{long,short}.bin
+    python scripts/train_estimator.py fit LABELS.npz              writes packages/foldline/src/foldline/_tokens/estimate_{long,short}.bin
 
 Needs numpy, numba, splintr-rs (vocabularies of o200k, Llama 3, Qwen 3, DeepSeek V3, Gemma 3, GLM 4, Kimi K2, Mistral
 Tekken) and ctok (a reconstruction of Claude's). Nothing that they hold is copied: only counts reach the tables.
@@ -28,10 +28,10 @@ import numpy as np
 from numba import njit
 
 from estimator_labels import label
-from foldline.tokens.families import EDGE, FAMILIES
-from foldline.tokens.long_texts import BITS, PAD, places
+from foldline._tokens.families import EDGE, FAMILIES
+from foldline._tokens.long_texts import BITS, PAD, places
 
-OUT = Path(__file__).resolve().parent.parent / "src/foldline/tokens"
+OUT = Path(__file__).resolve().parent.parent / "packages/foldline/src/foldline/_tokens"
 WEIGHTS = {"session_": 3.0, "made_": 0.6}
 """What agents read counts more, noise less: its contexts are many and would fill the cells."""
 

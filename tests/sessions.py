@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foldline import engine, policy, steps
-from foldline.fold import Fold
-from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.page.extract import extract
-from foldline.policy import Layer
-from foldline.sessions import Session
-from foldline.strategies import prune_tool_outputs
-from foldline.tokens.meter import Meter
-from foldline.view import View
+from foldline import Fold, Layer, Message, Session, Summary, View
+from foldline import _engine as engine
+from foldline import _policy as policy
+from foldline import _steps as steps
+from foldline._tokens.meter import Meter
+from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult, extract, prune_tool_outputs
 
 STAMP = "2026-01-01T00:00:00.000Z"
 HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": STAMP, "cwd": "/tmp/demo"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from foldline.messages import Message, Text, ToolCall, ToolResult
+from foldline import Message
+from foldline.extend import Text, ToolCall, ToolResult
 
 
 def user(text: str) -> Message:

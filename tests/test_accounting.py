@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.compactor import Compactor
-from foldline.errors import ContextOverflow
-from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.policy import Layer, policy
-from foldline.strategies import prune_tool_outputs, summarize_older
-from foldline.tokens.estimate import FAMILIES
-from foldline.tokens.weigh import at_most, weigh
+from foldline import Compactor, ContextOverflow, Layer, Message, Summary
+from foldline._tokens.estimate import FAMILIES
+from foldline._tokens.weigh import at_most
+from foldline.extend import Text, Thinking, ToolCall, ToolResult, policy, prune_tool_outputs, summarize_older, weigh
 from test_compactor import BILLS, overflow, size, tells, tight, turns, user
 
 Item = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.facts.again import said_again
+from foldline._facts.again import said_again
 
 
 @pytest.mark.parametrize(

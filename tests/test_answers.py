@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.facts.answers import unframed
-from foldline.facts.reading import facts_of
-from foldline.messages import Message, Text, ToolCall, ToolResult
+from foldline import Message
+from foldline._facts.answers import unframed
+from foldline._facts.reading import facts_of
+from foldline.extend import Text, ToolCall, ToolResult
 
 SAID = "12 passed in 0.3s"
 

@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.messages import Message
-from foldline.policy import Layer, policy
-from foldline.strategies import prune_tool_outputs, summarize_older
-from foldline.view import Brief
+from foldline import Brief, Compactor, Layer, Message
+from foldline.extend import policy, prune_tool_outputs, summarize_older
 
 Item = dict[str, Any]
 SUMMARIZING = policy("summarizing", [Layer("summarize", 0.8, 0.3, (summarize_older(keep=1_500),))])

@@ -14,15 +14,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.cli.branch import branch as command
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.errors import SessionError
-from foldline.messages import Message, Text
-from foldline.policy import Layer, policy
-from foldline.sessions import Session
-from foldline.sessions.pi.branching import branch, lineage, points
-from foldline.strategies import prune_tool_outputs
+from foldline import Layer, Message, Session, SessionError
+from foldline._cli.branch import branch as command
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._sessions.pi.branching import branch, lineage, points
+from foldline.extend import Text, policy, prune_tool_outputs
 from sessions import HEADER, Log, context, dumps, fold, long_log, pi_context
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
@@ -383,7 +380,7 @@ def at_a_terminal(path: Path, typed: bytes) -> subprocess.CompletedProcess[str]:
     """The command as a user runs it who sits before it."""
     user, terminal = os.openpty()
     os.write(user, typed)
-    code = "from foldline.cli.branch import branch; branch()"
+    code = "from foldline._cli.branch import branch; branch()"
     try:
         return subprocess.run(
             [sys.executable, "-c", code, "--session", str(path)], stdin=terminal, capture_output=True, text=True

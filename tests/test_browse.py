@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from foldline.cli.browser.app import Browser
-from foldline.cli.browser.rows import Rows
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.policy import DEFAULT
-from foldline.sessions import Session
+from foldline import Session
+from foldline._cli.browser.app import Browser
+from foldline._cli.browser.rows import Rows
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._policy import DEFAULT
 from providers import Provider, says, status
 from test_listing import claude_rows
 

@@ -8,12 +8,8 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.errors import CannotFit
-from foldline.messages import replace
-from foldline.models import Model, model
-from foldline.policy import Layer, policy
-from foldline.strategies import summarize_older
+from foldline import CannotFit, Compactor, Layer
+from foldline.extend import Model, model, policy, replace, summarize_older
 
 Item = dict[str, Any]
 

@@ -16,15 +16,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from foldline.cli import foldline
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.errors import ConfigError, SummaryFailed
-from foldline.messages import Message, Usage
-from foldline.policy import DEFAULT
-from foldline.sessions import open_session
-from foldline.view import Brief
-from foldline.writers.draft import Draft
+from foldline import Brief, ConfigError, Message, SummaryFailed, Usage, open_session
+from foldline._cli import foldline
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._policy import DEFAULT
+from foldline.extend import Draft
 from providers import Provider, Reply, is_silent, says, status
 from sessions import long_log
 from test_model_summaries import CHINESE, GOOD, HOSTILE, STAYING
@@ -372,7 +369,7 @@ def test_a_failure_is_one_line_and_exit_code_1(session: Path) -> None:
 
 def test_without_the_packages_for_models_the_way_out_is_named(session: Path) -> None:
     before = session.read_bytes()
-    code = "import sys; sys.modules['pydantic_ai'] = None; from foldline.cli import main; main()"
+    code = "import sys; sys.modules['pydantic_ai'] = None; from foldline._cli import main; main()"
     command = [sys.executable, "-c", code, "compact", "--yes", "--model", "demo-1", "--session", str(session)]
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
     done = subprocess.run(

@@ -9,15 +9,21 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor, FoldDue, Folded, Rewound, SummaryFellBack
-from foldline.errors import CannotFit, ProviderError, WireError
-from foldline.messages import Message, Summary, replace
-from foldline.models import Model
-from foldline.policy import Layer, policy
-from foldline.strategies import prune_tool_outputs, summarize_older, truncate
-from foldline.tokens.weigh import weigh
-from foldline.view import Brief
-from foldline.wire import decode
+from foldline import (
+    Brief,
+    CannotFit,
+    Compactor,
+    FoldDue,
+    Folded,
+    Layer,
+    Message,
+    ProviderError,
+    Rewound,
+    Summary,
+    SummaryFellBack,
+    WireError,
+)
+from foldline.extend import Model, decode, policy, prune_tool_outputs, replace, summarize_older, truncate, weigh
 
 Item = dict[str, Any]
 

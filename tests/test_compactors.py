@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from foldline import Compactor, Compactors
-from foldline.errors import ConfigError, StateError
+from foldline import Compactor, Compactors, ConfigError, StateError
 from test_compactor import turns
 from test_state import compactor_of
 

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.tokens import families
-from foldline.tokens.estimate import FAMILIES, estimate, estimate_all
-from foldline.tokens.exact import exact
-from foldline.tokens.long_texts import long_tokens
-from foldline.tokens.short_texts import LONGEST, short_tokens
+from foldline._tokens import families
+from foldline._tokens.estimate import FAMILIES, estimate_all
+from foldline._tokens.exact import exact
+from foldline._tokens.long_texts import long_tokens
+from foldline._tokens.short_texts import LONGEST, short_tokens
+from foldline.extend import estimate
 
 TABLES = Path(families.__file__).parent
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=300)
@@ -292,7 +293,7 @@ def test_a_fold_of_texts_loads_no_numpy_and_a_flood_does() -> None:
     """Importing numpy takes as long as counting about a million bytes without it."""
     pytest.importorskip("numpy")
     code = (
-        "import sys; from foldline.tokens.estimate import estimate_all as e; e([f'{i} word' * 100 for i in range(300)]);"
+        "import sys; from foldline._tokens.estimate import estimate_all as e; e([f'{i} word' * 100 for i in range(300)]);"
         "print('numpy' in sys.modules); e(['long ' * 400_000]); print('numpy' in sys.modules)"
     )
     assert fresh(code).split() == ["False", "True"]
@@ -301,7 +302,7 @@ def test_a_fold_of_texts_loads_no_numpy_and_a_flood_does() -> None:
 def test_with_numpy_and_without_is_one_figure() -> None:
     pytest.importorskip("numpy")
     code = (
-        "import random; from foldline.tokens.estimate import estimate_all; rng = random.Random(1);"
+        "import random; from foldline._tokens.estimate import estimate_all; rng = random.Random(1);"
         "texts = [''.join(map(chr, rng.choices(range(rng.choice([128, 1000, 70_000])), k=rng.randrange(500, 9000)))) for _ in range(40)];"
         "print(sum((estimate_all(texts, family) for family in ('o200k', 'claude3')), []))"
     )
@@ -365,5 +366,5 @@ def test_exact_survives_what_is_dear_or_deadly(text: str, tokens: int) -> None:
 
 def test_exact_downloads_nothing(tmp_path: Path) -> None:
     (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(b"not the vocabulary")
-    code = "from foldline.tokens.exact import exact; print(exact('hello'))"
+    code = "from foldline._tokens.exact import exact; print(exact('hello'))"
     assert fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path)).strip() == "None"

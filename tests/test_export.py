@@ -12,18 +12,16 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.cli.export import export as export_command
-from foldline.cli.export import import_ as import_command
-from foldline.errors import FormatError, SessionError
-from foldline.facts.reading import facts_of
-from foldline.handoff.exporting import export, write_state
-from foldline.handoff.importing import import_state, read_state
-from foldline.handoff.new_session import FORMATS, write_new
-from foldline.handoff.state import State, decode, encode, facts_in, schema
-from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.sessions import Session, open_session
-from foldline.view import view_of
-from foldline.wire import FORMATS as WIRES
+from foldline import FormatError, Message, Session, SessionError, Summary, open_session
+from foldline._cli.export import export as export_command
+from foldline._cli.export import import_ as import_command
+from foldline._facts.reading import facts_of
+from foldline._handoff.exporting import export, write_state
+from foldline._handoff.importing import import_state, read_state
+from foldline._handoff.new_session import FORMATS, write_new
+from foldline._handoff.state import State, decode, encode, facts_in, schema
+from foldline._wires import FORMATS as WIRES
+from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult, view_of
 from sessions import Log, context, dumps, fold, long_log, pi_context
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
@@ -198,8 +196,8 @@ def test_the_state_opens_a_session_in_every_format(session, tmp_path, format):
 
 
 def test_the_opening_message_keeps_to_its_size(session):
-    from foldline.handoff.importing import opening
-    from foldline.tokens.estimate import estimate
+    from foldline._handoff.importing import opening
+    from foldline.extend import estimate
 
     for size in (400, 1_000, 4_000):
         assert estimate(opening(export(session), size)) <= size

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foldline.facts.attempts import closes
-from foldline.facts.merging import MOST, bounded, from_data, merge
-from foldline.facts.reading import facts_of
-from foldline.facts.shell import family
-from foldline.facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
-from foldline.facts.verify import audit
-from foldline.messages import Message, Summary, Text, ToolResult, replace
-from foldline.page.extract import compose
-from foldline.view import Brief
+from foldline import Brief, Message, Summary
+from foldline._facts.attempts import closes
+from foldline._facts.merging import MOST, bounded, from_data, merge
+from foldline._facts.reading import facts_of
+from foldline._facts.shell import family
+from foldline._facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
+from foldline._facts.verify import audit
+from foldline._page.extract import compose
+from foldline.extend import Text, ToolResult, replace
 from talk import bash, runs, says, user
 
 

@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import foldline
-from foldline.sessions.registry import formats
+from foldline._sessions.registry import formats
 
 SOURCE = str(Path(foldline.__file__).parent.parent)
 

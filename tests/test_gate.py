@@ -10,18 +10,12 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.errors import FoldlineError
-from foldline.facts.reading import facts_of
-from foldline.facts.speech import own_words
-from foldline.messages import Message, Summary, Text, ToolCall, ToolResult
-from foldline.policy import Layer, policy
-from foldline.sessions import open_session
-from foldline.strategies import summarize_older
-from foldline.view import Brief
-from foldline.writers.draft import Draft
-from foldline.writers.gate import Judgement, bare, judge
-from foldline.writers.quotations import Quotation, quotations
+from foldline import Brief, Compactor, FoldlineError, Layer, Message, Summary, open_session
+from foldline._facts.reading import facts_of
+from foldline._facts.speech import own_words
+from foldline._writers.gate import Judgement, bare, judge
+from foldline._writers.quotations import Quotation, quotations
+from foldline.extend import Draft, Text, ToolCall, ToolResult, policy, summarize_older
 
 
 def user(words: str) -> Message:

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from foldline.errors import SummaryFailed
-from foldline.messages import Message, Text
-from foldline.view import Brief
-from foldline.writers.draft import Draft
+from foldline import Brief, Message, SummaryFailed
+from foldline.extend import Draft, Text
 from providers import Provider, Reply, calls_a_tool, says, sends, status
 from test_model_summaries import GOOD, by, folded, talk
 

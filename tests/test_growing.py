@@ -11,13 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foldline.compactor import Compactor, Interleaved, Rewound
-from foldline.errors import CannotFit
-from foldline.messages import Message
-from foldline.models import Model
-from foldline.policy import Layer, policy
-from foldline.strategies import prune_tool_outputs, summarize_older
-from foldline.view import Brief
+from foldline import Brief, CannotFit, Compactor, Interleaved, Layer, Message, Rewound
+from foldline.extend import Model, policy, prune_tool_outputs, summarize_older
 
 Item = dict[str, Any]
 History = list[Item]

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from openai.types.chat import ChatCompletionMessage
 
-from foldline.compactor import Compactor, Rewound
-from foldline.errors import WireError
-from foldline.models import Model
+from foldline import Compactor, Rewound, WireError
+from foldline.extend import Model
 from test_growing import BOTH, CHANGING, TASK, Writer, look, static, system_note
 
 Item = Any

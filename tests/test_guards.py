@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.compactor import Compactor, Looping
-from foldline.guards import COOL_DOWN, Breaker, looping_in
-from foldline.messages import Message
-from foldline.policy import Layer, policy
-from foldline.strategies import summarize_older
-from foldline.view import Brief
-from foldline.wire import decode
+from foldline import Brief, Compactor, Layer, Looping, Message
+from foldline._compactor.guards import COOL_DOWN, Breaker, looping_in
+from foldline.extend import decode, policy, summarize_older
 
 Item = dict[str, Any]
 SUMMARIZING = policy("summarizing", [Layer("summarize", 0.5, 0.2, (summarize_older(keep=600),))])

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from foldline.cli.handoff import handoff as command
-from foldline.facts.reading import facts_of
-from foldline.handoff.goal import BEHIND, draft, hand_off, scorer
-from foldline.sessions import Session, open_session
-from foldline.tokens.estimate import estimate
+from foldline import Session, open_session
+from foldline._cli.handoff import handoff as command
+from foldline._facts.reading import facts_of
+from foldline._handoff.goal import BEHIND, draft, hand_off, scorer
+from foldline.extend import estimate
 from sessions import Log, context, dumps, fold, pi_context
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
@@ -200,7 +200,7 @@ def test_an_empty_goal_is_wrong_usage(session):
 def test_on_a_terminal_the_draft_is_edited_first(session, tmp_path, editor, code, written):
     user, terminal = os.openpty()
     target = tmp_path / "new.jsonl"
-    program = "from foldline.cli.handoff import handoff; handoff()"
+    program = "from foldline._cli.handoff import handoff; handoff()"
     done = subprocess.run(
         [sys.executable, "-c", program, "invoice total", "--session", session.path, "--into", str(target)],
         stdin=terminal,

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.desk.desk import Desk
-from foldline.desk.inspection import inspect
-from foldline.desk.status import status
-from foldline.policy import DEFAULT
-from foldline.sessions import open_session
+from foldline import Compactor, open_session
+from foldline._desk.desk import Desk
+from foldline._desk.inspection import inspect
+from foldline._desk.status import status
+from foldline._policy import DEFAULT
 
 ODD_FIGURES = [10**12, 10**30, -5, 1.5, "12", "many", True, None, [1], {"a": 1}, float("nan"), float("inf")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -17,30 +18,25 @@ MODULES = sorted(HOUSE.rglob("*.py"))
 LONGEST_FUNCTION = 60
 
 PUBLIC = {
-    "": {
-        "Brief", "CannotFit", "Compactor", "Compactors", "ContextOverflow", "Edit", "Entry", "Event", "Fold", "FoldDue", "Folded",
-        "FoldlineError", "Interleaved", "Layer", "Looping", "Message", "Policy", "Receipt", "Rewound", "Risk", "Session", "Skipped",
-        "StateError", "Summary", "SummaryFellBack", "Usage", "View",
+    "foldline": {
+        "Brief", "CannotFit", "CompactionError", "Compactor", "Compactors", "ConfigError", "ContextOverflow", "Edit", "Entry",
+        "Event", "Fold", "FoldDue", "Folded", "FoldlineError", "FormatError", "Interleaved", "Layer", "Looping", "Message",
+        "ModelSummarizer", "NativeSummarizer", "Policy", "ProviderError", "Receipt", "Rewound", "Risk", "Session", "SessionError",
+        "SessionFile", "Skipped", "StateError", "Summary", "SummaryFailed", "SummaryFellBack", "UnsafeEdit", "Usage", "View",
+        "WireError", "handle", "open_session", "recall_tool", "resolve_references",
     },
-    "compactor": {
-        "Compactor", "Event", "FoldDue", "Folded", "Interleaved", "Looping", "Rewound", "Risk", "Skipped", "SummaryFellBack",
-    },
-    "listing": {"Listed", "Listing", "listed"},
-    "recall": {"Hit", "Index", "Within", "handle", "recall_tool", "resolve_references"},
-    "sessions": {
-        "Branch", "Context", "Fault", "PastFold", "Point", "Reading", "Row", "Session", "SessionFile", "SessionFormat",
-        "Source", "StoreFolder", "Stored", "Tail", "Transcript", "find", "open_session", "read_all", "recognize",
-    },
-    "strategies": {
-        "Strategy", "drop_media", "may_summarize", "never_summarizes", "prune_tool_outputs", "shorten_tool_outputs", "summarize_older",
-        "truncate",
-    },
-    "wire": {
-        "FORMATS", "OWN", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Ended", "Picture", "Sign", "Tool", "WireFormat", "decode",
-        "decode_all", "detect", "encode", "joined", "named", "read_reply", "read_usage", "summary_text", "with_ids",
+    "foldline.extend": {
+        "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Automatic", "Branch", "Brief", "Budget", "Context", "Conversation", "Draft", "Edit",
+        "Ended", "Entry", "Fault", "Fold", "FoldlineError", "Layer", "Media", "Message", "Model", "Opaque", "Part", "PastFold",
+        "Picture", "Point", "Policy", "Reading", "Receipt", "Role", "Row", "SessionError", "SessionFile", "SessionFormat",
+        "SharedPrefix", "Sign", "Source", "Speaker", "StoreFolder", "Stored", "Strategy", "Summarizer", "Summary", "SummaryFailed",
+        "Tail", "Text", "Thinking", "Tool", "ToolCall", "ToolResult", "Transcript", "UnsafeEdit", "Usage", "View", "WireError",
+        "WireFormat", "budget", "decode", "decode_all", "detect", "drop_media", "encode", "estimate", "extract",
+        "hard_strategies", "may_summarize", "model", "named", "never_summarizes", "policy", "preset", "prune_tool_outputs",
+        "replace", "shorten_tool_outputs", "summarize_older", "summary_text", "text_of", "truncate", "view_of", "weigh",
     },
 }  # fmt: skip
-"""What the packages that users import offer, by name."""
+"""What users import, by name; every other module is private, which its underscore says."""
 
 every_module = pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(HOUSE)))
 
@@ -50,7 +46,7 @@ def tree(module: Path) -> ast.Module:
 
 
 def test_the_house_is_found() -> None:
-    assert {"view.py", "engine.py", "compactor.py"} <= {path.name for path in MODULES}
+    assert {"_view.py", "_engine.py", "compactor.py"} <= {path.name for path in MODULES}
 
 
 @every_module
@@ -105,13 +101,36 @@ def found(module: str | None, name: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("package", PUBLIC)
-def test_a_public_package_offers_exactly_what_it_promises(package: str) -> None:
-    path = HOUSE / package / "__init__.py" if (HOUSE / package).is_dir() else HOUSE / f"{package}.py"
-    assert set(names_offered(tree(path))) == PUBLIC[package]
+@pytest.mark.parametrize("face", PUBLIC)
+def test_a_public_face_offers_exactly_what_it_promises(face: str) -> None:
+    loaded = import_module(face)
+    assert set(loaded.__all__) == PUBLIC[face]
+    assert [name for name in PUBLIC[face] if not hasattr(loaded, name)] == []
 
 
-@pytest.mark.parametrize("module", ["foldline", "foldline.compactor"])
+def test_the_library_lists_its_public_names_and_no_others() -> None:
+    assert {name for name in dir(foldline) if not name.startswith("__")} == PUBLIC["foldline"]
+
+
+@every_module
+def test_what_is_no_public_face_is_private(module: Path) -> None:
+    first, *_ = module.relative_to(HOUSE).parts
+    assert first.startswith("_") or first == "extend.py"
+
+
+SHOWN = sorted(
+    [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("packages/*/README.md"), *ROOT.glob("samples/*")]
+)
+BESIDE = [path for path in ROOT.glob("packages/*/src/**/*.py") if not path.is_relative_to(HOUSE)]
+PRIVATE = re.compile(r"\bfoldline(\.\w+)*\._[a-z]|\bfrom foldline import [^\n]*\b_[a-z]")
+
+
+@pytest.mark.parametrize("path", [*SHOWN, *BESIDE], ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_outside_needs_what_is_private(path: Path) -> None:
+    assert PRIVATE.findall(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("module", ["foldline", "foldline._compactor.compactor"])
 def test_importing_the_library_loads_no_extra(module: str) -> None:
     code = f"import {module}, sys; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)

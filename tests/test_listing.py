@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.desk.status import status
-from foldline.listing import COMPLETED, Listed, listed
-from foldline.policy import DEFAULT
-from foldline.sessions import open_session
-from foldline.sessions.tail import REACH
+from foldline import open_session
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._desk.status import status
+from foldline._listing import COMPLETED, Listed, listed
+from foldline._policy import DEFAULT
+from foldline._sessions.tail import REACH
 from sessions import HEADER, Log
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"

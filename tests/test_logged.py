@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor, Rewound, Skipped
-from foldline.messages import Message, Text, ToolCall, ToolResult
-from foldline.models import Model
-from foldline.sessions import Session
+from foldline import Compactor, Message, Rewound, Session, Skipped
+from foldline.extend import Model, Text, ToolCall, ToolResult
 from test_growing import Writer
 
 

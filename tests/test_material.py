@@ -6,11 +6,9 @@ import asyncio
 
 import pytest
 
-from foldline.messages import Message, Summary, Text, ToolCall, ToolResult
-from foldline.tokens.estimate import estimate
-from foldline.view import Brief
-from foldline.writers.model import ModelSummarizer
-from foldline.writers.prompt import SECTIONS
+from foldline import Brief, Message, ModelSummarizer, Summary
+from foldline._writers.prompt import SECTIONS
+from foldline.extend import Text, ToolCall, ToolResult, estimate
 from providers import Provider, says, status
 from talk import says as replies
 from talk import user

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import foldline
-from foldline import Session
-from foldline.messages import Message, Text
+from foldline import Message, Session
+from foldline.extend import Text
 from providers import Provider, Reply, says, status
 from sessions import long_log
 from test_model_summaries import GOOD
@@ -32,7 +32,7 @@ class Client:
         kept = {k: v for k, v in os.environ.items() if not k.endswith(("_DIR", "_HOME"))}
         env = {**kept, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "PYTHONPATH": SOURCE, **more}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from foldline.cli.mcp import mcp; mcp()"],
+            [sys.executable, "-c", "from foldline._cli.mcp import mcp; mcp()"],
             cwd=work,
             env=env,
             stdin=subprocess.PIPE,

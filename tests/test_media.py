@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.messages import Media, Message
-from foldline.tokens.media import UNKNOWN_IMAGE, image_size, image_tokens, media_bytes, media_tokens
-from foldline.tokens.weigh import weigh
+from foldline import Message
+from foldline._tokens.media import UNKNOWN_IMAGE, image_size, image_tokens, media_bytes, media_tokens
+from foldline.extend import Media, weigh
 
 
 def png(w: int, h: int) -> bytes:

@@ -13,7 +13,8 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
-from foldline.messages import Message, Text, ToolCall, ToolResult  # noqa: E402
+from foldline import Message  # noqa: E402
+from foldline.extend import Text, ToolCall, ToolResult  # noqa: E402
 from memory_controls import CONTROLS, NOTES, ledger, names, tail, users_first  # noqa: E402
 from memory_corpus import needed, needs  # noqa: E402
 from memory_histories import Chat, History, as_chat, call, cut_at, interleaved, size, texts  # noqa: E402

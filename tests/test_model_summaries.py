@@ -13,14 +13,9 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.errors import SummaryFailed
-from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult, Usage
-from foldline.policy import Layer, policy
-from foldline.strategies import summarize_older
-from foldline.view import Brief
-from foldline.writers.calling import Endpoint
-from foldline.writers.model import ModelSummarizer
+from foldline import Brief, Compactor, Layer, Message, ModelSummarizer, Summary, SummaryFailed, Usage
+from foldline._writers.calling import Endpoint
+from foldline.extend import Text, Thinking, ToolCall, ToolResult, policy, summarize_older
 from providers import (
     Provider,
     Reply,
@@ -205,7 +200,7 @@ def test_without_its_packages_the_way_out_is_named() -> None:
     code = """
         import sys
         sys.modules["pydantic_ai"] = None
-        from foldline.writers.model import ModelSummarizer
+        from foldline import ModelSummarizer
         ModelSummarizer("openai:demo-1")
     """
     ended = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import foldline.models
-from foldline.errors import ConfigError
-from foldline.models import DEFAULT_WINDOW, Model, model, room
+import foldline._models
+from foldline import ConfigError
+from foldline._models import DEFAULT_WINDOW, room
+from foldline.extend import Model, model
 
-DATA = Path(foldline.models.__file__).with_name("_models.json")
+DATA = Path(foldline._models.__file__).with_name("_models.json")
 
 SPELLINGS = [
     # spelling, name, provider, window, family

@@ -8,25 +8,21 @@ from typing import Any
 
 import pytest
 
-from foldline import Compactor, wire
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.errors import SessionError
-from foldline.messages import Usage
-from foldline.policy import DEFAULT
-from foldline.sessions import open_session
-from foldline.tokens.weigh import at_most, weigh
-from foldline.view import Brief
-from foldline.wire import anthropic, openai_responses
-from foldline.writers.draft import Draft
+from foldline import Brief, Compactor, SessionError, Usage, open_session
+from foldline import _wires as wire
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._policy import DEFAULT
+from foldline._tokens.weigh import at_most
+from foldline._wires import anthropic, openai_responses
+from foldline.extend import Draft, weigh
 from provider_rules import check_valid
 from providers import Provider, Reply, html, is_silent, nothing, resets, says, status
 from test_compact_by_model import LOGS
 from test_model_summaries import GOOD
 
 pytest.importorskip("httpx2")
-from foldline.writers.model import ModelSummarizer
-from foldline.writers.native import NativeSummarizer
+from foldline import ModelSummarizer, NativeSummarizer
 
 Item = dict[str, Any]
 CLAUDE, GPT = "claude-opus-5-5", "gpt-5.4"

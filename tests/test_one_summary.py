@@ -9,17 +9,13 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.engine import folding, run
-from foldline.messages import Message, Text, replace, text_of
-from foldline.page.extract import extract
-from foldline.policy import DEFAULT, Layer, budget
-from foldline.sessions import open_session
-from foldline.steps import Step, steps_by_hand
-from foldline.strategies import summarize_older
-from foldline.view import Brief, View, view_of
+from foldline import Brief, Compactor, Layer, Message, View, open_session
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._engine import folding, run
+from foldline._policy import DEFAULT
+from foldline._steps import Step, steps_by_hand
+from foldline.extend import Text, budget, extract, replace, summarize_older, text_of, view_of
 from provider_rules import check_valid
 
 Item = dict[str, Any]

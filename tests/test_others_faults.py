@@ -11,12 +11,8 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor, Event, Skipped, SummaryFellBack
-from foldline.errors import CannotFit
-from foldline.messages import Message
-from foldline.policy import Layer, policy
-from foldline.strategies import summarize_older, truncate
-from foldline.view import Brief, Edit, View
+from foldline import Brief, CannotFit, Compactor, Edit, Event, Layer, Message, Skipped, SummaryFellBack, View
+from foldline.extend import policy, summarize_older, truncate
 from test_background import compactor_of, turn, until
 from test_compactor import size, tells, tight, turns
 

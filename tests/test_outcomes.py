@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from foldline.facts.reading import facts_of
-from foldline.messages import Message
-from foldline.page.lines import files, state
+from foldline import Message
+from foldline._facts.reading import facts_of
+from foldline._page.lines import files, state
 from talk import bash, runs, says, user
 
 ASKED = user("Look at the lint tasks and say what they do, please.")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.errors import ContextOverflow
-from foldline.overflow import SIGNATURES, read
+from foldline import ContextOverflow
+from foldline._overflow import SIGNATURES, read
 
 OPENAI = "This model's maximum context length is 128000 tokens. However, your messages resulted in 149767 tokens. Please reduce the length of the messages."
 VLLM = next(signature.sample for signature in SIGNATURES if signature.provider == "vLLM")

@@ -17,12 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.facts.literals import literals
-from foldline.facts.reading import facts_of
-from foldline.messages import Media, Message, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.page.extract import compose, extract
-from foldline.tokens.estimate import estimate
-from foldline.view import Brief
+from foldline import Brief, Message, Summary
+from foldline._facts.literals import literals
+from foldline._facts.reading import facts_of
+from foldline._page.extract import compose
+from foldline.extend import Media, Text, Thinking, ToolCall, ToolResult, estimate, extract
 from talk import bash, runs, says, user
 
 HEADINGS = ["Task now", "Rules that stand", "What happened", "State", "Files", "Also named"]

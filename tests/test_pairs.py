@@ -8,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor, Looping
-from foldline.errors import UnsafeEdit
-from foldline.guards import looping_in
-from foldline.messages import Message, Text, ToolCall, ToolResult, text_of
-from foldline.pairs import answers
-from foldline.policy import Layer, policy
-from foldline.strategies import prune_tool_outputs
-from foldline.view import Edit, View, between_pairs, view_of
+from foldline import Compactor, Edit, Layer, Looping, Message, UnsafeEdit, View
+from foldline._compactor.guards import looping_in
+from foldline._pairs import answers
+from foldline._view import between_pairs
+from foldline.extend import Text, ToolCall, ToolResult, policy, prune_tool_outputs, text_of, view_of
 from provider_rules import check_valid
 
 Item = dict[str, Any]

@@ -6,14 +6,22 @@ from collections.abc import Sequence
 
 import pytest
 
-from foldline.engine import arun, folding, run
-from foldline.errors import CannotFit, ConfigError, UnsafeEdit
-from foldline.fold import Fold
-from foldline.messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
-from foldline.policy import DEFAULT, OPENCLAW, PI, PRESETS, Budget, Layer, Policy, budget, policy, preset
-from foldline.steps import steps_by_hand, steps_for, steps_within
-from foldline.strategies import prune_tool_outputs
-from foldline.view import Brief, Edit, View, view_of
+from foldline import Brief, CannotFit, ConfigError, Edit, Fold, Layer, Message, Policy, Summary, UnsafeEdit, View
+from foldline._engine import arun, folding, run
+from foldline._policy import DEFAULT, OPENCLAW, PI, PRESETS
+from foldline._steps import steps_by_hand, steps_for, steps_within
+from foldline.extend import (
+    Budget,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    budget,
+    policy,
+    preset,
+    prune_tool_outputs,
+    view_of,
+)
 
 WINDOW = Budget(200_000)
 

@@ -20,17 +20,20 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conversations import PIN, Conversation, Item, conversations, said_in
-from foldline import wire
-from foldline.compactor import Compactor, Folded, SummaryFellBack
-from foldline.errors import CannotFit
-from foldline.fold import Fold
-from foldline.messages import Message, Summary
-from foldline.models import Model
-from foldline.page.extract import extract
-from foldline.policy import DEFAULT, OPENCLAW, PI, Layer, Policy, hard_strategies, policy
-from foldline.strategies import prune_tool_outputs, shorten_tool_outputs, summarize_older, truncate
-from foldline.tokens.weigh import weigh
-from foldline.view import Brief
+from foldline import Brief, CannotFit, Compactor, Fold, Folded, Layer, Message, Policy, Summary, SummaryFellBack
+from foldline import _wires as wire
+from foldline._policy import DEFAULT, OPENCLAW, PI
+from foldline.extend import (
+    Model,
+    extract,
+    hard_strategies,
+    policy,
+    prune_tool_outputs,
+    shorten_tool_outputs,
+    summarize_older,
+    truncate,
+    weigh,
+)
 from provider_rules import check_valid, role_of, thinks, unreasoned, users_words
 
 # -- how a history is folded --------------------------------------------------------------------------------------

@@ -19,15 +19,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import foldline
-from foldline import Compactor, Session
-from foldline.cli.recall import recall
-from foldline.errors import FoldlineError, FormatError
-from foldline.messages import Message, Text, ToolCall, ToolResult
-from foldline.recall import Index, Within, handle, recall_tool, resolve_references
-from foldline.recall.answer import NOTE, fenced, unfenced
-from foldline.recall.index import index_of
-from foldline.recall.store import default_path
-from foldline.recall.text import asked, indexed, phrase, snippet
+from foldline import Compactor, FoldlineError, FormatError, Message, Session, handle, recall_tool, resolve_references
+from foldline._cli.recall import recall
+from foldline._recall import Index, Within
+from foldline._recall.answer import NOTE, fenced, unfenced
+from foldline._recall.index import index_of
+from foldline._recall.store import default_path
+from foldline._recall.text import asked, indexed, phrase, snippet
+from foldline.extend import Text, ToolCall, ToolResult
 
 SOURCE = str(Path(foldline.__file__).parent.parent)
 
@@ -303,7 +302,7 @@ def test_only_its_owner_can_read_the_index(tmp_path: Path) -> None:
 
 SEARCH = """
 import sys
-from foldline.recall import Index, Within
+from foldline._recall import Index, Within
 for _ in range(5):
     with Index() as index:
         print(len(index.search("needle", [Within(p) for p in sys.argv[1:]], limit=100)))

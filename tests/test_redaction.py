@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from foldline.cli.export import export as export_command
-from foldline.handoff.importing import read_state
-from foldline.handoff.redaction import redacted
-from foldline.handoff.state import Asked, Operation, Source, State
+from foldline._cli.export import export as export_command
+from foldline._handoff.importing import read_state
+from foldline._handoff.redaction import redacted
+from foldline._handoff.state import Asked, Operation, Source, State
 from sessions import long_log
 
 pytest.importorskip("detect_secrets")

@@ -10,24 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from foldline import engine
-from foldline.facts.language import language_of
-from foldline.facts.merging import from_data
-from foldline.facts.reading import facts_of
-from foldline.facts.verify import audit
-from foldline.fold import Fold
-from foldline.messages import Message, Text, ToolCall, ToolResult
-from foldline.page.extract import extract
-from foldline.policy import Layer
-from foldline.sessions import open_session
-from foldline.strategies import summarize_older
-from foldline.tokens.estimate import estimate
-from foldline.tokens.weigh import weigh
-from foldline.view import Brief, View, view_of
-from foldline.writers.draft import Draft
-from foldline.writers.gate import judge
-from foldline.writers.prompt import SECTIONS
-from foldline.writers.repair import beside, repair, reserve
+from foldline import Brief, Fold, Layer, Message, View, open_session
+from foldline import _engine as engine
+from foldline._facts.language import language_of
+from foldline._facts.merging import from_data
+from foldline._facts.reading import facts_of
+from foldline._facts.verify import audit
+from foldline._writers.gate import judge
+from foldline._writers.prompt import SECTIONS
+from foldline._writers.repair import beside, repair, reserve
+from foldline.extend import Draft, Text, ToolCall, ToolResult, estimate, extract, summarize_older, view_of, weigh
 from talk import user
 
 # -- languages ----------------------------------------------------------------------------------------------------

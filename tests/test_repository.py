@@ -7,14 +7,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from foldline.facts.merging import from_data, merge
-from foldline.facts.reading import facts_of
-from foldline.facts.types import Facts
-from foldline.messages import Message, Text, ToolCall, ToolResult
-from foldline.page.extract import compose
-from foldline.page.lines import state
-from foldline.view import Brief
-from foldline.wire import SUMMARY_PREFIX, SUMMARY_SUFFIX
+from foldline import Brief, Message
+from foldline._facts.merging import from_data, merge
+from foldline._facts.reading import facts_of
+from foldline._facts.types import Facts
+from foldline._page.extract import compose
+from foldline._page.lines import state
+from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult
 
 
 def ran(*steps: tuple[str, str]) -> list[Message]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.facts.rules import language_of, lifetime, rules_in
-from foldline.facts.splitting import sentences
+from foldline._facts.rules import language_of, lifetime, rules_in
+from foldline._facts.splitting import sentences
 
 HERE = Path(__file__).parent
 LABELLED = HERE.parent / "scripts/rules"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from foldline import Compactor
-from foldline.messages import Opaque, Text
+from foldline.extend import Opaque, Text
 from strict import Strict
 
 WINDOW = 12_000

@@ -11,12 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.errors import CompactionError, SessionError, UnsafeEdit
-from foldline.fold import Fold, Receipt
-from foldline.handoff.new_session import write_new
-from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, Usage, replace, text_of
-from foldline.sessions import Session
-from foldline.view import Edit, View
+from foldline import (
+    CompactionError,
+    Edit,
+    Fold,
+    Message,
+    Receipt,
+    Session,
+    SessionError,
+    Summary,
+    UnsafeEdit,
+    Usage,
+    View,
+)
+from foldline._handoff.new_session import write_new
+from foldline.extend import Text, ToolCall, ToolResult, replace, text_of
 from sessions import (
     BRANCH,
     BY,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.errors import CompactionError
-from foldline.sessions import Session
+from foldline import CompactionError, Session
 from sessions import context, fold, ids, pi_context, shown_all, words
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"

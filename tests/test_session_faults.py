@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline.errors import CompactionError, SessionError
-from foldline.messages import Message, Text
-from foldline.sessions import Session
+from foldline import CompactionError, Message, Session, SessionError
+from foldline.extend import Text
 from sessions import HEADER, Log, context, dumps, fold, ids, long_log, pi_context, shown_all, words
 
 GO_ON = Message("user", (Text("go on"),))
@@ -630,9 +629,10 @@ WRITES = """
     import os, resource, sys
     sys.path[:0] = [{src!r}, {tests!r}]
     from sessions import fold
-    from foldline.errors import SessionError
-    from foldline.messages import Message, Text
-    from foldline.sessions import Session
+    from foldline import SessionError
+    from foldline import Message
+    from foldline.extend import Text
+    from foldline import Session
     path = {path!r}
     {prepare}
     session = Session(path)

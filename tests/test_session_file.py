@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from foldline.desk.desk import Desk
-from foldline.desk.plan import plan
-from foldline.errors import SessionError
-from foldline.fold import Fold
-from foldline.policy import DEFAULT
-from foldline.sessions import Session, SessionFile, open_session
+from foldline import Fold, Session, SessionError, SessionFile, open_session
+from foldline._desk.desk import Desk
+from foldline._desk.plan import plan
+from foldline._policy import DEFAULT
 from sessions import long_log
 
 SAMPLES = Path(__file__).parent / "transcripts"
@@ -78,8 +76,8 @@ def test_a_log_has_the_face_and_is_folded_and_branched(tmp_path: Path) -> None:
 
 
 def test_the_face_has_the_same_calls_in_every_class_that_writes() -> None:
-    from foldline.sessions.transcript import Transcript
-    from foldline.sessions.writable import WritableTranscript
+    from foldline._sessions.writable import WritableTranscript
+    from foldline.extend import Transcript
 
     for name in ("fold", "undo", "branch", "points", "recall", "check_writable", "lineage", "view", "meter"):
         asked = list(inspect.signature(getattr(SessionFile, name)).parameters)

@@ -18,8 +18,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from foldline.messages import Message, Text, ToolCall, ToolResult
-from foldline.sessions import Session
+from foldline import Message, Session
+from foldline.extend import Text, ToolCall, ToolResult
 from sessions import Shown, context, folded, long_log, shown, shown_all, words
 
 KILLS = 500 if os.environ.get("CI") else 40

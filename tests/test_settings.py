@@ -12,17 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from foldline import Compactor, FoldDue, Folded, Message, Risk, Session, SummaryFellBack
-from foldline.cli import foldline
-from foldline.config import Compaction, Settings, Summaries
-from foldline.desk.desk import Desk
-from foldline.desk.status import status
-from foldline.engine import folding, run
-from foldline.errors import ConfigError
-from foldline.page.extract import extract
-from foldline.policy import preset
-from foldline.steps import steps_by_hand
-from foldline.view import Brief
+from foldline import Brief, Compactor, ConfigError, FoldDue, Folded, Message, Risk, Session, SummaryFellBack
+from foldline._cli import foldline
+from foldline._config import Compaction, Settings, Summaries
+from foldline._desk.desk import Desk
+from foldline._desk.status import status
+from foldline._engine import folding, run
+from foldline._steps import steps_by_hand
+from foldline.extend import extract, preset
 from providers import Provider, says
 from sessions import long_log
 from test_compactor import overflow, size, turns

@@ -10,14 +10,9 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.economics import cached, price_riding
-from foldline.messages import Usage
-from foldline.models import model
-from foldline.page.extract import extract
-from foldline.policy import Layer, policy
-from foldline.strategies import summarize_older
-from foldline.writers.model import ModelSummarizer
+from foldline import Compactor, Layer, ModelSummarizer, Usage
+from foldline._economics import cached, price_riding
+from foldline.extend import extract, model, policy, summarize_older
 from providers import Provider, Reply, answers, says, status
 from test_model_summaries import GOOD, talk
 

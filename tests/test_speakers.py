@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline import Compactor
-from foldline.facts.pasted import without_output
-from foldline.facts.speakers import Span, spans_of, spoken, stopped
-from foldline.facts.speech import own_words, project_rules
-from foldline.messages import Message, Speaker, Text, ToolCall, ToolResult
-from foldline.sessions import open_session, read_all, recognize
+from foldline import Compactor, Message, open_session
+from foldline._facts.pasted import without_output
+from foldline._facts.speakers import Span, spans_of, spoken, stopped
+from foldline._facts.speech import own_words, project_rules
+from foldline._sessions import read_all, recognize
+from foldline.extend import Speaker, Text, ToolCall, ToolResult
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 

@@ -8,12 +8,8 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor, Rewound
-from foldline.errors import StateError
-from foldline.fold import Fold
-from foldline.messages import Message
-from foldline.models import Model
-from foldline.view import Brief
+from foldline import Brief, Compactor, Fold, Message, Rewound, StateError
+from foldline.extend import Model
 from test_compactor import overflow, turns
 from test_growing import TASK, Writer, clock_in_the_head, look, static
 

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from foldline.errors import SessionError
-from foldline.recall import handle
-from foldline.recall.answer import drawn
-from foldline.recall.index import Index
-from foldline.recall.scope import scope
-from foldline.sessions import find, open_session, read_all
+from foldline import SessionError, handle, open_session
+from foldline._recall.answer import drawn
+from foldline._recall.index import Index
+from foldline._recall.scope import scope
+from foldline._sessions import find, read_all
 from test_mcp import Client
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "made"

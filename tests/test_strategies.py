@@ -7,10 +7,21 @@ from collections.abc import Iterable
 
 import pytest
 
-from foldline.messages import Media, Message, Opaque, Summary, Text, ToolCall, ToolResult, text_of
-from foldline.strategies import prune_tool_outputs, shorten_tool_outputs, summarize_older, truncate
-from foldline.strategies.tool_outputs import outputs_of, superseded, telling
-from foldline.view import Brief, Edit, View, view_of
+from foldline import Brief, Edit, Message, Summary, View
+from foldline._strategies.tool_outputs import outputs_of, superseded, telling
+from foldline.extend import (
+    Media,
+    Opaque,
+    Text,
+    ToolCall,
+    ToolResult,
+    prune_tool_outputs,
+    shorten_tool_outputs,
+    summarize_older,
+    text_of,
+    truncate,
+    view_of,
+)
 
 
 def words(message: Message) -> int:

@@ -15,12 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.errors import SessionError
-from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, Usage, text_of
-from foldline.sessions import Reading, Session, Transcript, open_session, read_all, recognize
-from foldline.sessions.registry import format_named, formats, names
-from foldline.sessions.stores import stores
-from foldline.tokens.weigh import weigh
+from foldline import Message, Session, SessionError, Summary, Usage, open_session
+from foldline._sessions import read_all, recognize
+from foldline._sessions.registry import format_named, formats, names
+from foldline._sessions.stores import stores
+from foldline.extend import Media, Opaque, Reading, Text, Thinking, ToolCall, ToolResult, Transcript, text_of, weigh
 
 SAMPLES = Path(__file__).parent / "transcripts"
 

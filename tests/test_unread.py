@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.policy import PRESETS
-from foldline.strategies.tool_outputs import STUB
+from foldline import Compactor
+from foldline._policy import PRESETS
+from foldline._strategies.tool_outputs import STUB
 from provider_rules import check_valid
 
 Item = dict[str, Any]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.facts.reading import facts_of
-from foldline.facts.verify import audit
-from foldline.messages import Message
-from foldline.page.extract import extract
-from foldline.view import Brief
+from foldline import Brief, Message
+from foldline._facts.reading import facts_of
+from foldline._facts.verify import audit
+from foldline.extend import extract
 from talk import bash, runs, says, user
 
 NAMES = st.text("abcxyz_-.[]{}", min_size=1, max_size=8).map(lambda name: f"x{name}y")

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.errors import UnsafeEdit
-from foldline.messages import (
-    Media,
-    Message,
-    Opaque,
-    Summary,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    replace,
-)
-from foldline.tokens.weigh import weigh
-from foldline.view import Brief, Edit, View, between_pairs, chain, is_empty, opens_turn, outside_batches, view_of
+from foldline import Brief, Edit, Message, Summary, UnsafeEdit, View
+from foldline._view import between_pairs, chain, is_empty, opens_turn, outside_batches
+from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult, replace, view_of, weigh
 
 
 def user(words: str) -> Message:

@@ -11,23 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foldline import wire
-from foldline.errors import WireError
-from foldline.messages import (
-    SHORT_SUMMARY,
-    Media,
-    Message,
-    Opaque,
-    Summary,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-    replace,
-    text_of,
-)
-from foldline.view import identity
+from foldline import Message, Summary, Usage, WireError
+from foldline import _wires as wire
+from foldline._messages import SHORT_SUMMARY
+from foldline._view import identity
+from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult, replace, text_of
 
 OPENAI, ANTHROPIC = "openai-chat", "anthropic"
 RESPONSES, GEMINI = "openai-responses", "gemini"

@@ -17,12 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import conversations
-from foldline import Compactor, wire
-from foldline.errors import CannotFit
-from foldline.handoff.new_session import write_new
-from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, Usage, replace
-from foldline.overflow import read as read_overflow
-from foldline.tokens.weigh import weigh
+from foldline import CannotFit, Compactor, Message, Summary, Usage
+from foldline import _wires as wire
+from foldline._handoff.new_session import write_new
+from foldline._overflow import read as read_overflow
+from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult, replace, weigh
 
 NAME = "bedrock-converse"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 560, 280) + b"\x08\x02\x00\x00\x00" + b"\x00" * 200

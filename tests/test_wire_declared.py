@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline import wire
-from foldline.errors import WireError
+from foldline import WireError
+from foldline import _wires as wire
 
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "wires.md").read_text("utf-8")
 SHAREGPT = DOCUMENT.partition("```python\n")[2].partition("```")[0]
@@ -18,7 +18,7 @@ SHAREGPT = DOCUMENT.partition("```python\n")[2].partition("```")[0]
 
 LOOP = """
 from foldline import Compactor
-from foldline.handoff.new_session import write_new
+from foldline._handoff.new_session import write_new
 
 history = []
 compactor = Compactor(window=8_000)
@@ -57,7 +57,7 @@ def test_a_package_adds_a_format_by_one_file(tmp_path: Path) -> None:
 
 
 def test_it_may_be_named(tmp_path: Path) -> None:
-    named = "from foldline import wire; print(*wire.FORMATS); print(wire.named('sharegpt').name)"
+    named = "from foldline import _wires as wire; print(*wire.FORMATS); print(wire.named('sharegpt').name)"
     *_, all_of_them, name = run(named, installed(tmp_path, "sharegpt", SHAREGPT)).stdout.splitlines()
     assert all_of_them.split()[-1] == name == "sharegpt"
     assert all_of_them.split()[:-1] == list(wire.OWN)
@@ -85,7 +85,7 @@ def test_a_broken_package_is_warned_of_and_stops_nobody(source: str, why: str, t
 def test_foldlines_own_are_not_replaced(tmp_path: Path) -> None:
     stolen = SHAREGPT.replace('name="sharegpt"', 'name="anthropic"')
     done = run(
-        "from foldline import wire; print(wire.named('anthropic').join, *wire.FORMATS)",
+        "from foldline import _wires as wire; print(wire.named('anthropic').join, *wire.FORMATS)",
         installed(tmp_path, "sharegpt", stolen),
     )
     assert done.stdout.split() == ["None", *wire.OWN]

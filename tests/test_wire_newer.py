@@ -11,17 +11,13 @@ from typing import Any
 import pytest
 
 from conversations import said_in
-from foldline import Compactor, wire
-from foldline.errors import WireError
-from foldline.handoff.new_session import write_new
-from foldline.messages import Media, Message, Opaque, Summary, Text, Thinking, ToolCall, ToolResult, replace, text_of
-from foldline.models import Model
-from foldline.recall import recall_tool
-from foldline.sessions import open_session
-from foldline.tokens.media import image_size
-from foldline.tokens.weigh import weigh
-from foldline.view import identity
-from foldline.wire.reply import read_reply
+from foldline import Compactor, Message, Summary, WireError, open_session, recall_tool
+from foldline import _wires as wire
+from foldline._handoff.new_session import write_new
+from foldline._tokens.media import image_size
+from foldline._view import identity
+from foldline._wires.reply import read_reply
+from foldline.extend import Media, Model, Opaque, Text, Thinking, ToolCall, ToolResult, replace, text_of, weigh
 from provider_rules import check_valid, pairing_faults
 
 RESPONSES, GEMINI = "openai-responses", "gemini"

@@ -28,9 +28,9 @@ from openai.types.responses import (
 )
 from pydantic import BaseModel
 
-from foldline import Compactor, wire
-from foldline.errors import WireError
-from foldline.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline import Compactor, Message, WireError
+from foldline import _wires as wire
+from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
 CUSTOM = {"id": "c2", "type": "custom", "custom": {"name": "patch", "input": "free"}}
@@ -356,7 +356,7 @@ def test_what_says_nothing_is_refused_with_its_place(item: Any, where: str, prob
 
 def test_nothing_is_taken_from_the_caller() -> None:
     """Plain data stays the very same, at any depth, and a `Message` is one."""
-    from foldline.wire.objects import as_data
+    from foldline._wires.objects import as_data
 
     deep: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "x", "more": {"a": [1, None, b"x"]}}]}
     message = Message("user", (Text("x"),))

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import FORMATS, conversations
-from foldline import Compactor, wire
-from foldline.errors import WireError
-from foldline.messages import ToolCall, ToolResult
+from foldline import Compactor, WireError
+from foldline import _wires as wire
+from foldline.extend import ToolCall, ToolResult
 
 Item = dict[str, Any]
 

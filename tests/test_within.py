@@ -8,17 +8,12 @@ from typing import Any
 
 import pytest
 
-from foldline.compactor import Compactor
-from foldline.errors import CannotFit
-from foldline.fold import Fold
-from foldline.messages import Message, Text
-from foldline.policy import Budget
-from foldline.tokens.exact import exact
-from foldline.tokens.meter import TEXT_ERROR, Meter
-from foldline.tokens.weigh import weigh, weigh_all, weigh_exactly
-from foldline.view import View, view_of
-from foldline.wire import decode_all
-from foldline.within import fold_within
+from foldline import CannotFit, Compactor, Fold, Message, View
+from foldline._compactor.within import fold_within
+from foldline._tokens.exact import exact
+from foldline._tokens.meter import TEXT_ERROR, Meter
+from foldline._tokens.weigh import weigh_all, weigh_exactly
+from foldline.extend import Budget, Text, decode_all, view_of, weigh
 
 Item = dict[str, Any]
 

@@ -15,13 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.errors import SessionError, UnsafeEdit
-from foldline.fold import Fold, Receipt
-from foldline.messages import Message, Summary, Text, ToolCall, ToolResult, replace
-from foldline.sessions import open_session
-from foldline.sessions.busy import opened_elsewhere
-from foldline.sessions.writable import WritableTranscript
-from foldline.view import Edit, View
+from foldline import Edit, Fold, Message, Receipt, SessionError, Summary, UnsafeEdit, View, open_session
+from foldline._sessions.busy import opened_elsewhere
+from foldline._sessions.writable import WritableTranscript
+from foldline.extend import Text, ToolCall, ToolResult, replace
 
 SAMPLES = Path(__file__).parent / "transcripts"
 NAMES = ("claude-code.jsonl", "claude-code-kept.jsonl", "codex.jsonl", "codex-local.jsonl")

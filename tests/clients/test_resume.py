@@ -9,12 +9,10 @@ import pytest
 from client import CLAUDE, CODEX, Home
 from scripted_model import Reply, ScriptedModel
 
-from foldline.fold import Fold, Receipt
-from foldline.messages import Message, Summary, Text, ToolResult, replace
-from foldline.sessions import open_session
-from foldline.sessions.busy import opened_elsewhere
-from foldline.sessions.writable import WritableTranscript
-from foldline.view import Edit, View
+from foldline import Edit, Fold, Message, Receipt, Summary, View, open_session
+from foldline._sessions.busy import opened_elsewhere
+from foldline._sessions.writable import WritableTranscript
+from foldline.extend import Text, ToolResult, replace
 
 CLIENTS = [
     pytest.param(
@@ -246,7 +244,7 @@ def test_compactions_of_codex_itself_are_undone(tmp_path: Path) -> None:
 def test_a_session_at_work_is_seen(client: str, tmp_path: Path) -> None:
     talk = Talk(client, tmp_path)
     log = tmp_path / "seen"
-    code = f"from foldline.sessions.busy import opened_elsewhere as o; print(o({str(tmp_path)!r} + '/link'))"
+    code = f"from foldline._sessions.busy import opened_elsewhere as o; print(o({str(tmp_path)!r} + '/link'))"
     find = f"ln -sf $(find {tmp_path}/home -name '*.jsonl' -path '*s/*' | tail -1) {tmp_path}/link"
     talk.say(command=f'{find}; PYTHONPATH={":".join(filter(None, sys.path))} {sys.executable} -c "{code}" > {log}')
     assert len(json.loads(log.read_text())) == 1

@@ -7,15 +7,12 @@ import pytest
 from pi_cases import CASES, ENDLESS, write
 from pi_client import HERE, INSTALLED, line, pi_messages
 
-from foldline import engine, policy
-from foldline.errors import SessionError
-from foldline.messages import Message, Summary, Text, ToolCall
-from foldline.page.extract import extract
-from foldline.policy import Layer
-from foldline.sessions import Session
-from foldline.sessions.pi.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
-from foldline.steps import Step, steps_by_hand
-from foldline.strategies import prune_tool_outputs
+from foldline import Layer, Message, Session, SessionError, Summary
+from foldline import _engine as engine
+from foldline import _policy as policy
+from foldline._sessions.pi.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
+from foldline._steps import Step, steps_by_hand
+from foldline.extend import Text, ToolCall, extract, prune_tool_outputs
 
 FACTS = json.loads((HERE / "facts.json").read_text())
 SAMPLE = HERE.parents[1] / "samples" / "invoices.jsonl"

@@ -20,15 +20,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from foldline.cli import foldline
-from foldline.compactor import Compactor
-from foldline.messages import Message, Text
-from foldline.overflow import read as read_overflow
-from foldline.policy import Layer, policy
-from foldline.sessions import Session
-from foldline.strategies import summarize_older
-from foldline.view import Brief
-from foldline.writers.model import ModelSummarizer
+from foldline import Brief, Compactor, Layer, Message, ModelSummarizer, Session
+from foldline._cli import foldline
+from foldline._overflow import read as read_overflow
+from foldline.extend import Text, policy, summarize_older
 from sessions import Log
 
 PACKAGES = os.environ.get("SERVER_PACKAGES", "")

@@ -1,0 +1,171 @@
+"""foldline keeps an LLM agent inside its context window for as long as its work takes, and loses nothing on the way.
+
+```python
+from anthropic import Anthropic
+from foldline import Compactor
+
+client = Anthropic()
+compactor = Compactor("claude-sonnet-5")
+messages = [{"role": "user", "content": "Fix the failing test in billing/tax.py"}]
+
+while True:
+    sent = compactor.fit(messages)
+    reply = client.messages.create(model="claude-sonnet-5", max_tokens=8_000, messages=sent, tools=TOOLS)
+    compactor.observe(reply)
+    messages.append({"role": "assistant", "content": reply.content})
+    if reply.stop_reason != "tool_use":
+        break
+    messages.append({"role": "user", "content": results_of(reply)})
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline._lazy import lazily
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from foldline._compactor.compactor import Compactor
+    from foldline._compactor.compactors import Compactors
+    from foldline._compactor.degradation import Risk
+    from foldline._compactor.events import Event, FoldDue, Folded, Interleaved, Rewound, Skipped, SummaryFellBack
+    from foldline._compactor.guards import Looping
+    from foldline._errors import (
+        CannotFit,
+        CompactionError,
+        ConfigError,
+        ContextOverflow,
+        FoldlineError,
+        FormatError,
+        ProviderError,
+        SessionError,
+        StateError,
+        SummaryFailed,
+        UnsafeEdit,
+        WireError,
+    )
+    from foldline._fold import Fold, Receipt
+    from foldline._messages import Message, Summary, Usage
+    from foldline._policy import Layer, Policy
+    from foldline._recall import handle, recall_tool, resolve_references
+    from foldline._sessions import Session, SessionFile, open_session
+    from foldline._view import Brief, Edit, Entry, View
+    from foldline._writers.model import ModelSummarizer
+    from foldline._writers.native import NativeSummarizer
+
+__all__ = [
+    "Brief",
+    "CannotFit",
+    "CompactionError",
+    "Compactor",
+    "Compactors",
+    "ConfigError",
+    "ContextOverflow",
+    "Edit",
+    "Entry",
+    "Event",
+    "Fold",
+    "FoldDue",
+    "Folded",
+    "FoldlineError",
+    "FormatError",
+    "Interleaved",
+    "Layer",
+    "Looping",
+    "Message",
+    "ModelSummarizer",
+    "NativeSummarizer",
+    "Policy",
+    "ProviderError",
+    "Receipt",
+    "Rewound",
+    "Risk",
+    "Session",
+    "SessionError",
+    "SessionFile",
+    "Skipped",
+    "StateError",
+    "Summary",
+    "SummaryFailed",
+    "SummaryFellBack",
+    "UnsafeEdit",
+    "Usage",
+    "View",
+    "WireError",
+    "handle",
+    "open_session",
+    "recall_tool",
+    "resolve_references",
+]
+
+__getattr__ = lazily(
+    "foldline",
+    {
+        "_compactor.compactor": ("Compactor",),
+        "_compactor.compactors": ("Compactors",),
+        "_compactor.degradation": ("Risk",),
+        "_compactor.events": (
+            "Event",
+            "FoldDue",
+            "Folded",
+            "Interleaved",
+            "Rewound",
+            "Skipped",
+            "SummaryFellBack",
+        ),
+        "_compactor.guards": ("Looping",),
+        "_errors": (
+            "CannotFit",
+            "CompactionError",
+            "ConfigError",
+            "ContextOverflow",
+            "FoldlineError",
+            "FormatError",
+            "ProviderError",
+            "SessionError",
+            "StateError",
+            "SummaryFailed",
+            "UnsafeEdit",
+            "WireError",
+        ),
+        "_fold": (
+            "Fold",
+            "Receipt",
+        ),
+        "_messages": (
+            "Message",
+            "Summary",
+            "Usage",
+        ),
+        "_policy": (
+            "Layer",
+            "Policy",
+        ),
+        "_recall": (
+            "handle",
+            "recall_tool",
+            "resolve_references",
+        ),
+        "_sessions": (
+            "Session",
+            "SessionFile",
+            "open_session",
+        ),
+        "_view": (
+            "Brief",
+            "Edit",
+            "Entry",
+            "View",
+        ),
+        "_writers.model": ("ModelSummarizer",),
+        "_writers.native": ("NativeSummarizer",),
+    },
+)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return [*__all__, "__version__"]

@@ -1,0 +1,5 @@
+"""`python -m foldline` is the command line."""
+
+from foldline._cli import main
+
+main()

@@ -1,0 +1,178 @@
+"""`foldline context`: how full a session is, what fills it, what was folded."""
+
+from __future__ import annotations
+
+import click
+
+from foldline._cli import LazyGroup
+from foldline._cli.drawing import bar, percent, row, title, tokens, visible
+from foldline._cli.options import chosen_policy, opened, policy_option, print_json, session_options
+from foldline._compactor.degradation import HARD_AFTER, risk_of
+from foldline._desk.inspection import Inspection
+from foldline._desk.inspection import inspect as inspect_session
+from foldline._desk.status import Status
+from foldline._desk.status import status as status_of
+from foldline._desk.summaries import spent
+from foldline._fold import Receipt
+from foldline._relative_time import age
+from foldline._sessions.reading import PastFold
+
+LAYERS = {"prune": "Layer 1 (prune)", "summarize": "Layer 2 (summarize)", "full": "Layer 3 (full)"}
+"""The layers by the numbers that the OpenClaw requirements give them."""
+
+
+EXCHANGE = {
+    "export": ("foldline._cli.export:export", "Write what a session came to know to a file."),
+    "import": ("foldline._cli.export:import_", "Begin a new session with what another came to know."),
+}
+
+
+@click.group(cls=LazyGroup, places=EXCHANGE)
+def context() -> None:
+    """See what fills a session, export its state and import it."""
+
+
+@context.command()
+@session_options
+def status(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """How full the context is, and how the session fares."""
+    policy, _ = chosen_policy(None)
+    found = status_of(opened(session, strict=strict, window=window), policy)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(draw_status(found))
+
+
+@context.command()
+@policy_option
+@session_options
+def inspect(policy: str | None, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """What fills the context, and what a fold would free."""
+    chosen, _ = chosen_policy(policy)
+    found = inspect_session(opened(session, strict=strict, window=window), chosen)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(draw_inspection(found))
+
+
+@context.command()
+@click.option("--depth", type=click.IntRange(1), metavar="N", help="At most so many folds, newest first.")
+@click.option("--facts", is_flag=True, help="Name the facts that were added or lost, with the messages to recall.")
+@session_options
+def history(
+    depth: int | None, facts: bool, session: str | None, as_json: bool, strict: bool, window: int | None
+) -> None:
+    """The folds of a session, newest first."""
+    found = opened(session, strict=strict, window=window).session
+    policy, _ = chosen_policy(None)
+    folds = found.folds()[::-1]
+    if as_json:
+        print_json({"session": found.path, "folds": folds[:depth]})
+    else:
+        click.echo(draw_history(folds, depth, policy.automatic.warn_at, facts=facts))
+
+
+def draw_status(s: Status) -> str:
+    """The status in the layout of the OpenClaw requirements."""
+    auto = f"Enabled (triggers at {s.auto_at:.0%})" if s.auto_enabled else "Disabled"
+    window = f"{s.window:,}" if s.window_known else f"{s.window:,} assumed"
+    lines = [
+        title("Context Status"),
+        row("Total Tokens", f"{s.tokens:,} / {window} ({percent(s.fill)})"),
+        f"{'':<21}{bar(s.fill, width=40)}",
+        row("Counted", f"± {s.error:.1%} ({s.basis})"),
+        *([row("Media", _media(s))] if s.media_bytes or s.images else []),
+        row("Model", s.model or "not named in the file"),
+        row("Auto-Compaction", auto),
+        row("Compaction Count", str(s.compactions)),
+        row("Last Compaction", age(s.last_compaction) or "never"),
+        *([row("Summaries", s.failing)] if s.failing else []),
+        row("Degradation Risk", f"{s.risk.level} ({s.risk.why})"),
+        "",
+        "Recommendations:",
+        *(f"  {line}" for line in s.recommendations),
+    ]
+    if s.faults:
+        lines += ["", "Read around:", *(f"  {fault}" for fault in s.faults)]
+    return "\n".join(lines)
+
+
+def _media(s: Status) -> str:
+    """Pictures and bytes beside the caps that a provider has for them."""
+    images = f"{s.images:,} images" + (f" of {s.max_images:,}" if s.max_images else "")
+    size = f"{s.media_bytes / 1e6:.1f}" + (f" of {s.max_bytes / 1e6:.0f} MB" if s.max_bytes else " MB")
+    return f"{images}, {size}"
+
+
+def draw_inspection(i: Inspection) -> str:
+    """The inspection in the layout of the OpenClaw requirements."""
+    width = max(len(f"{share.tokens:,}") for share in i.shares)
+    lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
+    for share in i.shares:
+        part = share.tokens / i.tokens if i.tokens else 0
+        unit = share.unit.removesuffix("s") if share.count == 1 else share.unit
+        counted = f" ({share.count:,} {unit})" if share.count else ""
+        lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{counted}"))
+    lines += [
+        "",
+        row("Protected", f"{tokens(i.protected)} (recent messages)"),
+        row("Compactable", tokens(i.compactable)),
+    ]
+    lines += ["", "Potential Savings:"]
+    lines += [row(f"  {_layer(s.layer)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
+    if i.largest:
+        wide = max(len(s.name) for s in i.largest)
+        large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {visible(s.unit)}" for s in i.largest)
+        lines += ["", "Largest messages:", *large]
+    return "\n".join(lines)
+
+
+def draw_history(folds: list[PastFold], depth: int | None, warn_at: int, *, facts: bool = False) -> str:
+    """The folds in the layout of the OpenClaw requirements."""
+    standing = [fold for fold in folds if not fold.undone]
+    lines = [title("Compaction History")]
+    for fold in folds[:depth]:
+        lines += [*_drawn(fold), *(_facts(fold.receipt) if facts else ()), ""]
+    newest = standing[0].receipt if standing else Receipt(0, 0)
+    risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost, warn_at)
+    advice = f"recommend fresh start at {warn_at}" if len(standing) < warn_at else f"hard limit {warn_at + HARD_AFTER}"
+    level = f"{risk.level} ({advice})" if warn_at else risk.level
+    lines += [row("Total Compactions", str(len(standing))), row("Risk Level", level)]
+    return "\n".join(lines)
+
+
+def _layer(name: str) -> str:
+    return LAYERS.get(name, f"Layer {name}" if name else "layer unknown")
+
+
+def _drawn(fold: PastFold) -> list[str]:
+    r = fold.receipt
+    by = {"manual": "MANUAL", "threshold": "AUTO", "overflow": "OVERFLOW", "handoff": "HANDOFF"}.get(
+        fold.trigger, "AGENT"
+    )
+    after = f"{r.tokens_after:,}" if r.tokens_after else "?"
+    undone = " (undone)" if fold.undone else ""
+    lines = [
+        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer)}{undone}",
+        f"  {r.tokens_before:,} → {after} tokens",
+    ]
+    if r.messages_folded:
+        lines.append(f"  Compacted: {r.messages_folded} messages")
+    if r.facts_kept + r.facts_lost:
+        repaired = f" ({r.facts_repaired} repaired)" if r.facts_repaired else ""
+        lines.append(f"  Facts:     {r.facts_kept} in view{repaired}, {r.facts_lost} only by recall")
+    if r.instruction:
+        lines.append(f'  Focus:     "{visible(r.instruction)}"')
+    if r.models:
+        lines += [f"  Model:     {spent(r)}", f"  Waited:    {r.waited:.1f} s"]
+    lines += [f"  Failed:    {why}; extraction took its place" for why in r.failures]
+    lines += [f"  Remark:    {visible(remark)}" for remark in r.remarks]
+    return lines
+
+
+def _facts(r: Receipt) -> list[str]:
+    """The facts that a receipt names, each with the id of the message that it came from."""
+    named = [*(("repaired", name) for name in r.repaired), *(("recall", name) for name in r.lost)]
+    return [f"    {r.found_in.get(name, ''):<10} {what:<9} {name}" for what, name in named]

@@ -1,0 +1,117 @@
+"""`foldline context export` and `import`: what a session came to know, for a fresh start anywhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+import click
+
+from foldline._cli import NOTHING_TO_DO
+from foldline._cli.drawing import row, title
+from foldline._cli.options import check_place, opened, print_json, session_options
+from foldline._handoff.exporting import export as export_state
+from foldline._handoff.exporting import write_state
+from foldline._handoff.importing import import_state, piped_state, read_state
+from foldline._handoff.new_session import FORMATS, NewSession
+from foldline._handoff.state import State, encode
+
+KINDS = (
+    "requests", "constraints", "decisions", "findings", "entities", "operations", "errors", "files",
+    "open_work", "next_steps",
+)  # fmt: skip
+
+PIPE = "-"
+"""The file that is standard output where one writes, and standard input where one reads."""
+
+to_option = click.option(
+    "--to",
+    "format",
+    type=click.Choice(FORMATS),
+    default=FORMATS[0],
+    show_default=True,
+    help="The new session's format.",
+)
+into_option = click.option(
+    "--into", metavar="PATH", help="The new file or its folder; without it, where pi keeps this directory's sessions."
+)
+
+
+@click.command("export")
+@click.argument("file")
+@click.option("--redact", is_flag=True, help="Take out keys, tokens and passwords.")
+@session_options
+def export(file: str, redact: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+    """Write what the session came to know to FILE, one JSON document that any agent can take up; - is standard output.
+
+    It is read from the whole session, what was folded away included. Secrets in it stay unless --redact is given.
+    """
+    found = opened(session, strict=strict, window=window).session
+    state, gone = export_state(found, window=window), dict[str, int]()
+    if redact:
+        from foldline._handoff.redaction import redacted
+
+        state, gone = redacted(state)
+    if not state.source.messages:
+        if as_json:
+            print_json({"session": found.path, "path": None})
+        click.echo(f"nothing to export: no messages in {found.path}", err=True)
+        sys.exit(NOTHING_TO_DO)
+    if file == PIPE:
+        data = encode(state)
+        click.echo(data, nl=False)
+        if not as_json:
+            click.echo(draw_export(state, "standard output", len(data), gone if redact else None), err=True)
+        return
+    size = write_state(state, file)
+    if as_json:
+        counts = {kind: len(getattr(state, kind)) for kind in KINDS}
+        print_json(
+            {
+                "session": found.path,
+                "path": file,
+                "bytes": size,
+                "tokens": state.tokens,
+                "facts": counts,
+                "redacted": gone,
+            }
+        )
+    else:
+        click.echo(draw_export(state, file, size, gone if redact else None))
+
+
+@click.command("import")
+@click.argument("file")
+@to_option
+@into_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def import_(file: str, format: str, into: str | None, as_json: bool) -> None:
+    """Open a new session with the state in FILE, whatever agent and model it came from; - is standard input."""
+    check_place(format, into, "--into")
+    state = piped_state(sys.stdin.buffer) if file == PIPE else read_state(file)
+    written = import_state(state, format, into, cwd=os.getcwd())
+    if as_json:
+        print_json(written)
+    else:
+        click.echo(draw_written("Imported", written))
+
+
+def draw_export(state: State, path: str, size: int, gone: Mapping[str, int] | None) -> str:
+    """What a document holds, in figures, and where it was redacted what is gone."""
+    lines = [title("Exported State")]
+    for kind in KINDS:
+        if count := len(getattr(state, kind)):
+            lines.append(row(kind.replace("_", " ").capitalize(), f"{count:,}"))
+    lines += [row("Summary", f"{state.tokens.summary:,} tokens"), row("NewSession", f"{path} ({size:,} bytes)")]
+    if gone is not None:
+        lines.append(row("Redacted", ", ".join(f"{n} {kind}" for kind, n in sorted(gone.items())) or "nothing found"))
+    return "\n".join(lines)
+
+
+def draw_written(what: str, written: NewSession) -> str:
+    """Where a new session is, and what could not be carried into it."""
+    lines = [f"{what}: {written.format} session {written.id}".rstrip(), written.path]
+    if written.left_out:
+        lines.append("Left out: " + ", ".join(f"{n} {kind}" for kind, n in written.left_out.items()))
+    return "\n".join(lines)

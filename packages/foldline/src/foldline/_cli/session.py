@@ -1,0 +1,20 @@
+"""`foldline session`: the sessions on this machine."""
+
+from __future__ import annotations
+
+import click
+
+from foldline._cli import LazyGroup
+
+PLACES = {
+    "list": ("foldline._cli.listing:list_", "The agents' sessions on this machine, and how full each is."),
+    "show": ("foldline._cli.showing:show", "The live context, or what was folded away, a line for each message."),
+    "undo": ("foldline._cli.showing:undo", "Take back the newest fold."),
+    "branch": ("foldline._cli.branch:branch", "A new session from a message of this one on."),
+    "handoff": ("foldline._cli.handoff:handoff", "A new session from what a goal needs of this one."),
+}
+
+
+@click.group(cls=LazyGroup, places=PLACES)
+def session() -> None:
+    """List, show, branch, hand off and undo."""

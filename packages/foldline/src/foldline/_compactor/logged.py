@@ -1,0 +1,37 @@
+"""Folds that a compactor makes, written into the session that holds its messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline._errors import SessionError
+from foldline._fold import Fold
+from foldline._messages import replace
+from foldline._tokens.meter import Meter
+from foldline._view import View, identity
+
+if TYPE_CHECKING:
+    from foldline._sessions import SessionFile
+
+
+def log_fold(session: SessionFile, before: View, after: View, fold: Fold, meter: Meter) -> None:
+    """Writes a fold of what a session shows, under the session's ids.
+
+    Raises `SessionError` where it shows something else, or cannot be written.
+    """
+    entries = session.context.entries
+    same = len(entries) == len(before.entries) and all(
+        identity(entry.message) == identity(message) for entry, (_, message) in zip(before.entries, entries)
+    )
+    if not same:
+        raise SessionError(
+            "it shows other messages than those that were folded; nothing was written", path=session.path
+        )
+    names = {entry.id: id for entry, (id, _) in zip(before.entries, entries)}
+
+    def named(view: View) -> View:
+        return View(tuple(replace(e, id=names.get(e.id, e.id)) for e in view.entries), view.count, view.bound)
+
+    edits = tuple(replace(edit, drop=tuple(names.get(id, id) for id in edit.drop)) for edit in fold.edits)
+    kept = names.get(fold.first_kept, fold.first_kept) if fold.first_kept else None
+    session.fold(named(before), named(after), replace(fold, edits=edits, first_kept=kept), meter)

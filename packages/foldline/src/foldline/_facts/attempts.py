@@ -1,0 +1,67 @@
+"""What was tried, how it ended, and which errors a later success closes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from foldline._facts.types import Command, Fault
+from foldline._messages import replace
+
+
+class Attempts:
+    """Commands, errors and successes while they are followed, each in the order in which it came."""
+
+    def __init__(self) -> None:
+        self.commands: dict[str, Command] = {}
+        self.faults: dict[tuple[str, str], Fault] = {}
+        self.passed: dict[str, int] = {}
+        self._open: dict[str, Fault] = {}
+        """The error that is open of each key."""
+        self._closers: dict[str, set[str]] = {}
+        """The keys that are open, by what may close them."""
+
+    def ran(self, command: str, outcome: str, note: str, at: int) -> None:
+        """Books a run of a command."""
+        old = self.commands.pop(command, None)
+        self.commands[command] = Command(command, outcome, note, 1 + (old.count if old else 0), at)
+
+    def failed(self, fault: Fault) -> None:
+        """Books an error, which takes the place of the open one of its key."""
+        old = self._open.pop(fault.key, None)
+        if old is not None:
+            del self.faults[old.key, old.text]
+        self.faults[fault.key, fault.text] = self._open[fault.key] = fault
+        for closer in _closers(fault.key):
+            self._closers.setdefault(closer, set()).add(fault.key)
+
+    def succeeded(self, key: str, at: int) -> None:
+        """Books a success, which closes the errors of its kind."""
+        self.passed[key] = at
+        program, *targets = key.split() or [""]
+        closer = f"{program} {targets[0].rstrip('/')}" if targets else program
+        for failed in [failed for failed in self._closers.get(closer, ()) if closes(key, failed)]:
+            fault = self._open.pop(failed)
+            self.faults[failed, fault.text] = replace(fault, resolved=True)
+            for each in _closers(failed):
+                self._closers[each].discard(failed)
+
+
+def closes(passed: str, failed: str) -> bool:
+    """Whether the success of one attempt closes the failure of another: the same one, or one with a wider target."""
+    (program, *targets), (tried, *aims) = passed.split() or [""], failed.split() or [""]
+    return program == tried and all(any(_within(aim, target) for aim in aims) for target in targets)
+
+
+def _within(aim: str, target: str) -> bool:
+    return aim == target or aim.startswith((f"{target.rstrip('/')}/", f"{target}::"))
+
+
+def _closers(failed: str) -> Iterator[str]:
+    """The programs with the first target whose success may close a failure: its own aims, and what they lie in."""
+    program, *aims = failed.split() or [""]
+    yield program
+    for aim in aims:
+        yield f"{program} {aim.rstrip('/')}"
+        for i in range(len(aim)):
+            if aim.startswith(("/", "::"), i):
+                yield f"{program} {aim[:i].rstrip('/')}"

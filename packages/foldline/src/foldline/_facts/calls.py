@@ -1,0 +1,169 @@
+"""Calls as they are told: one with its end in a line, and what it brought in a few more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from foldline._facts.outcomes import Outcome
+from foldline._facts.shell import family, only_looks, without_bodies
+from foldline._facts.speech import clean
+from foldline._facts.texts import fields, figures, record_of, rims, sentences
+from foldline._facts.tool_calls import BODIES, CHANGING, Action, arguments_of, words_of
+from foldline._facts.types import Kind
+from foldline._messages import ToolCall, Value
+
+_ARGUMENT = 90
+_CALL = 240
+"""Characters that are told of an argument, and of a call."""
+
+_WHOLE, _SHORT = 100, 400
+"""Characters of an answer that is told beside its call, and of one that is told by its sentences."""
+
+_LINES = 6
+"""Lines that are told of a file that was read or written."""
+
+_EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
+"""An answer that says nothing but that there is one."""
+
+_COMMIT = re.compile(
+    r"(?:^|[\n;&|(])[ \t]{0,8}(?:\w{1,40}=\S{0,80} ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
+)
+"""Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
+
+
+class Called(NamedTuple):
+    """A call that was made, what it is, and where it stands."""
+
+    call: ToolCall
+    action: Action
+    at: int
+    part: int
+
+
+class Ended(Value, frozen=True, dict=True):
+    """A call whose end is known, with what the tool answered."""
+
+    called: Called
+    end: Outcome
+    answer: str = ""
+
+    @cached_property
+    def command(self) -> str:
+        """The command line without what it wrote into files."""
+        return without_bodies(clean(self.called.action.command))
+
+    @cached_property
+    def source(self) -> str:
+        """What was tried, in a line."""
+        return one_line(self.command, _CALL) or _in_words(self.called)
+
+    @property
+    def key(self) -> str:
+        """What it was an attempt at."""
+        return family(self.command) if self.command else " ".join(self.source.split()[:2])
+
+    @cached_property
+    def looks(self) -> bool:
+        """Whether it is a command that only looks, or tries out what would be done."""
+        return bool(self.command) and ("--dry-run" in self.command or only_looks(self.command))
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, in a word; empty where that is not known."""
+        if self.end.failed and self.end.exit:
+            return f"exit {self.end.exit}"
+        return "" if not self.answer and not self.end.exit else "failed" if self.end.failed else "ok"
+
+    @cached_property
+    def changed(self) -> bool:
+        """Whether it is a call that changes something."""
+        touched = any(verb != "read" for verb, _, _ in self.called.action.touches)
+        return touched or bool(words_of(self.called.call.name) & CHANGING)
+
+    @cached_property
+    def commit(self) -> str:
+        """The message of the commit that it made."""
+        action = self.called.action
+        found = _COMMIT.search(action.command) if action.command and not self.end.failed else None
+        return clean(found[1] or found[2] or found[3]).strip() if found else ""
+
+    @property
+    def kind(self) -> Kind:
+        """What the piece is that tells it."""
+        if self.end.failed and not self.looks:
+            return "failure"
+        return "change" if self.changed or self.commit else "call"
+
+    @property
+    def line(self) -> str:
+        """What was called."""
+        if self.commit:
+            return f"git commit: {self.commit}"
+        return f"`{self.source}`" if self.called.action.command else self.source
+
+    @cached_property
+    def tail(self) -> str:
+        """How it ended, where that is to be told; else a short answer, whole."""
+        return self._ending or self.whole
+
+    @cached_property
+    def whole(self) -> str:
+        """The answer, where it is so short that it is told beside the call."""
+        if self._ending or self.called.action.command or len(self.answer) > _SHORT:
+            return ""
+        said = " ".join(self.answer.split())
+        tells = len(said) <= _WHOLE and not _EMPTY.fullmatch(said) and record_of(self.answer) is None
+        return said if tells else ""
+
+    @property
+    def _ending(self) -> str:
+        if self.looks:
+            return ""
+        return "; ".join(filter(None, (self.outcome, self.end.fault))) if self.end.failed else self.end.note
+
+
+def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
+    """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
+    answer, action = ended.answer, ended.called.action
+    if not answer or ended.whole:
+        return "result", []
+    if action.touches and not action.command:
+        return "excerpt", list(wanted_lines(answer))[:_LINES]
+    if (record := record_of(answer)) is not None:
+        return "result", fields(record)
+    if action.command:
+        return "excerpt", [*wanted_lines(answer), *rims(answer)]
+    if len(answer) <= _SHORT:
+        return "result", list(sentences(answer))
+    return "result", [*wanted_lines(answer), *figures(answer)]
+
+
+def _in_words(called: Called) -> str:
+    """A call without a command: its tool, and the arguments that are no bodies of files."""
+    call, action = called.call, called.action
+    if action.touches and not action.command:
+        return clean(f"{call.name} {', '.join(path for _, path, _ in action.touches[:4])}")
+    arguments = arguments_of(call)
+    if isinstance(arguments, str):
+        return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
+    told = (
+        f"{key}={_argument(value)}" for key, value in arguments.items() if key not in BODIES and value not in ("", None)
+    )
+    return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
+
+
+def _argument(value: object) -> str:
+    if isinstance(value, list):
+        return "+".join(map(_argument, value))[: 2 * _ARGUMENT]
+    if isinstance(value, dict):
+        return " ".join(_argument(each) for each in value.values())[: 2 * _ARGUMENT]
+    return one_line(str(value), _ARGUMENT)
+
+
+def one_line(text: str, width: int) -> str:
+    """A text on one line, cut to a width."""
+    text = " ".join(text[: width * 4].split())
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,102 @@
+"""How a tool call ended, read from what the tool answered."""
+
+from __future__ import annotations
+
+import re
+
+from foldline._messages import Text, ToolResult, Value
+
+_EDGE = 3_000
+_EXIT = re.compile(
+    r"(?:return ?code|exit(?:ed)?(?: with)?(?: code| status)?|exit_?code|status code)[\"'>:= ]{1,4}(-?\d{1,3})\b",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(
+    r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|FAIL:|E   \w)"
+    r"|: error(?:\s\w+)?: |: command not found|: No such file or directory|: Permission denied|error TS\d+",
+    re.MULTILINE,
+)
+_HINTS = ("rror", "xception", "Traceback", "fatal:", "panic:", "FAIL", "E   ", "not found", "No such file", "denied")
+_WEAK = re.compile(
+    r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|"
+    r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|files? changed|pass|fail)\b|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
+    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+|Finished",
+    re.MULTILINE,
+)
+_EMPTY = re.compile(r"^(?:Wall time|Chunk ID|Process exited|Original token count|Output:|</?\w+>|\W*)[^\n]{0,40}$")
+
+
+_STATED = re.compile(
+    r"^(?:Process exited with code|Exit code:?) (-?\d{1,3})$|\A<returncode>(-?\d{1,3})</|\A\{[^{}]{0,200}?\"exit_code\": ?(-?\d{1,3})\b",
+    re.MULTILINE,
+)
+"""The exit status as a client states it before an output, which may speak of others."""
+
+_HEAD = 600
+
+
+class Outcome(Value, frozen=True, omit_defaults=True):
+    """How a call ended: whether it failed, its exit status, the line that says why, the line that tells most."""
+
+    failed: bool = False
+    exit: str = ""
+    fault: str = ""
+    note: str = ""
+
+
+def edges(result: ToolResult, edge: int = _EDGE) -> str:
+    """The words of a tool result; of a long one its head and tail."""
+    texts = [p.text for p in result.parts if type(p) is Text]
+    text = texts[0] if len(texts) == 1 else "\n".join(t[:edge] + t[-edge:] if len(t) > 2 * edge else t for t in texts)
+    if len(text) <= 2 * edge:
+        return text
+    head, tail = text[:edge], text[-edge:]
+    return head[: head.rfind("\n") + 1 or edge] + "\n" + tail[tail.find("\n") + 1 :]
+
+
+def outcome(result: ToolResult, text: str, runs: bool) -> Outcome:
+    """How the call ended that `text` answers; only of a command that `runs` may the words alone say that it failed."""
+    if not runs and not result.error:
+        return Outcome()
+    rim = text if len(text) < 800 else text[:400] + "\n" + text[-400:]
+    stated = _STATED.search(text[:_HEAD])
+    codes = [next(filter(None, stated.groups()))] if stated else _EXIT.findall(rim)
+    code = codes[-1] if codes else ""
+    tail = text[-1_500:]
+    strong = list(_STRONG.finditer(tail)) if code != "0" and any(hint in tail for hint in _HINTS) else []
+    failed = (
+        result.error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
+    )
+    fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
+    note = ""
+    if runs:
+        end = tail[-700:]
+        for tell in _TELLS.finditer(end):
+            note = _line(end, tell.start())
+    return Outcome(failed, code, fault, note[:160])
+
+
+def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
+    """The line that says best why a call failed."""
+    for found in reversed(strong):
+        line = _line(text, found.start())
+        if not line.startswith("Traceback"):
+            return line[:300]
+    for found in _WEAK.finditer(text):
+        line = _line(text, found.start())
+        if line and not _EXIT.search(line):
+            return line[:300]
+    lines = [
+        line for line in text.splitlines() if line.strip() and not _EMPTY.match(line.strip()) and not _EXIT.search(line)
+    ]
+    return " ".join(lines[-1].split())[:300] if 0 < len(lines) <= 4 else ""
+
+
+def _line(text: str, position: int) -> str:
+    start = text.rfind("\n", 0, position + 1) + 1 if text[position : position + 1] != "\n" else position + 1
+    end = text.find("\n", start)
+    return " ".join(text[start : len(text) if end < 0 else end][:600].split())

@@ -1,0 +1,43 @@
+"""The pieces that are told of a conversation, while they are gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import Literal
+
+from foldline._facts.literals import literals
+from foldline._facts.texts import lines_with
+from foldline._facts.types import Kind, Piece
+from foldline._messages import replace
+
+Teller = Literal["user", "agent", "tool", "peer", "harness"]
+
+
+class Pieces:
+    """Pieces as they are told; `wanted` are the literals that the user or the agent wrote somewhere."""
+
+    def __init__(self, wanted: Set[str]) -> None:
+        self._wanted = wanted
+        self._told: list[Piece] = []
+        self._of_user: dict[int, list[int]] = {}
+
+    def tell(self, text: str, at: int, part: int, kind: Kind, by: Teller, *, edge: bool = False, used: int = 0) -> None:
+        """Adds a piece; what a call brought is `used` by as many of its literals as are wanted, and so much more."""
+        if kind in ("result", "excerpt"):
+            used += sum(word in self._wanted for word in literals(text))
+        if by == "user":
+            self._of_user.setdefault(at, []).append(len(self._told))
+        self._told.append(Piece(text, at, part, by, kind, used, edge))
+
+    def again(self, at: int) -> None:
+        """Counts once more what the user said in a message."""
+        for i in self._of_user.get(at, ()):
+            self._told[i] = replace(self._told[i], times=self._told[i].times + 1)
+
+    def wanted_lines(self, text: str, searched: int | None = None) -> Iterator[str]:
+        """The lines of an output that hold what the user or the agent wrote as well; `searched` are the characters looked at."""
+        return lines_with(text, self._wanted, literals(text[:searched]))
+
+    def in_order(self) -> tuple[Piece, ...]:
+        """The pieces in the order in which they happened."""
+        return tuple(sorted(self._told, key=lambda piece: (piece.at, piece.part)))

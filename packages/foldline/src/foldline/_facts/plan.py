@@ -1,0 +1,77 @@
+"""The agent's plan, one change after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from foldline._facts import tool_calls
+from foldline._facts.speech import clean
+from foldline._facts.types import Todo
+from foldline._messages import replace
+
+FEWEST_BOXES = 2
+"""Boxes from which an answer is a plan."""
+
+_TICKED = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
+_SHOWN = re.compile(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
+"""An item with its box, as an agent writes it, and as tools show it."""
+
+_NUMBERED = re.compile(r"#(\d+)\b")
+
+
+class Plan:
+    """The items of a plan in their last state, and when it was written whole last."""
+
+    def __init__(self, todos: Iterable[Todo] = ()) -> None:
+        self.todos = list(todos)
+        self.at: int | None = None
+        self._places = _places(self.todos)
+
+    def put(self, todo: Todo, *, known: bool = True) -> None:
+        """Adds an item, or brings the first one of its number or its words to a new state, where that is `known`."""
+        keys = _keys(todo)
+        place = min((self._places[key] for key in keys if key in self._places), default=None)
+        if place is None:
+            self._places.update(dict.fromkeys(keys, len(self.todos)))
+            self.todos.append(todo)
+            return
+        old = self.todos[place]
+        status = todo.status if known else old.status
+        self.todos[place] = replace(todo, text=todo.text or old.text, status=status, id=todo.id or old.id)
+        if _keys(self.todos[place]) != _keys(old):
+            self._places = _places(self.todos)
+
+    def told(self, plan: tool_calls.Plan, answer: str, at: int) -> None:
+        """Books what a plan tool was told; an item without a number may have it from the `answer`."""
+        if plan.whole:
+            self.todos, self.at, self._places = [], at, {}
+        for id, text, status in plan.items:
+            if not id and not plan.whole and (numbered := _NUMBERED.search(answer[:200])):
+                id = numbered[1]
+            self.put(Todo(clean(text), status or "pending", id, at), known=bool(status))  # type: ignore[arg-type]
+
+    def written(self, text: str, at: int) -> None:
+        """Books the items that an agent wrote with their boxes."""
+        if "- [" in text or "* [" in text:
+            self._tick(_TICKED.findall(text), at)
+
+    def shown(self, answer: str, at: int) -> None:
+        """Books a plan as a tool shows it, with boxes that are ticked or not."""
+        boxes = _SHOWN.findall(answer[:8_000]) if "[ ]" in answer else []
+        if len(boxes) >= FEWEST_BOXES:
+            self._tick(boxes, at)
+
+    def _tick(self, boxes: Iterable[tuple[str, str]], at: int) -> None:
+        for mark, text in boxes:
+            self.put(Todo(text.strip(), "pending" if mark == " " else "done", at=at))
+
+
+def _keys(todo: Todo) -> list[tuple[str, str]]:
+    """By what an item is found again."""
+    return [(kind, value) for kind, value in (("id", todo.id), ("text", todo.text)) if value]
+
+
+def _places(todos: list[Todo]) -> dict[tuple[str, str], int]:
+    """Where each item stands first."""
+    return {key: place for place in reversed(range(len(todos))) for key in _keys(todos[place])}

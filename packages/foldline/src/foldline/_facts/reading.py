@@ -1,0 +1,135 @@
+"""One pass over messages that reads their facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from foldline._facts.foreign import facts_of_prose
+from foldline._facts.literals import literals
+from foldline._facts.merging import bounded, from_data, merge
+from foldline._facts.pieces import Pieces
+from foldline._facts.plan import Plan
+from foldline._facts.said import Said, asked
+from foldline._facts.speakers import Span, spoken
+from foldline._facts.speech import clean, is_summary
+from foldline._facts.text_calls import call_in
+from foldline._facts.told import facts_of_page, is_page
+from foldline._facts.types import Facts
+from foldline._facts.work import CALLS_FROM, Work
+from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, replace
+
+_SCANNED, _LEAST_EDGE, _MOST_EDGE = 600_000, 1_000, 12_000
+"""Characters of tool outputs that are searched, and of each the least and the most of its head and of its tail."""
+
+
+def facts_of(messages: Iterable[Message]) -> Facts:
+    """The facts of messages; a summary among them contributes the facts behind it, or what its prose says."""
+    facts = Facts()
+    batch: list[Message] = []
+    for message in messages:
+        earlier = [f for p in message.parts if (f := _behind(message, p)) is not None]
+        if not earlier:
+            batch.append(message)
+            continue
+        facts = merge(facts, bounded(_facts_in(batch)))
+        for each in earlier:
+            facts = merge(facts, each)
+        batch = [replace(message, parts=tuple(p for p in message.parts if _behind(message, p) is None))]
+    return merge(facts, bounded(_facts_in(batch)))
+
+
+def _behind(message: Message, part: object) -> Facts | None:
+    """The facts behind a summary, ours or another compactor's; None for a part that is no summary."""
+    if type(part) is Summary:
+        facts = from_data(part.facts) if part.facts else Facts()
+        return facts if facts != Facts() else _told(part.text)
+    if type(part) is Text and message.role == "user" and is_summary(part.text):
+        return _told(part.text)
+    return None
+
+
+def _told(text: str) -> Facts:
+    return facts_of_page(text) if is_page(text) else facts_of_prose(text)
+
+
+def user_words(messages: Sequence[Message]) -> Iterator[str]:
+    """What the user says in each message that holds words of the user's."""
+    for spans in spoken(messages):
+        said = "\n".join(span.text for span in spans if span.by == "user").strip()
+        if said:
+            yield said
+
+
+def _facts_in(messages: Sequence[Message]) -> Facts:
+    """The facts of messages without summaries among them."""
+    spans = spoken(messages)
+    pieces, plan = Pieces(_written(messages, spans)), Plan()
+    results = {result.call_id for message in messages for result in message.results}
+    said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages))
+    reports = _reports(messages, spans)
+    observed = {at - 1 for at, each in enumerate(spans) if at and any(span.by == "tool" for span in each)}
+    for at, message in enumerate(messages):
+        told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
+        new = said.ask(told, at)
+        for part, span in enumerate(told):
+            if at in observed and span.by == "agent" and (acting := call_in(span.text)):
+                work.act(acting.call, at)
+                span = Span("agent", acting.words.strip())
+            if span.by == "tool" and span.text:
+                work.observe(span.text, at, part)
+            elif span.text and (new or not asked(span)):
+                said.read(span, at, part, report=at in reports)
+        for part, each in enumerate(message.parts, CALLS_FROM):
+            if type(each) is ToolCall:
+                work.call(each, at, part, answered=each.id in results)
+            elif type(each) is ToolResult:
+                work.result(each, at)
+    return Facts(
+        requests=tuple(said.requests.values()),
+        rules=tuple(said.rules.values()),
+        pieces=pieces.in_order(),
+        files=tuple(work.trails.files.values()),
+        commands=tuple(work.attempts.commands.values()),
+        faults=tuple(work.attempts.faults.values()),
+        todos=tuple(plan.todos),
+        passed=work.attempts.passed,
+        plan_at=plan.at,
+        repository=work.repository,
+        end=len(messages),
+    )
+
+
+def _edge(messages: Sequence[Message]) -> int:
+    """How many characters are read of the head of each tool output, and of its tail: the fewer, the more there are."""
+    results = sum(1 for message in messages for _ in message.results)
+    return max(_LEAST_EDGE, min(_MOST_EDGE, _SCANNED // (2 * (1 + results))))
+
+
+def _written(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> frozenset[str]:
+    """The literals that the user or the agent wrote, in words or in the arguments of calls."""
+    found: set[str] = set()
+    for message, said in zip(messages, spans):
+        for span in said:
+            if span.by in ("user", "agent"):
+                text = span.text
+                found.update(literals(text if len(text) < 12_000 else text[:8_000] + text[-4_000:]))
+        for call in message.calls:
+            found.update(literals(call.arguments[:4_000]))
+    return frozenset(found)
+
+
+def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> set[int]:
+    """The messages in which the agent reports: the last that it says in a turn, with no call behind it."""
+    reports: set[int] = set()
+    last: int | None = None
+    for at, message in enumerate(messages):
+        if any(span.by == "user" for span in spans[at]):
+            if last is not None:
+                reports.add(last)
+            last = None
+        if message.role == "assistant":
+            words = any(span.by == "agent" and span.text.strip() for span in spans[at])
+            last = None if any(True for _ in message.calls) else at if words else last
+    if last is not None:
+        reports.add(last)
+    return reports

@@ -1,0 +1,230 @@
+"""What a user's sentence is to the work: a rule that stands, an order for one turn, one taken back, or none of these.
+
+Cues decide: patterns of each language, in `words/<language>.toml`. Who types a rule types it in a few words, so that a
+long message, which holds pasted reviews, reports and plans for the most part, has only the rules that it marks as such:
+in capitals, or as a list under a title. A rule that is none is worse than one that is missed. What the cues are worth
+is printed by `scripts/measure_rules.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from foldline._facts.splitting import BULLET, sentences
+
+Lifetime = Literal["none", "standing", "once", "back"]
+
+LIFETIMES: tuple[Lifetime, ...] = ("standing", "once", "back")
+
+LANGUAGES = ("en", "de", "es", "id", "ja", "ko", "zh")
+"""Those that have cues."""
+
+SHORT = 800
+"""Characters that a message may have whose every sentence is judged; a wide letter counts as two and a half."""
+
+_WIDE_LETTER = 2.5
+_LONGEST = 320
+"""Characters of a sentence that may be a rule."""
+
+_LITERAL = re.compile(
+    r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
+    r"|https?://\S+|<[^<>\n]{1,80}>|(?:[~.\w-]{0,80}/){2,}[\w./*~-]*|[~.]{0,2}/[\w.*~-]+"
+)
+"""What is quoted, and names of files and pages: what they say is not what the user says."""
+
+_NAMED = "¤"
+_SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
+_SAMPLE = 4_000
+"""Characters of a message from which its language is told."""
+
+_LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?\S+")
+"""A name and its value."""
+
+_TITLE = 60
+"""Characters of the longest line over a list that says what its items are."""
+
+
+def rules_in(message: str) -> list[tuple[str, Lifetime]]:
+    """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
+
+    The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
+    is told where an item needs it. What stands right below another title ("She wrote:"), or as a line amid others, was
+    more often pasted than typed.
+    """
+    language = language_of(message)
+    said = list(sentences(message))
+    short = sum(len(each.text) for each in said) + (_WIDE_LETTER - 1) * sum(map(_wide, message)) <= SHORT
+    found: list[tuple[str, Lifetime]] = []
+    title = ""
+    above: Lifetime = "none"
+    quoted = False
+    for each in said:
+        text = each.text
+        spoken = _script(text) or language
+        quoted &= not each.apart
+        if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
+            called = _called(text, spoken)
+            title, above = text, called if each.heads else "none"
+            quoted = each.titled and not each.heads and called == "none"
+            continue
+        if quoted or (short and each.amid and not each.item):
+            continue
+        kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
+        if not each.item:
+            above = "none"
+        elif short and kind == "none" != above and not text.endswith(("?", "？")):
+            if title:
+                found.append((title, above))
+            title, kind = "", above
+        if kind != "none":
+            found.append((text, kind))
+    return found
+
+
+def _called(title: str, language: str) -> Lifetime:
+    """What a line calls that which stands below it."""
+    cues = _cues(language)
+    ruling = cues is not None and len(title) <= _TITLE and cues.title.search(normal(title).strip(" *_:"))
+    return "standing" if ruling else "none"
+
+
+def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifetime:
+    """How long what a user's sentence orders is to hold; `none` where it orders nothing beyond the task itself.
+
+    With `loud` only what stands in capitals orders anything.
+    """
+    cues = _cues(language or language_of(sentence))
+    if cues is None or len(sentence) > _LONGEST:
+        return "none"
+    text = normal(sentence)
+    shouted = not text.isupper() and cues.loud.search(text) is not None
+    if loud and not shouted:
+        return "none"
+    stands = shouted or cues.standing.search(text) is not None
+    once = cues.once.search(text) is not None or (stands and cues.passing.search(text) is not None)
+    back = cues.back.search(text) is not None
+    if not (stands or once or back) or cues.none.search(text):
+        return "none"
+    if back:
+        return "back"
+    if once:
+        return "once"
+    return "standing" if stands else "none"
+
+
+def normal(sentence: str) -> str:
+    """A sentence on one line without its bullet, with a sign for each literal."""
+    bullet = BULLET.match(sentence)
+    text = " ".join(sentence[bullet.end() if bullet else 0 :].translate(_SIGNS).split())
+    return _LITERAL.sub(_NAMED, text)
+
+
+def _wide(letter: str) -> bool:
+    return letter >= "\u2e80"
+
+
+# --- languages ---
+
+_SCRIPTS = (("ko", "\uac00-\ud7af"), ("ja", "\u3040-\u30ff"), ("zh", "\u4e00-\u9fff"), ("ru", "\u0400-\u04ff"))
+_SCRIPT = tuple((name, re.compile(f"[{letters}]")) for name, letters in _SCRIPTS)
+_OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u2c00-\u2dff\ua000-\uabff]")
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+
+
+def language_of(text: str) -> str:
+    """The language of a text by its script and its commonest words; English where nothing speaks against it."""
+    text = text[:_SAMPLE]
+    script = _script(text)
+    if script or _OTHER_SCRIPT.search(text):
+        return script
+    words = set(_WORD.findall(text.lower()))
+    count = {name: len(words & known) for name, known in _common()}
+    best = max(count, key=lambda name: count[name])
+    return best if count[best] or text.isascii() else ""
+
+
+def _script(text: str) -> str:
+    """The language that a script tells; half as many letters of it as of Latin ones are enough, for they say more."""
+    if text.isascii():
+        return ""
+    latin = sum(map(str.isascii, text))
+    for name, letters in _SCRIPT:
+        count = len(letters.findall(text))
+        if (count and count * 3 >= latin - count) or count >= 12:
+            return name
+    return ""
+
+
+@cache
+def _common() -> tuple[tuple[str, frozenset[str]], ...]:
+    """The commonest words of the languages that are written in Latin letters; the first wins a tie."""
+    said = ((name, frozenset(_table(name).words.split())) for name in LANGUAGES)
+    return tuple((name, words) for name, words in said if words)
+
+
+# --- cues ---
+
+
+class Table(msgspec.Struct, forbid_unknown_fields=True):
+    """A language's file: patterns by what they say of a sentence that holds them, and parts that patterns share."""
+
+    cues: dict[str, list[str]]
+    parts: dict[str, str] = {}
+    words: str = ""
+    """The commonest words of a language that is written in Latin letters."""
+
+
+class Cues(NamedTuple):
+    """What is looked for in a sentence."""
+
+    loud: re.Pattern[str]
+    """In capitals: it stands, wherever it is."""
+    title: re.Pattern[str]
+    """The items below it stand."""
+    standing: re.Pattern[str]
+    passing: re.Pattern[str]
+    """What stands does so for this turn only."""
+    once: re.Pattern[str]
+    back: re.Pattern[str]
+    none: re.Pattern[str]
+    """Whatever else it holds: a question, a report, what somebody else says."""
+
+
+@cache
+def _cues(language: str) -> Cues | None:
+    """The cues of a language, read once; none where there are none."""
+    if language not in LANGUAGES:
+        return None
+    table = _table(language)
+    either = {kind: _either(patterns, table.parts) for kind, patterns in table.cues.items()}
+    flags = {kind: re.NOFLAG if kind == "loud" else re.IGNORECASE for kind in either}
+    return Cues(**{kind: re.compile(pattern, flags[kind]) for kind, pattern in either.items()})
+
+
+@cache
+def _table(language: str) -> Table:
+    from importlib.resources import files  # slow to import, and needed at the first fold only
+
+    path = files("foldline._facts") / "words" / f"{language}.toml"
+    return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Table)
+
+
+_BEGINNINGS = {"^": "^", "<begin>": "<begin>", r"\b": r"\b(?=\w)", "": ""}
+"""How patterns begin, and what is tried once for all that begin alike."""
+
+
+def _either(patterns: list[str], parts: dict[str, str]) -> str:
+    """Patterns as one, with their parts written out."""
+    grouped: dict[str, list[str]] = {}
+    for pattern in patterns:
+        begins = next(each for each in _BEGINNINGS if pattern.startswith(each))
+        grouped.setdefault(begins, []).append(pattern.removeprefix(begins))
+    whole = "|".join(f"{_BEGINNINGS[begins]}(?:{'|'.join(rest)})" for begins, rest in grouped.items())
+    for name, part in parts.items():
+        whole = whole.replace(f"<{name}>", part)
+    return whole

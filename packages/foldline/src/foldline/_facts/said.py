@@ -1,0 +1,114 @@
+"""What is said in a conversation: requests, rules, statements, what was pasted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from foldline._facts.again import taken_back
+from foldline._facts.pieces import Pieces
+from foldline._facts.plan import Plan
+from foldline._facts.rules import rules_in
+from foldline._facts.speakers import Span
+from foldline._facts.speech import project_rules
+from foldline._facts.texts import LONGEST, said_in, sentences
+from foldline._facts.types import Kind, Request, Rule
+from foldline._messages import replace
+
+REQUEST_CHARACTERS = 12_000
+
+_STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
+"""Characters of a statement from which only its head and tail are read."""
+
+_PEER, _PEER_SENTENCES = 8_000, 12
+"""Characters and sentences that are read of what another agent says."""
+
+_PASTED = 8_000
+"""Characters of pasted text that are searched for literals."""
+
+_COMMAND = re.compile(
+    r"<command-message>[^<]*</command-message>\s*<command-name>\s*(/[\w:-]+)\s*</command-name>"
+    r"|<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>"
+)
+"""A command that the user gave for the agent to carry out, as Claude Code writes it: of those for the client itself the name stands first."""
+
+_BODY, _BODY_SENTENCES = 1_000, 2
+"""Characters and sentences that are read of what such a command says."""
+
+
+class Said:
+    """Requests and rules while they are read, by their words, in the order in which they were said last and first."""
+
+    def __init__(self, pieces: Pieces, plan: Plan) -> None:
+        self.requests: dict[str, Request] = {}
+        self.rules: dict[str, Rule] = {}
+        self._pieces = pieces
+        self._plan = plan
+
+    def ask(self, spans: Iterable[Span], at: int) -> bool:
+        """Takes down what a message asks for, all of it as one request; answers whether it was not asked for before."""
+        words = "\n".join(filter(None, map(asked, spans)))
+        size = len(words)
+        if size > REQUEST_CHARACTERS:
+            head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
+            words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
+        known = self.requests.pop(words, None)
+        if known is not None:
+            self.requests[words] = replace(known, times=known.times + 1)
+            self._pieces.again(known.at)
+        elif words:
+            self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0)
+        return known is None
+
+    def read(self, span: Span, at: int, part: int, *, report: bool) -> None:
+        """Reads words of anyone but a tool; `report` says that with them a turn of the agent ends."""
+        text = span.text
+        if words := asked(span):
+            for each in said_in(words):
+                self._pieces.tell(each, at, part, "said", "user")
+            self._bind(words, at)
+        elif span.by == "agent":
+            self._statement(text, at, part, report)
+        elif span.by == "command" and not text.startswith("<"):
+            for each in list(sentences(text[:_BODY]))[:_BODY_SENTENCES]:
+                self._pieces.tell(each, at, part, "said", "harness")
+        elif span.by == "harness" and (rules := project_rules(text)):
+            heading = rules.strip().splitlines()[0]
+            self.rules.setdefault(heading, Rule(heading, at, "project"))
+        elif span.by == "peer" and text[0] not in "{[":
+            for each in list(sentences(text[:_PEER]))[:_PEER_SENTENCES]:
+                self._pieces.tell(each, at, part, "said", "peer")
+        elif span.by == "paste":
+            self._paste(text, at, part)
+
+    def _bind(self, words: str, at: int) -> None:
+        """The rules in the user's words; one that they take back is none any more."""
+        for text, lifetime in rules_in(words):
+            if lifetime == "back":
+                over = taken_back(text, words, [known for known, rule in self.rules.items() if rule.at < at])
+                self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
+            elif lifetime in ("standing", "once") and text not in self.rules:
+                self.rules[text] = Rule(text, at, "user", lifetime)
+
+    def _statement(self, text: str, at: int, part: int, report: bool) -> None:
+        kind: Kind = "report" if report else "thought"
+        read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
+        said = list(sentences(read))
+        for i, each in enumerate(said):
+            if report or not each.endswith((":", "：", "…")):
+                self._pieces.tell(each, at, part, kind, "agent", edge=report and i in (0, len(said) - 1))
+        self._plan.written(text, at)
+
+    def _paste(self, text: str, at: int, part: int) -> None:
+        """Tells of what was pasted how it begins and ends, and the lines that somebody wrote of."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        wanted = self._pieces.wanted_lines(text, _PASTED)
+        for line in dict.fromkeys((*lines[:1], *wanted, *lines[-1:])):
+            self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
+
+
+def asked(span: Span) -> str:
+    """What the user asks for in a span: words, or a command for the agent; empty where nothing is."""
+    if span.by == "command" and (called := _COMMAND.search(span.text)):
+        return (called[1] or called[2]).strip()
+    return span.text if span.by == "user" else ""

@@ -1,0 +1,213 @@
+"""What a shell command does to files, read from its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from posixpath import basename, isabs, join, normpath
+from typing import NamedTuple
+
+from foldline._facts.patches import patch_actions
+
+Touch = tuple[str, str, str]
+"""An action, a path, and for a rename the new path; `written` is created or modified, as the facts before it tell."""
+
+_LIMIT = 20_000
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
+_TOKEN = re.compile(
+    r"#[^\n]*|\\\n|(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<arrow>>>?|<)|(?P<op>&&|\|\||\|&?\s*|[;&\n()])"
+)
+_WRITES_IN_CODE = re.compile(
+    r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
+)
+_ARROWS = {">": "written", ">>": "modified"}
+_AROUND = frozenset({"", "cd", "echo", "true", "exit", "export", "set", "source", "sleep", "printf"})
+"""Programs that are no attempt at anything, but stand around one."""
+
+_FAMILY, _FAMILY_WORDS = 4_000, 5
+"""Characters of a command that are read for its family, and the most words that this has."""
+
+_READERS = frozenset({"cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "tac", "view"})
+_WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})
+_NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
+
+
+def touches(command: str) -> Iterator[Touch]:
+    """The files that a command line creates, changes, reads, deletes or renames."""
+    command = command[:_LIMIT]
+    bare, bodies = _without_heredocs(command)
+    for body in bodies:
+        if "*** " in body:
+            yield from patch_actions(body)
+    for found in _WRITES_IN_CODE.finditer(command):
+        path = found[1] or found[2] or found[3]
+        if not _NOT_A_PATH.search(path):
+            yield "written", path, ""
+    where = ""
+    for words, outputs, _ in _steps(bare):
+        name, args = _program(words)
+        if name == "cd" and args:
+            where = join(where, args[0]) if not _NOT_A_PATH.search(args[0]) else ""
+        for action, path, to in _segment(name, args, outputs):
+            yield action, _at(where, path), _at(where, to)
+
+
+def _without_heredocs(command: str) -> tuple[str, list[str]]:
+    """The command without the bodies of its heredocs, and the bodies."""
+    bodies: list[str] = []
+    kept: list[str] = []
+    rest = command
+    while found := _HEREDOC.search(rest):
+        line_end = rest.find("\n", found.end())
+        if line_end < 0:
+            break
+        stop = re.compile(rf"^\s*{re.escape(found[2])}\s*$", re.MULTILINE).search(rest, line_end + 1)
+        body_end = stop.start() if stop else len(rest)
+        bodies.append(rest[line_end + 1 : body_end])
+        kept.append(f"{rest[: found.start()]}<<…{rest[found.end() : line_end + 1]}")
+        rest = rest[stop.end() :] if stop else ""
+    return "".join([*kept, rest]), bodies
+
+
+_LOOKS = re.compile(
+    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
+    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[)\b"
+)
+
+
+def only_looks(command: str) -> bool:
+    """Whether a command only looks, so that it is no error where it finds nothing."""
+    return _LOOKS.match(command) is not None
+
+
+def without_bodies(command: str) -> str:
+    """The command without the bodies of its heredocs, which stand in files."""
+    return _without_heredocs(command[:_LIMIT])[0] if "<<" in command else command
+
+
+def family(command: str) -> str:
+    """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
+    steps = list(_steps(command[:_FAMILY]))
+    attempts = [step for step in steps if _program(step.words)[0] not in _AROUND]
+    own = [step for step in attempts if not step.aside]
+    name, args = next((_program(step.words) for step in (*own[-1:], *attempts[:1], *steps[-1:])), ("", []))
+    flags = [arg for arg in args[:2] if arg == "-m"]
+    words = " ".join([name, *flags, *(arg for arg in args if not arg.startswith("-"))]).split()
+    return " ".join(words[:_FAMILY_WORDS])
+
+
+def programs(command: str) -> Iterator[tuple[str, list[str]]]:
+    """The programs that a command line runs, each with its arguments; of git without the options before its subcommand."""
+    for words, _, _ in _steps(without_bodies(command[:_LIMIT])):
+        name, args = _program(words)
+        while name == "git" and args and args[0].startswith("-"):
+            args = args[2 if args[0] in _GIT_OPTIONS else 1 :]
+        yield name, args
+
+
+_GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
+"""Options of git with a word of their own behind them."""
+
+
+class _Step(NamedTuple):
+    """A simple command: its words, its redirections as (action, path), and whether it only serves another one."""
+
+    words: list[str]
+    outputs: list[tuple[str, str]]
+    aside: bool
+
+
+def _steps(command: str) -> Iterator[_Step]:
+    """The simple commands of a line; one behind a pipe or in a substitution serves another."""
+    words: list[str] = []
+    outputs: list[tuple[str, str]] = []
+    arrow, aside = "", False
+    for found in _TOKEN.finditer(command):
+        if (quoted := found["word"]) is not None:
+            word = _unquote(quoted)
+            if arrow in _ARROWS:
+                outputs.append((_ARROWS[arrow], word))
+            elif not arrow:
+                words.append(word)
+            arrow = ""
+        elif found["arrow"]:
+            arrow = found["arrow"]
+            if words and words[-1] in ("1", "2"):
+                words.pop()
+        elif found["op"] == "&" and arrow:
+            arrow = "&"  # `>&2`: the word that follows is no file
+        elif op := found["op"]:
+            if words or outputs:
+                yield _Step(words, outputs, aside)
+            aside = _serves(op, words)
+            words, outputs, arrow = [], [], ""
+    if words or outputs:
+        yield _Step(words, outputs, aside)
+
+
+def _serves(op: str, before: list[str]) -> bool:
+    """Whether what follows an operator reads another step's output, or stands in its words or behind them."""
+    substituted = op == "(" and bool(before) and before[-1].endswith("$")
+    return substituted or op == ")" or (op != "||" and op.startswith("|"))
+
+
+def _unquote(word: str) -> str:
+    return re.sub(r"\\(.)|[\"']", lambda m: m[1] or "", word) if '"' in word or "'" in word or "\\" in word else word
+
+
+def _program(words: list[str]) -> tuple[str, list[str]]:
+    i = 0
+    while i < len(words) and (words[i] in _WRAPPERS or re.match(r"\w+=", words[i]) or words[i].isdigit()):
+        i += 1
+    return (basename(words[i]), words[i + 1 :]) if i < len(words) else ("", [])
+
+
+def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iterator[Touch]:
+    for action, path in outputs:
+        if _is_path(path):
+            yield action, path, ""
+    if name == "git" and args[:1] == ["rm"] and "--cached" in args:
+        return
+    if name == "git" and args[:1] in (["mv"], ["rm"], ["restore"]):
+        name, args = ("touched" if args[0] == "restore" else args[0]), args[1:]
+    paths = [a for a in args if _is_path(a)]
+    if name in ("rm", "unlink", "rmdir"):
+        yield from (("deleted", p, "") for p in paths)
+    elif name == "mv" and len(paths) >= 2:
+        yield from (("renamed", p, _into(p, paths[-1], len(paths) > 2)) for p in paths[:-1])
+    elif name == "cp" and len(paths) >= 2:
+        yield from (("written", _into(p, paths[-1], len(paths) > 2), "") for p in paths[:-1])
+    elif name == "mkdir":
+        yield from (("created", p.rstrip("/") + "/", "") for p in paths)
+    elif name in ("touch", "tee"):
+        yield from (("written", p, "") for p in paths)
+    elif name == "touched":
+        yield from (("modified", p, "") for p in paths)
+    elif name in ("sed", "perl") and any(re.match(r"-\w*i|--in-place", a) for a in args):
+        scripted = any(re.match(r"-\w*e", a) for a in args)
+        plain = [a for a in args if a and not a.startswith("-")]
+        yield from (("modified", p, "") for p in plain[0 if scripted and name == "sed" else 1 :] if _is_path(p))
+    elif name == "sed":
+        yield from (("read", p, "") for p in [a for a in args if a and not a.startswith("-")][1:] if _is_path(p))
+    elif name in _READERS and not outputs:
+        yield from (("read", p, "") for p in paths if "/" in p or "." in p)
+    elif name in ("curl", "wget"):
+        yield from (("written", v, "") for o, v in pairwise(args) if o in ("-o", "-O", "--output") and _is_path(v))
+
+
+def _into(source: str, target: str, many: bool) -> str:
+    """Where a file lands: inside the target when that is a directory."""
+    return join(target, basename(source)) if many or target.endswith("/") or target in (".", "..") else target
+
+
+def _is_path(word: str) -> bool:
+    return 0 < len(word) <= 300 and not _NOT_A_PATH.search(word) and word not in (".", "..", "/")
+
+
+def _at(where: str, path: str) -> str:
+    """A path as seen from an absolute directory; elsewhere as it was written."""
+    if not path or not isabs(where) or isabs(path) or path.startswith("~"):
+        return path.removeprefix("./")
+    joined = join(where, path.removeprefix("./"))
+    return normpath(joined) + "/" * joined.endswith("/") if ".." in path else joined

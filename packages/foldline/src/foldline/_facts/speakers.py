@@ -1,0 +1,301 @@
+"""Who speaks: every text of a conversation with its speaker, before anything is read out of it.
+
+First come the marks of the file (`Text.by`), then what `wrappers` knows of the texts of clients, then who acts by
+text, then what a user pasted. What nobody else wrote is the user's own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from foldline._facts import pasted
+from foldline._facts import wrappers as known
+from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, text_of
+
+
+class Span(NamedTuple):
+    """A piece of a message's words, as they stand there, and whose they are."""
+
+    by: Speaker
+    text: str
+
+
+def spoken(
+    messages: Sequence[Message], speaker: Callable[[Message], Speaker | None] | None = None
+) -> list[tuple[Span, ...]]:
+    """The words of each message in order, with their speakers; `speaker` says whose a message is where the host knows.
+
+    Words are texts, what a tool says for the agent (its questions, its report), and what the user answered it. Thinking,
+    calls, other results and summaries are none. Only blanks between the pieces are left out.
+    """
+    asking = {call.id: call.name for message in messages for call in message.calls if call.name in known.ASKS}
+    observed = _observed(messages)
+    made: list[tuple[Span, ...]] = []
+    for at, message in enumerate(messages):
+        mark = speaker(message) if speaker else None
+        made.append(tuple(_of(message, mark or "", at in observed, asking)))
+    return made
+
+
+def spans_of(text: str, by: Speaker = "") -> tuple[Span, ...]:
+    """The pieces of a text in the user's role; `by` is the file's mark, empty or `user`."""
+    return tuple(
+        Span("paste", piece) if is_paste else Span(who, piece)
+        for who, words, whole in _pieces(text, by)
+        for is_paste, given in (pasted.parts(words) if who == "user" and not whole else ((False, words),))
+        if (piece := given.strip())
+    )
+
+
+def own(text: str) -> str:
+    """The user's own words in a text of the user's role, with what was pasted into them."""
+    return "\n".join(words.strip() for who, words, _ in _pieces(text, "") if who == "user" and words.strip())
+
+
+def whose(text: str) -> Speaker:
+    """Whose a text is from end to end; empty where the beginning of none that is known, which is mostly a user's."""
+    text = text.strip()
+    for by, openings in known.OPENINGS.items():
+        if text.startswith(openings):
+            return by
+    for by, opening, sign in known.SIGNED:
+        if text.startswith(opening) and sign in text:
+            return by
+    if known.RESULT.match(text):
+        return "tool"
+    if known.ADDRESSED.match(text):
+        return "peer"
+    if known.SLASH.match(text):
+        return "command"
+    if (tag := known.OPEN_TAG.match(text)) and known.BLOCKS[tag[1]] != "user":
+        close = f"</{tag[1]}>"
+        if text.find(close) == len(text) - len(close):
+            return known.BLOCKS[tag[1]]
+    return "harness" if known.SUMMARY.match(text[:200]) else ""
+
+
+def framed(text: str) -> bool:
+    """Whether a text is a template around words of the user, as Cline and the benchmarks have them."""
+    return _framed(text) is not None
+
+
+def stopped(text: str) -> bool:
+    """Whether a client says in the text that the user stopped the agent."""
+    return text.lstrip().startswith(known.STOPS)
+
+
+# -- a message ---------------------------------------------------------------------------------------------------
+
+
+def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str]) -> Iterator[Span]:
+    attached = False
+    for part in message.parts:
+        if type(part) is Text:
+            attached = part.text.strip() == known.ATTACHED[0] or (attached and part.text.strip() != known.ATTACHED[1])
+            by = mark or part.by or ("harness" if attached or part.text.strip() == known.ATTACHED[1] else "")
+            if message.role == "user" and by in ("", "user"):
+                yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
+            elif text := part.text.strip():
+                yield Span(by or ("agent" if message.role == "assistant" else "harness"), text)
+        elif type(part) is ToolCall and part.name in known.SPEAKS:
+            yield from (Span("agent", text) for text in _said(part) if text)
+        elif type(part) is ToolResult:
+            yield from (Span("user", text) for text in _answers(part, asking) if text)
+
+
+def _pieces(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
+    """The pieces of a text by their speakers, none beside another of the same, and whether one is a task, which is told whole."""
+    who: Speaker = ""
+    held, whole = "", False
+    for other, words, task in _apart(text, by):
+        if other == who or not words.strip():
+            held += words
+            whole = whole or task
+            continue
+        if who:
+            yield who, held, whole
+        who, held, whole = other, ("" if who else held) + words, task
+    if who:
+        yield who, held, whole
+
+
+def _apart(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
+    if frame := _framed(text):
+        start, end, whole = frame
+        yield "harness", text[:start], False
+        if whole:
+            yield "user", text[start:end], True
+        else:
+            yield from _wrapped(text[start:end])
+        yield from _blocks(text[end:], "harness")
+    elif not by and (other := whose(text)):
+        yield other, text, False
+    else:
+        yield from _wrapped(text)
+
+
+def _framed(text: str) -> tuple[int, int, bool] | None:
+    """Where the user's part stands in a template, and whether it is a task."""
+    stripped = len(text) - len(text.lstrip())
+    for frame in known.FRAMES:
+        if frame.sign in text and (found := frame.pattern.match(text, stripped)):
+            return *found.span(1), frame.whole
+    return None
+
+
+def _wrapped(text: str) -> Iterator[tuple[Speaker, str, bool]]:
+    """The user's words among blocks and lines of the client."""
+    for by, piece, _ in _blocks(text, "user"):
+        if by != "user":
+            yield by, piece, False
+            continue
+        for who, words in _lines(piece):
+            other: Speaker = (whose(words) or who) if who == "user" and piece is not text else who
+            yield ("command" if other == "user" and known.SLASH.match(words.strip()) else other), words, False
+
+
+def _blocks(text: str, otherwise: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
+    """The text by the blocks that known tags enclose; a tag that is never closed is a word like any other."""
+    start = position = 0
+    unclosed: set[str] = set()
+    while found := known.OPEN_TAG.search(text, position):
+        close = f"</{found[1]}>"
+        position = found.end()
+        end = -1 if close in unclosed else text.find(close, position)
+        if end < 0:
+            unclosed.add(close)
+            continue
+        yield otherwise, text[start : found.start()], False
+        by = known.BLOCKS[found[1]]
+        start = position = end + len(close)
+        if by == "user":
+            yield "command", found[0], False
+            yield "user", text[found.end() : end], False
+            yield "command", close, False
+        else:
+            block = text[found.start() : start]
+            yield (whose(block) if block.startswith(known.SIGNED_BLOCK) else by), block, False
+    yield otherwise, text[start:], False
+
+
+def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
+    """The text by the lines that clients put between the user's own."""
+    start = 0
+    patterns = [known.METADATA] if "(untrusted" in text else []
+    if "[" in text or "Queued #" in text:
+        patterns.append(known.LINES)
+    for found in sorted((m for p in patterns for m in p.finditer(text)), key=lambda m: m.start()):
+        if found.start() >= start:
+            yield "user", text[start : found.start()]
+            yield "harness", found[0]
+            start = found.end()
+    yield "user", text[start:]
+
+
+# -- agents that act by text --------------------------------------------------------------------------------------
+
+
+def _observed(messages: Sequence[Message]) -> set[int]:
+    """The messages in the user's role that say what came of an action, in a conversation without calls.
+
+    A tag or an `Action:` is one; a fenced block is one only where it ends a reply whose prompt asks for one command, or
+    the answer looks like an observation, since people talk about code as well.
+    """
+    found: set[int] = set()
+    if any(type(part) is ToolCall or type(part) is ToolResult for m in messages for part in m.parts):
+        return found
+    reply, protocol = "", False
+    for at, message in enumerate(messages):
+        if message.role == "assistant":
+            reply = message.text
+            continue
+        if message.role == "user" and reply and _follows(reply, message.text, protocol):
+            found.add(at)
+        if not reply:
+            protocol = protocol or _asks_for_blocks(message.text)
+    return found
+
+
+def _asks_for_blocks(prompt: str) -> bool:
+    prompt = prompt.casefold()
+    return any(words in prompt for words in known.PROTOCOL) and any(words in prompt for words in known.PROTOCOL_OF)
+
+
+def _follows(reply: str, text: str, protocol: bool) -> bool:
+    fenced = "```" in reply
+    acts = ("<" in reply or "Action" in reply) and known.ACTS.search(reply) is not None
+    if not (fenced or acts) or known.FINAL in reply[reply.rfind("Action:") + 1 :]:
+        return False
+    if acts or (protocol and reply.rstrip().endswith("```")):
+        return True
+    return text.lstrip()[:40].casefold().startswith(known.OBSERVATIONS)
+
+
+def _observation(text: str) -> Iterator[Span]:
+    """What came of an action; an answer or an objection of the user in it is the user's."""
+    for by, piece, _ in _pieces(text, "user") if _framed(text) else _blocks(text, "tool"):
+        if words := piece.strip():
+            yield Span(by, words)
+
+
+# -- tools that speak ---------------------------------------------------------------------------------------------
+
+
+def _said(call: ToolCall) -> Iterator[str]:
+    """What a tool says for the agent; a plan, a report or questions with their options."""
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return
+    if not isinstance(arguments, dict):
+        return
+    key = known.SPEAKS[call.name]
+    given = arguments.get(key, arguments.get("question") if key == "questions" else None)
+    for each in given if isinstance(given, list) else [given]:
+        yield _words(each.get("question") if isinstance(each, dict) else each)
+
+
+def _words(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
+    """The user's words in a tool's result: why a call was refused, or the answer to what was asked."""
+    text = text_of(result).lstrip() if result.error or result.call_id in asking or len(result.parts) == 1 else ""
+    for frame in known.REFUSALS:
+        if frame.sign in text[:600] and (found := frame.pattern.match(text)):
+            yield _unescaped(found[1]) if text[0] == "{" else found[1].strip()
+            return
+    if result.call_id in asking:
+        yield from _answered(text)
+
+
+def _answered(text: str) -> Iterator[str]:
+    """The answers in the result of a tool that asks: in JSON, in tags, or each behind its question."""
+    if text.startswith("{"):
+        try:
+            yield from _leaves(json.loads(text).get("answers"))
+        except (ValueError, AttributeError):
+            return
+    for tag in known.ANSWERED:
+        _, opened, rest = text.partition(f"<{tag}>")
+        if opened and f"</{tag}>" in rest:
+            yield rest.partition(f"</{tag}>")[0].strip()
+    yield from (found[1].strip() for found in known.QUOTED_ANSWER.finditer(text))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(each)
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return _words(json.loads(f'"{text}"'))
+    except ValueError:
+        return text

@@ -1,0 +1,38 @@
+"""Words of a text in the user's role: the user's own, the project's rules, another compactor's summary; and clean text."""
+
+from __future__ import annotations
+
+import re
+
+from foldline._facts.speakers import own
+from foldline._facts.wrappers import SUMMARY
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]?)")
+"""Control sequences, operating system commands and two-character escapes of ECMA-48."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_RULES = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
+
+
+def own_words(text: str) -> str:
+    """The user's own words in a text part of a user message; empty where a client or a tool wrote all of it."""
+    return own(text.strip())
+
+
+def is_summary(text: str) -> bool:
+    """Whether a user's text opens as the summary of another compactor does."""
+    return SUMMARY.match(text.lstrip()[:200]) is not None
+
+
+def project_rules(text: str) -> str:
+    """The project's instructions that a client put into a user message, or an empty text."""
+    text = text.lstrip()
+    return text if text.startswith(_RULES) else ""
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no file and no wire can carry, and without a terminal's escapes."""
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

@@ -1,0 +1,107 @@
+"""The sentences of what a user typed, verbatim, in any language; quotations, code and pasted output are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from foldline._facts.pasted import without_output
+
+BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]|#{1,6}|\[[ xX]\])\s+)+|\s+")
+"""What stands before the words of a list's item or a heading."""
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*\s*$)")
+_SHORT = re.compile(
+    r"(?:^|[\s(])(?:\w|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|no|ca|bzw|"
+    r"evtl|ggf|inkl|usw|st|dr|mr|mrs|ms|prof|sr|sra|dll|dsb|min|max|fig|vol)\.$",
+    re.IGNORECASE,
+)
+"""Dots that end no sentence."""
+
+_WRAPPED = 56
+"""A line of so many letters that ends without a sign goes on in the next one."""
+
+
+class Sentence(NamedTuple):
+    """A sentence as it was typed."""
+
+    text: str
+    item: bool = False
+    """Stands in a list."""
+    titled: bool = False
+    """Is the title of what follows."""
+    heads: bool = False
+    """And what follows is a list."""
+    apart: bool = False
+    """A blank line stands before it."""
+    amid: bool = False
+    """Lines stand before and behind the one that it is in."""
+
+
+def sentences(message: str) -> Iterator[Sentence]:
+    """The sentences of a message in order; each is a part of it, letter by letter."""
+    blocks = list(_blocks(message))
+    for at, (block, apart) in enumerate(blocks):
+        item = _is_item(block)
+        parts = list(_parts(block))
+        listed = not item and at + 1 < len(blocks) and _is_item(blocks[at + 1][0])
+        for place, text in enumerate(parts):
+            titled = place == len(parts) - 1 and (text.rstrip("*_").endswith((":", "：")) or _is_heading(block))
+            yield Sentence(text, item, titled, titled and listed, apart and place == 0, 0 < at < len(blocks) - 1)
+
+
+def _blocks(message: str) -> Iterator[tuple[str, bool]]:
+    """The lines that were typed, wrapped ones together, and whether a blank line stands before them."""
+    typed = set(without_output(message).splitlines())
+    start = end = -1
+    fenced, blank, apart, place, last = False, False, False, 0, ""
+    for line in message.splitlines(keepends=True):
+        begin, place = place, place + len(line)
+        bare = line.rstrip()
+        fence = bool(_FENCE.match(line))
+        fenced ^= fence
+        left_out = fence or fenced or not bare or bool(_QUOTED.match(line)) or line.splitlines()[0] not in typed
+        if start >= 0 and (left_out or _begins(last, bare)):
+            yield message[start:end], apart
+            start = -1
+        if not left_out:
+            apart = blank if start < 0 else apart
+            start, end, last = (begin if start < 0 else start), begin + len(bare), bare
+        blank = not bare
+    if start >= 0:
+        yield message[start:end], apart
+
+
+def _begins(last: str, line: str) -> bool:
+    """Whether a line is more than the rest of the one before."""
+    wrapped = len(last) >= _WRAPPED and last[-1] not in ".!?:;。！？：；…"
+    return not wrapped or _is_item(line)
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line is a heading, by its signs or in bold by itself."""
+    return _HEADING.match(line) is not None
+
+
+def _is_item(line: str) -> bool:
+    bullet = BULLET.match(line)
+    return bool(bullet and bullet.group().strip() and "#" not in bullet.group())
+
+
+def _parts(block: str) -> Iterator[str]:
+    """A block's sentences, without the bullet and the space around them."""
+    bullet = BULLET.match(block)
+    start = bullet.end() if bullet else 0
+    for end in _END.finditer(block, start):
+        piece = block[start : end.end()]
+        if end.group() == "." and _SHORT.search(piece[-12:]):
+            continue
+        if piece.strip():
+            yield piece.strip()
+        start = end.end()
+    if block[start:].strip():
+        yield block[start:].strip()

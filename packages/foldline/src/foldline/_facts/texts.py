@@ -1,0 +1,193 @@
+"""Texts in pieces: messages by their sentences, records by their fields, outputs by the lines that matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from typing import Any
+
+import msgspec
+
+from foldline._facts.literals import line_around
+
+LONGEST = 300
+"""Characters of the longest sentence, line or message that is one piece."""
+
+FIELDS = 90
+"""Characters of fields of a record that are one piece."""
+
+MOST_FIELDS = 60
+MOST_LINES = 14
+"""Pieces that are made of one record, and of one output."""
+
+_STOP = re.compile(r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)[\"'”’)\]*`]{0,2}\s+(?=[^\sa-z])|(?<=[。！？])\s*")
+_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
+_MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
+_ROW = re.compile(r"^\|(.+)\|$")
+_RULE = re.compile(r"[\s|:=*_-]+$")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_WHOLE = 120
+"""Characters of a message that is told whole or not at all."""
+
+_LEAD = 60
+"""Characters of a line that leads in what follows it, and says nothing alone."""
+
+_CODE = 200
+"""Characters of a fenced block that is told whole; a longer one is code, which stands in a file."""
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences and lines of a text, verbatim but for the marks of lists; headings go before what they head."""
+    heading, block, fence = "", list[str](), ""
+    for line in text.splitlines():
+        if found := _FENCE.match(line):
+            if fence:
+                if 0 < sum(map(len, block)) <= _CODE:
+                    yield " ; ".join(block)
+                block, fence = [], ""
+            else:
+                fence = found[1]
+            continue
+        line = line.strip()
+        if fence:
+            block.append(line)
+            continue
+        if not line or _RULE.match(line):
+            continue
+        if (found := _HEADING.match(line)) or (len(line) <= _LEAD and line.endswith((":", "："))):
+            heading = ((found[1] or found[2]) if found else line).strip(" :：*-")
+            continue
+        line = _MARKS.sub("", line)
+        if row := _ROW.match(line):
+            line = " – ".join(cell.strip() for cell in row[1].split("|") if cell.strip())
+        if heading and len(heading) <= 60:
+            line = f"{heading}: {line}"
+        heading = ""
+        yield from parted(line)
+
+
+def said_in(words: str) -> list[str]:
+    """What the user said in a message, by pieces: a short message whole, a longer one by its sentences."""
+    return [words] if len(words) <= _WHOLE and "\n" not in words else list(sentences(words))
+
+
+def parted(line: str) -> Iterator[str]:
+    """A line whole, or its sentences where it is long; what is longer than any sentence is cut between words."""
+    if len(line) <= _WHOLE:
+        yield line
+        return
+    start, last = 0, len(line)
+    for found in _STOP.finditer(line):
+        if found.start() - start >= 24:
+            yield from _cut(line[start : found.start()].strip())
+            start = found.end()
+    if start < last:
+        yield from _cut(line[start:].strip())
+
+
+def _cut(text: str) -> Iterator[str]:
+    while len(text) > LONGEST:
+        space = text.rfind(" ", LONGEST // 2, LONGEST)
+        end = space if space > 0 else LONGEST
+        yield text[:end]
+        text = text[end:].strip()
+    if text:
+        yield text
+
+
+def record_of(text: str) -> Any:
+    """The object or list that a text is as JSON; None where it is none."""
+    head = text[:64].lstrip()[:1]
+    if head not in ("{", "[") or len(text) > 400_000:
+        return None
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def fields(record: Any) -> list[str]:
+    """A record by a few fields at a time, those of one object together, as `key: value`."""
+    found: list[str] = []
+    _fields(record, "", found, 0)
+    return found[:MOST_FIELDS]
+
+
+def _fields(value: Any, name: str, found: list[str], depth: int) -> None:
+    if len(found) >= MOST_FIELDS or depth > 6:
+        return
+    if isinstance(value, list):
+        flat = [_scalar(each) for each in value if not isinstance(each, dict | list)]
+        if flat:
+            _joined(name, flat, found)
+        for each in value:
+            if isinstance(each, dict | list):
+                _fields(each, name, found, depth + 1)
+        return
+    flat = [
+        f"{key}: {told}" for key, each in value.items() if not isinstance(each, dict | list) and (told := _scalar(each))
+    ]
+    _joined(name, flat, found)
+    for key, each in value.items():
+        if isinstance(each, dict | list) and each:
+            _fields(each, str(key)[:60], found, depth + 1)
+
+
+def _joined(name: str, flat: Sequence[str], found: list[str]) -> None:
+    head = f"{name}: " if name else ""
+    line = ""
+    for each in flat:
+        if line and len(line) + len(each) > FIELDS:
+            found.append(head + line)
+            line = ""
+        line = f"{line}, {each}" if line else each
+    if line:
+        found.append(head + line)
+
+
+def _scalar(value: Any) -> str:
+    if value is None or value == "":
+        return ""
+    text = "true" if value is True else "false" if value is False else str(value)
+    return " ".join(text.split())[:LONGEST]
+
+
+def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]:
+    """The lines of an output in which the literals `own`, found in it, stand that somebody wanted, each once."""
+    told: set[str] = set()
+    for word in own:
+        if word in wanted and len(told) < MOST_LINES and not any(word in line for line in told):
+            line = line_around(text, word, LONGEST // 2)
+            if line and line not in told and not _CODE_LINE.search(line):
+                told.add(line)
+                yield line
+
+
+def rims(text: str) -> Iterator[str]:
+    """The first lines of an output and its last ones, where they are no code."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    yield from (line[:LONGEST] for line in (*lines[:2], *lines[2:][-3:]) if not _CODE_LINE.search(line))
+
+
+_CODE_LINE = re.compile(
+    r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
+    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^-->\s|^[+-]\s|^@@"
+)
+"""A line of code says little without the lines around it, and stands in its file."""
+
+
+def figures(text: str) -> Iterator[str]:
+    """The sentences of prose that say most: those with figures and names."""
+    ranked = sorted(
+        (
+            (-len(_TELLING.findall(each)), i, each)
+            for i, each in enumerate(sentences(text[:20_000]))
+            if not _CODE_LINE.search(each)
+        ),
+        key=lambda item: item[0] / (len(item[2]) + 20),
+    )
+    yield from (each for _, _, each in sorted(ranked[:MOST_LINES], key=lambda item: item[1]))
+
+
+_TELLING = re.compile(r"\d[\d.,:%/-]*|(?<=[a-z,;] )[A-Z]\w+")

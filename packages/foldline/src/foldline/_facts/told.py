@@ -1,0 +1,91 @@
+"""Facts read back from a page of ours that came back as plain text, as it does where a host stores what it was handed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from foldline._facts.texts import parted
+from foldline._facts.types import Facts, Fault, File, FileState, Piece, Repository, Request, Rule, Todo
+
+_HEADING = re.compile(r"^## (Task now|Rules that stand|What happened|State|Files|Also named)$", re.MULTILINE)
+_NOTE = re.compile(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
+_FRAME = re.compile(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
+_USER = re.compile(r"(?:\*\*\d+\*\* )?> (.+)")
+_TURN = re.compile(r"\*\*\d+\*\* ")
+_ERROR = re.compile(r"open error: `(.*?)` → (.+)")
+_KNOWN = ("on branch ", "last commit ", "opened ")
+_FOLDER = re.compile(r"([^;{}]*)\{([^}]*)\}")
+_STATES: dict[str, FileState] = {
+    "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "read": "read",
+}  # fmt: skip
+
+
+def is_page(text: str) -> bool:
+    """Whether a text is a page of ours: by its note, or by its headings."""
+    return _NOTE.search(text) is not None or len(_HEADING.findall(text)) >= 2
+
+
+def facts_of_page(text: str) -> Facts:
+    """What a page tells, as the facts that it was made of, as far as it tells them."""
+    found = _HEADING.split(_NOTE.sub("", _FRAME.sub("", text)))
+    sections = {"What happened": found[0], **dict(zip(found[1::2], found[2::2]))}
+    lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
+    task = "\n".join(line.removeprefix("> ") for line in lines.get("Task now", ()))
+    open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
+    said = [*_said(task), *(piece for line in lines["What happened"] for piece in _pieces(line))]
+    faults = (_ERROR.match(line) for line in open_now)
+    todos = (line for line in open_now if line.startswith("[ ] "))
+    rest = (line for line in open_now if not line.startswith(("[ ] ", "open error: ", "last run: ", "git: ")))
+    said += [Piece(line, 0, len(said) + i, "agent", "report") for i, line in enumerate(rest)]
+    return Facts(
+        requests=(Request(task),) if task else (),
+        rules=tuple(Rule(line.removeprefix("- ")) for line in lines.get("Rules that stand", ())),
+        pieces=tuple(Piece(p.text, 0, i, p.by, p.kind) for i, p in enumerate(said)),
+        faults=tuple(Fault(f[2], f[1], f[1]) for f in faults if f),
+        todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
+        files=tuple(file for line in lines.get("Files", ()) for file in _files(line.removeprefix("- "))),
+        repository=next((_repository(line) for line in open_now if line.startswith("git: ")), Repository()),
+        end=1,
+    )
+
+
+def _repository(line: str) -> Repository:
+    """Where a repository stood; what was changed since is told by the files."""
+    told = line.removeprefix("git: ").split("; ")
+    known = {name: text.removeprefix(name) for text in told for name in _KNOWN if text.startswith(name)}
+    commit, pushed, _ = known.get("last commit ", "").partition(", pushed")
+    pulls = tuple(known.get("opened ", "").split(", ")) if "opened " in known else ()
+    return Repository(known.get("on branch ", ""), bool(commit), commit, bool(pushed), pulls)
+
+
+def _said(task: str) -> list[Piece]:
+    return [Piece(each, 0, 0, "user", "said") for line in task.splitlines() for each in parted(line)]
+
+
+def _pieces(line: str) -> Iterator[Piece]:
+    """The pieces of a line of a timeline, by who spoke."""
+    if found := _USER.match(line):
+        yield from (Piece(each, 0, 0, "user", "said") for part in found[1].split(" … ") for each in parted(part))
+        return
+    line = _TURN.sub("", line, count=1)
+    if line.startswith("- "):
+        head, *brought = line[2:].split("; ")
+        yield Piece(head, 0, 0, "tool", "change" if " → " in head else "call")
+        yield from (Piece(each, 0, 0, "tool", "result") for each in brought)
+    elif line.startswith("(another agent) "):
+        yield Piece(line.removeprefix("(another agent) "), 0, 0, "peer", "said")
+    else:
+        yield from (Piece(each, 0, 0, "agent", "report") for part in line.split(" … ") for each in parted(part))
+
+
+def _files(line: str) -> Iterator[File]:
+    """The files of a line by their state; how many more there were is passed over."""
+    verb, _, told = line.partition(": ")
+    if (state := _STATES.get(verb)) is None:
+        return
+    told = re.sub(r" … and \d+ more$", "", told)
+    for folder, names in _FOLDER.findall(told):
+        yield from (File(f"{folder.strip()}{name}", state, {state: 1}) for name in names.split(", "))
+    for each in _FOLDER.sub("", told).split("; "):
+        yield from (File(name, state, {state: 1}) for name in each.split(", ") if name.strip())

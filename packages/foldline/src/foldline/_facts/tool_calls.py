@@ -1,0 +1,220 @@
+"""What a tool call does, read from the shape of its arguments and the words of its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from foldline._facts.patches import is_patch, patch_actions
+from foldline._facts.shell import Touch, touches
+from foldline._messages import ToolCall, Value
+
+_PATH_KEYS = (
+    "path", "file_path", "filePath", "filepath", "file", "filename", "file_name", "target_file", "targetFile",
+    "absolute_path", "relative_path", "notebook_path", "TargetFile", "AbsolutePath",
+)  # fmt: skip
+_COMMAND_KEYS = ("command", "cmd", "CommandLine", "commandLine", "shell_command", "bash_command", "script")
+_EDIT_KEYS = frozenset({
+    "old_string", "new_string", "oldText", "newText", "old_str", "new_str", "old_text", "new_text", "edits", "diff",
+    "replacement", "insert_line", "search", "new_source", "code_edit", "old_content", "patch",
+})  # fmt: skip
+_BODY_KEYS = frozenset({"content", "contents", "file_text", "text", "body", "data", "fileContent"})
+BODIES = _BODY_KEYS | _EDIT_KEYS - {"insert_line", "search"} | {"code"}
+"""Arguments that are not told: what they hold stands in a file."""
+
+_MOVES = (("source", "destination"), ("old_path", "new_path"), ("from", "to"), ("src", "dst"), ("oldPath", "newPath"))
+_EDITOR = {
+    "view": "read",
+    "create": "written",
+    "str_replace": "modified",
+    "insert": "modified",
+    "undo_edit": "modified",
+}
+_EDITOR |= {"edit": "modified", "write": "written", "read": "read", "delete": "deleted", "replace": "modified"}
+_SEARCHING = frozenset({"search", "grep", "glob", "find", "list", "ls", "tree"})
+_READING = frozenset({"read", "view", "open", "cat", "show", "get", "load", "fetch"})
+LOOKING = _SEARCHING | _READING
+"""Words in the names of tools that only look."""
+
+CHANGING = frozenset({
+    "book", "cancel", "create", "update", "send", "modify", "delete", "add", "set", "post", "submit", "transfer",
+    "exchange", "return", "refund", "schedule", "write", "move", "pay", "order", "reserve", "assign", "close",
+    "merge", "deploy", "publish", "upload", "insert", "remove", "reply", "edit", "apply", "commit", "push", "issue",
+    "rename",
+})  # fmt: skip
+"""Words in the names of tools that change something."""
+
+_PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"})
+NOTING = _PLANNING | {"note"}
+"""Words in the names of tools that show a plan in what they answer."""
+
+_VERBS = (
+    ("deleted", frozenset({"delete", "remove", "rm", "unlink"})),
+    ("modified", frozenset({"edit", "replace", "patch", "modify", "update", "insert", "append", "multiedit", "diff"})),
+    ("written", frozenset({"write", "create", "save", "overwrite", "put"})),
+    ("", _SEARCHING | {"todo", "diagnostics"}),
+    ("read", _READING),
+)
+_SCRIPTED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
+_STATUS = {
+    "pending": "pending", "todo": "pending", "open": "pending", "not_started": "pending", "not-started": "pending",
+    "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress", "doing": "in_progress",
+    "completed": "done", "complete": "done", "done": "done", "finished": "done", "closed": "done",
+    "cancelled": "dropped", "canceled": "dropped", "deleted": "dropped", "dropped": "dropped", "skipped": "dropped",
+}  # fmt: skip
+
+
+class Plan(Value, frozen=True, omit_defaults=True):
+    """What a plan tool was told: items as (id, text, status), standing alone when `whole`."""
+
+    items: tuple[tuple[str, str, str], ...] = ()
+    whole: bool = True
+
+
+class Action(Value, frozen=True, omit_defaults=True):
+    """One tool call, read: its files, its command line, its plan."""
+
+    touches: tuple[Touch, ...] = ()
+    command: str = ""
+    plan: Plan | None = None
+    words: str = ""
+    """The strings among the arguments, without their keys, which every call of the tool repeats."""
+    shell_only: bool = False
+    """Whether the files were read from a command line, where a failure says nothing about the steps before it."""
+
+
+def read_action(call: ToolCall) -> Action:
+    """What a tool call does, whatever agent's vocabulary it is in; arguments that are not JSON are read as text."""
+    arguments = arguments_of(call)
+    if isinstance(arguments, str):
+        return _read_text(arguments, words_of(call.name))
+    return msgspec.structs.replace(_read_object(arguments, words_of(call.name)), words="\n".join(_strings(arguments)))
+
+
+def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
+    if (plan := _plan(arguments, words)) is not None:
+        return Action(plan=plan)
+    command = arguments.get("command")
+    strings = [*arguments.values(), *(command if isinstance(command, list) else ())]
+    patch = next((v for v in strings if isinstance(v, str) and v.lstrip().startswith("*** ") and is_patch(v)), "")
+    if patch and not any(isinstance(arguments.get(k), str) for k in _PATH_KEYS):
+        return Action(touches=tuple(patch_actions(patch)))
+    if command := _command(arguments):
+        return Action(touches=tuple(touches(command)), command=command, shell_only=True)
+    return Action(touches=tuple(_file_actions(arguments, words)))
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any] | str:
+    """The arguments of a call; the bare text where they are not a JSON object."""
+    try:
+        value = msgspec.json.decode(call.arguments)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return call.arguments
+    return value if isinstance(value, dict) else value if isinstance(value, str) else call.arguments
+
+
+@lru_cache(maxsize=1024)
+def words_of(name: str) -> frozenset[str]:
+    """The lower-case words of a tool's name: `str_replace_editor`, `TodoWrite`, `mcp__fs__read_file`."""
+    return frozenset(w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name[-80:]))
+
+
+def _read_text(text: str, words: frozenset[str]) -> Action:
+    text = text[:50_000]
+    patch = text.replace("\\n", "\n") if "*** " in text else ""
+    if patch and is_patch(patch):
+        return Action(touches=tuple(patch_actions(patch)), words=patch)
+    commands = [_unescape(found[1][1:-1]) for found in _SCRIPTED.finditer(text)]
+    if not commands and words & {"bash", "shell", "sh", "run", "terminal", "execute"}:
+        commands = [text]
+    if not commands:
+        return Action(words=text)
+    command = "; ".join(commands)
+    return Action(touches=tuple(touches(command)), command=command, words=command, shell_only=True)
+
+
+def _strings(value: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value if len(value) <= 6_000 else f"{value[:4_000]}\n{value[-2_000:]}"
+    elif isinstance(value, dict | list) and depth < 6:
+        for item in list(value.values() if isinstance(value, dict) else value)[:200]:
+            yield from _strings(item, depth + 1)
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), text)
+
+
+def _command(arguments: dict[str, Any]) -> str:
+    for key in _COMMAND_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, list) and all(isinstance(v, str) for v in value):
+            return str(value[-1]) if len(value) > 2 and value[1].startswith("-") else " ".join(value)
+        if isinstance(value, str) and value.strip():
+            if value in _EDITOR and any(k in arguments for k in _PATH_KEYS):
+                return ""
+            return value
+    return ""
+
+
+def _file_actions(arguments: dict[str, Any], words: frozenset[str]) -> Iterator[Touch]:
+    for source, target in _MOVES:
+        old, new = arguments.get(source), arguments.get(target)
+        if isinstance(old, str) and isinstance(new, str) and words & {"move", "rename", "mv"}:
+            yield "renamed", old, new
+            return
+    action = _verb(arguments, words)
+    if not action:
+        return
+    paths = [v for k in _PATH_KEYS if isinstance(v := arguments.get(k), str)][:1]
+    for key in ("paths", "files", "file_paths", "edits"):
+        for item in arguments.get(key) or () if isinstance(arguments.get(key), list) else ():
+            if isinstance(item, dict):
+                item = next((item[k] for k in _PATH_KEYS if isinstance(item.get(k), str)), None)
+            if isinstance(item, str):
+                paths.append(item)
+    for path in dict.fromkeys(paths):
+        if 0 < len(path) <= 400 and "://" not in path and "\n" not in path and "*" not in path:
+            yield action, path, ""
+
+
+def _verb(arguments: dict[str, Any], words: frozenset[str]) -> str:
+    """The action that a call with a path stands for."""
+    command = arguments.get("command")
+    if isinstance(command, str) and command in _EDITOR:
+        return _EDITOR[command]
+    keys = arguments.keys()
+    for action, verbs in _VERBS:
+        if words & verbs:
+            return "modified" if action == "written" and keys & _EDIT_KEYS and not keys & _BODY_KEYS else action
+    if keys & _EDIT_KEYS and "pattern" not in keys and "query" not in keys:
+        return "modified"
+    return "written" if keys & _BODY_KEYS else ""
+
+
+def _plan(arguments: dict[str, Any], words: frozenset[str]) -> Plan | None:
+    """The items of a plan tool: a whole list, or one item that is added or changed."""
+    if not words & _PLANNING:
+        return None
+    for key in ("todos", "plan", "items", "tasks", "todo_list", "steps", "task_list"):
+        value = arguments.get(key)
+        if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+            items = tuple(item for v in value if (item := _plan_item(v))[1])
+            return Plan(items) if items and any("status" in v or "completed" in v for v in value) else None
+    if words & {"create", "update"} and ("subject" in arguments or "taskId" in arguments):
+        return Plan((_plan_item(arguments),), whole=False)
+    return None
+
+
+def _plan_item(item: dict[str, Any]) -> tuple[str, str, str]:
+    texts = (item.get(k) for k in ("content", "step", "title", "subject", "task", "text", "description", "name"))
+    text = next((t for t in texts if isinstance(t, str) and t.strip()), "")
+    status = item.get("status", item.get("state", ""))
+    known = _STATUS.get(status.lower(), "pending") if isinstance(status, str) and status else ""
+    if item.get("completed") is True or item.get("done") is True:
+        known = "done"
+    return str(item.get("taskId") or item.get("id") or ""), " ".join(text.split())[:300], known

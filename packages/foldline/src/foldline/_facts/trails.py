@@ -1,0 +1,88 @@
+"""What was done to files, one action after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from foldline._facts.types import File, FileState
+from foldline._messages import replace
+
+
+class Trails:
+    """The files that are known, each under one path, with what was done to it; `files` are in the order of their newest action."""
+
+    def __init__(self, files: Iterable[File] = ()) -> None:
+        self.files = {file.path: file for file in files}
+        self._named: dict[str, list[str]] = {}
+        self._inside: dict[str, list[str]] = {}
+        for path in self.files:
+            self._index(path)
+
+    def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
+        """Books one action; what is `written` is created where it was not there, and modified elsewhere."""
+        old = self.files.get(self._known_as(path))
+        if verb in ("written", "created"):
+            verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
+        state: FileState = verb  # type: ignore[assignment]
+        self.follow(File(path, state, {verb: 1}, at, to))
+        if verb == "renamed" and self._known_as(to) in self.files:
+            self.touch("written", to, at)
+
+    def follow(self, file: File) -> None:
+        """Books what was done to a file after all that is booked."""
+        path = self._known_as(file.path)
+        old = self.files.pop(path, None)
+        if old is None:
+            self._index(path)
+        self.files[path] = _later(old, replace(file, path=path))
+        if file.state == "deleted":
+            self._delete_inside(path, file.seen)
+
+    def _index(self, path: str) -> None:
+        self._named.setdefault(_name(path), []).append(path)
+        for folder in _folders(path):
+            self._inside.setdefault(folder, []).append(path)
+
+    def _known_as(self, path: str) -> str:
+        """The path under which a file is known already: of `src/a.py` and `/x/src/a.py` the one that was seen first."""
+        if path in self.files:
+            return path
+        if "/" not in path or f"{path}/" in self.files:
+            return f"{path}/" if f"{path}/" in self.files else path
+        alike = self._named.get(_name(path), ())
+        if path.startswith("/"):
+            same = [k for k in alike if "/" in k and not k.startswith(("/", "~")) and path.endswith(f"/{k}")]
+        else:
+            same = [known for known in alike if known.endswith(f"/{path}")]
+        return same[0] if len(same) == 1 else path
+
+    def _delete_inside(self, folder: str, at: int) -> None:
+        """Books the files of a deleted folder as deleted with it."""
+        for path in self._inside.get(folder.rstrip("/") + "/", ()):
+            file = self.files[path]
+            if path != folder and file.state != "deleted":
+                actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
+                self.files[path] = replace(file, state="deleted", actions=actions, seen=at)
+
+
+def _later(old: File | None, new: File) -> File:
+    """A file's trail continued: reading does not undo a change, and writing again does not create."""
+    if old is None:
+        return new
+    actions = {verb: old.actions.get(verb, 0) + new.actions.get(verb, 0) for verb in {**old.actions, **new.actions}}
+    state = new.state
+    if state == "read" and old.state != "deleted":
+        state = old.state
+    elif state == "created" and old.state not in ("deleted", "renamed"):
+        state = "modified"
+    return File(new.path, state, actions, new.seen, new.to or (old.to if state == "renamed" else ""))
+
+
+def _name(path: str) -> str:
+    """The last name in a path, which paths of one file share."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The folders in which a path lies, each with the slash at its end."""
+    return (path[: i + 1] for i, letter in enumerate(path) if letter == "/")

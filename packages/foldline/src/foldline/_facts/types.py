@@ -1,0 +1,148 @@
+"""The facts of a conversation: what code reads out of it once, keeps from fold to fold, and tells on a page.
+
+`at` and `seen` count messages since the session began.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import field
+
+from foldline._messages import Value
+
+FileState = Literal["created", "modified", "read", "deleted", "renamed"]
+Lifetime = Literal["standing", "once"]
+
+
+class File(Value, frozen=True, omit_defaults=True):
+    """A file that the agent touched: its last state, how often each action was done, and where it was moved."""
+
+    path: str
+    state: FileState = "read"
+    actions: dict[str, int] = field(default_factory=dict)
+    seen: int = 0
+    to: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the agent left it other than it was."""
+        return self.state != "read"
+
+    @property
+    def times(self) -> int:
+        """How often it was touched."""
+        return sum(self.actions.values())
+
+
+class Command(Value, frozen=True, omit_defaults=True):
+    """A command line and how its newest run ended; `note` is the line of output that tells most."""
+
+    text: str
+    outcome: str = ""
+    note: str = ""
+    count: int = 1
+    seen: int = 0
+
+
+class Fault(Value, frozen=True, omit_defaults=True):
+    """An error that a tool answered with; `source` names what was tried, `key` what must succeed to close it."""
+
+    text: str
+    source: str = ""
+    key: str = ""
+    resolved: bool = False
+    seen: int = 0
+
+
+class Request(Value, frozen=True, omit_defaults=True):
+    """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters.
+
+    `at` is when it was said first; where there are several they stand in the order in which they were said last.
+    """
+
+    text: str
+    at: int = 0
+    size: int = 0
+    times: int = 1
+
+
+class Rule(Value, frozen=True, omit_defaults=True):
+    """A sentence that binds the agent, verbatim: for good, or `once`, for the turn that it was said in; `by` is who said it."""
+
+    text: str
+    at: int = 0
+    by: Literal["user", "project", "summary"] = "user"
+    lifetime: Lifetime = "standing"
+
+
+class Todo(Value, frozen=True, omit_defaults=True):
+    """One item of a plan in its last state; `id` where the tool numbers its items."""
+
+    text: str
+    status: Literal["pending", "in_progress", "done", "dropped"] = "pending"
+    id: str = ""
+    at: int = 0
+
+
+Kind = Literal["rule", "said", "report", "thought", "call", "change", "failure", "result", "excerpt", "summary"]
+"""What a piece is: a rule of the user's; words of the user or of another agent; of the agent's report at the end of a turn; what it said amid its
+work; a call that looked, that changed something, or that failed; some of what a call brought, or a line of a file or of what
+a command put out; a line of an earlier summary."""
+
+
+class Piece(Value, frozen=True, omit_defaults=True):
+    """The least that is told or left out: a short message, a sentence, a call, a few fields of what it brought.
+
+    Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
+    literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `times` how often
+    it was said.
+    """
+
+    text: str
+    at: int = 0
+    part: int = 0
+    by: Literal["user", "agent", "tool", "peer", "harness", "summary"] = "agent"
+    kind: Kind = "said"
+    used: int = 0
+    edge: bool = False
+    times: int = 1
+
+
+class Repository(Value, frozen=True, omit_defaults=True):
+    """Where the newest work stands in its repository; what was changed behind the message `settled` is not committed."""
+
+    branch: str = ""
+    committed: bool = False
+    commit: str = ""
+    """The newest commit: its hash, and its subject in quotation marks; empty where nothing showed it."""
+    pushed: bool = False
+    pulls: tuple[str, ...] = ()
+    """The addresses of the pull requests that were opened, oldest first."""
+    settled: int = -1
+    clean: bool = False
+    """Whether git said there that nothing was left to commit."""
+
+
+class Facts(Value, frozen=True, omit_defaults=True, dict=True):
+    """What is known of a run of messages; `end` is how many messages it was read from."""
+
+    requests: tuple[Request, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    files: tuple[File, ...] = ()
+    commands: tuple[Command, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    passed: dict[str, int] = field(default_factory=dict)
+    """When each kind of command last succeeded, which closes the errors of its kind."""
+    plan_at: int | None = None
+    """When a plan was last written whole: what an older plan held is no longer planned."""
+    repository: Repository = Repository()
+    end: int = 0
+
+    def data(self) -> dict[str, Any]:
+        """The facts as plain JSON data."""
+        data: dict[str, Any] = msgspec.to_builtins(self)
+        return data

@@ -1,0 +1,156 @@
+"""What the agent's calls do, followed from the call to its result."""
+
+from __future__ import annotations
+
+import re
+
+from foldline._facts.answers import unframed
+from foldline._facts.attempts import Attempts
+from foldline._facts.calls import Called, Ended, brought
+from foldline._facts.cues import failed_with
+from foldline._facts.literals import without_span
+from foldline._facts.outcomes import Outcome, edges, outcome
+from foldline._facts.pieces import Pieces
+from foldline._facts.plan import Plan
+from foldline._facts.repository import noted
+from foldline._facts.speech import clean
+from foldline._facts.texts import LONGEST
+from foldline._facts.tool_calls import LOOKING, NOTING, read_action, words_of
+from foldline._facts.trails import Trails
+from foldline._facts.types import Fault, Kind, Repository
+from foldline._messages import Text, ToolCall, ToolResult, replace
+
+CALLS_FROM = 100
+"""The number of a message's first call among its parts: its words come before."""
+
+BROUGHT, NEWS = 3, 3
+"""What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
+
+_SOURCE = 160
+"""Characters of what was tried that an error names."""
+
+_OPENING = 400
+"""Characters of an answer in which a client says why a call was not made."""
+
+_DENIED = re.compile(
+    r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)|Cancelled: parallel tool call",
+    re.IGNORECASE,
+)
+"""How a client says that its own rules stopped a call: no error of the work."""
+
+_MISSED = re.compile(
+    r"not? (?:be )?found|no such|does not exist|doesn't exist|\b40[34]\b|\b410\b|no (?:matches|results|files)",
+    re.IGNORECASE,
+)
+"""How a look-up says that there is nothing."""
+
+_REFUSED = re.compile(
+    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
+    re.IGNORECASE,
+)
+"""How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
+
+_REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
+
+
+class Work:
+    """The calls of a run of messages: what they did to files, how they ended, what is told of them."""
+
+    def __init__(self, pieces: Pieces, plan: Plan, edge: int) -> None:
+        """`edge` is how many characters are read of an answer's head, and of its tail."""
+        self.trails = Trails()
+        self.attempts = Attempts()
+        self.repository = Repository()
+        self._pieces = pieces
+        self._plan = plan
+        self._edge = edge
+        self._calls: dict[str, Called] = {}
+        self._acting: Called | None = None
+
+    def call(self, call: ToolCall, at: int, part: int, *, answered: bool) -> None:
+        """Follows a call; one that is not `answered` did what it says."""
+        called = self._calls[call.id] = Called(call, read_action(call), at, part)
+        if not answered:
+            self._settle(Ended(called, Outcome()))
+
+    def act(self, call: ToolCall, at: int) -> None:
+        """Follows a call that an agent makes by text; the next observation answers it."""
+        self._acting = Called(call, read_action(call), at, CALLS_FROM)
+
+    def observe(self, text: str, at: int, part: int) -> None:
+        """Reads what a tool answered to an agent that acts by text."""
+        called, self._acting = self._acting, None
+        if called is None:
+            self._tell_lines(text, at, part, "excerpt")
+            return
+        result = ToolResult("", (Text(text),))
+        end = outcome(result, edges(result), bool(called.action.command))
+        self._settle(Ended(called, end, unframed(edges(result, self._edge))))
+
+    def result(self, result: ToolResult, at: int) -> None:
+        """Reads what a tool answered to a call."""
+        called = self._calls.get(result.call_id)
+        text = _without_reminders(clean(edges(result, self._edge)))
+        if called is None:
+            self._tell_lines(text, at, CALLS_FROM, "result")
+            return
+        if result.error and _REFUSED.search(text[:_OPENING]):
+            return
+        if words_of(called.call.name) & NOTING:
+            self._plan.shown(text, at)
+        self._settle(Ended(called, _end(called, result, text), unframed(text)))
+
+    def _settle(self, ended: Ended) -> None:
+        """Books what a call did, now that its end is known."""
+        action, end, at = ended.called.action, ended.end, ended.called.at
+        if not end.failed or (action.shell_only and len(action.touches) > 1):
+            for verb, path, to in action.touches:
+                self._touch(verb, clean(path).strip(), at, clean(to))
+        if action.plan is not None:
+            if not end.failed:
+                self._plan.told(action.plan, ended.answer, at)
+            return
+        if ended.command:
+            self.attempts.ran(ended.source, ended.outcome, end.note, at)
+        if ended.command and not end.failed:
+            self.repository = noted(self.repository, ended.command, ended.answer, at)
+        if end.failed and end.fault and not ended.looks:
+            self.attempts.failed(Fault(end.fault, ended.source[:_SOURCE], ended.key, seen=at))
+        elif not end.failed and ended.answer:
+            self.attempts.succeeded(ended.key, at)
+        self._tell(ended)
+
+    def _touch(self, verb: str, path: str, at: int, to: str) -> None:
+        path = without_span(path) if verb == "read" else path
+        if path:
+            self.trails.touch(verb, path, at, to)
+
+    def _tell(self, ended: Ended) -> None:
+        at, part = ended.called.at, ended.called.part
+        self._pieces.tell(ended.line + (f" → {ended.tail}" if ended.tail else ""), at, part, ended.kind, "tool")
+        kind, lines = brought(ended, self._pieces.wanted_lines)
+        for i, each in enumerate(dict.fromkeys(lines)):
+            if each not in ended.tail:
+                used = BROUGHT if ended.changed and i < NEWS else 0
+                self._pieces.tell(each[:LONGEST], at, part, kind, "tool", used=used)
+
+    def _tell_lines(self, text: str, at: int, part: int, kind: Kind) -> None:
+        for line in self._pieces.wanted_lines(text):
+            self._pieces.tell(line, at, part, kind, "tool")
+
+
+def _end(called: Called, result: ToolResult, text: str) -> Outcome:
+    """How a call ended: a look-up that finds nothing, an edit that was not made and a call that a client's rules stopped are no errors."""
+    end = outcome(result, _without_reminders(clean(edges(result))), bool(called.action.command))
+    missed = bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
+    edits = called.action.touches and not called.action.command
+    if end.failed and (missed or edits or _DENIED.search(text[:_OPENING])):
+        return replace(end, fault="")
+    if not (end.failed or missed or called.action.command) and (fault := failed_with(text)):
+        return Outcome(True, "", fault)
+    return end
+
+
+def _without_reminders(text: str) -> str:
+    """A tool's answer without what the program put behind it."""
+    return _REMINDER.sub("", text) if "<system" in text else text

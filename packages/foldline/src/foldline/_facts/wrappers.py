@@ -1,0 +1,211 @@
+"""What clients put around the user's words, and who says it: the one table of texts by which a speaker is known.
+
+It is read by `facts.speakers`, after the marks of the file. Each row names the agents whose row it is; a row that
+is not written down here makes a text the user's own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from foldline._messages import Speaker
+
+BLOCKS: dict[str, Speaker] = {
+    # Claude Code, and all that imitate it
+    "system-reminder": "harness", "system_reminder": "harness", "local-command-caveat": "harness",
+    "local-command-stdout": "harness", "local-command-stderr": "harness", "new-diagnostics": "harness",
+    "user-prompt-submit-hook": "harness", "session-start-hook": "harness", "hook_context": "harness",
+    "ide_opened_file": "harness", "ide_selection": "harness", "ide_diagnostics": "harness",
+    "command-name": "command", "command-message": "command", "command-contents": "command", "bash-input": "command",
+    "command-args": "user", "bash-stdout": "tool", "bash-stderr": "tool",
+    "task-notification": "peer", "task_notification": "peer", "teammate-message": "peer", "agent-message": "peer",
+    # Codex
+    "environment_context": "harness", "user_instructions": "harness", "INSTRUCTIONS": "harness",
+    "turn_aborted": "harness", "recommended_plugins": "harness", "permissions_instructions": "harness",
+    "collaboration_mode": "harness", "apps_instructions": "harness", "plugins_instructions": "harness",
+    "skills_instructions": "harness", "model_switch": "harness", "personality_spec": "harness",
+    "skill": "command", "user_shell_command": "tool", "subagent_notification": "peer",
+    # Cline, Roo Code, Cursor
+    "environment_details": "harness", "file_content": "harness", "attached_files": "harness",
+    "open_and_recently_viewed_files": "harness", "additional_data": "harness", "user_info": "harness",
+    "project_layout": "harness", "git_status": "harness",
+    # Gemini CLI, OpenHands, others
+    "session_context": "harness", "EXTRA_INFO": "harness", "system-notification": "harness",
+    "system_notification": "harness", "cwd": "harness", "tool_result": "tool", "function_results": "tool",
+}  # fmt: skip
+"""Who speaks between a tag and its end; of one that holds the user's words, the tags are the harness's."""
+
+OPEN_TAG = re.compile(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
+
+OPENINGS: dict[Speaker, tuple[str, ...]] = {
+    "harness": (
+        # Claude Code
+        "Caveat: The messages below", "API Error:", "Stop hook feedback:", "Unknown slash command", "Unknown command",
+        "Unknown skill", "Continue from where you left off.", "Output token limit hit. Resume directly", "[Image: source:",
+        "Your task is to create a detailed summary of the conversation",
+        # Codex
+        "# AGENTS.md instructions", "<permissions instructions>", "<image name=[",
+        # Cline, Roo Code
+        "# task_progress", "# TODO LIST UPDATE", "# Current Working Directory (", "# Current Workspace Directory (", "[TASK RESUMPTION]", "[ERROR] ",
+        # opencode
+        "Continue if you have next steps, or stop",
+        "The previous request exceeded the provider's size limit due to large media attachments",
+        # pi's extensions
+        "Package the current working-tree",
+        # OpenClaw
+        "[Bootstrap pending]", "[OpenClaw heartbeat poll]", "Pre-compaction memory flush", "Read HEARTBEAT.md if it exists",
+        "A new session was started via /new or /reset", "[SYSTEM]", "[System]", "[System:",
+        # Gemini CLI
+        "This is the Gemini CLI. We are setting up the context", "System: Please continue",
+        # OpenHands, SWE-agent, mini-swe-agent
+        "Please continue working on the task on whatever approach you think is suitable",
+        "Here is a demonstration of how to correctly accomplish this task", "Your output was not formatted correctly",
+        "Your command contains syntax errors", "No tool calls found in the response", "Please always provide EXACTLY ONE action",
+    ),
+    "command": ("Base directory for this skill:", "# Simplify: Code Review"),
+    "peer": ("Another Claude session sent",),
+}  # fmt: skip
+"""How a text begins that is another's from end to end."""
+
+SIGNED_BLOCK = "<task-notification>"
+"""A block whose speaker depends on what stands in it."""
+
+SIGNED: tuple[tuple[Speaker, str, str], ...] = (
+    ("peer", "Message Type: ", "\nSender: "),  # Codex: a sub-agent's report
+    ("harness", "Tool [", "] was not executed"),  # Cline: one tool for each message
+    ("tool", "Ran `", "`\n```\n"),  # pi: a command that the user ran
+    ("tool", "Ran `", "`\n(no output)"),
+    ("harness", "# Code Review", "Code review completed"),  # pi: an extension's review
+    ("tool", "<task-notification>", '<summary>Background command "'),  # Claude Code: a command in the background ended
+)
+"""How another's text begins, and what else stands in it."""
+
+RESULT = re.compile(
+    r"\[\w+(?: for '[^'\n]*')?\] Result:|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>"
+)
+"""How the tools of Cline, Roo Code, OpenHands and mini-swe-agent answer in the user's role."""
+
+ADDRESSED = re.compile(
+    r"\[(?:sub-?)?agent\b[^\]\n]{0,60}\]|\[[\w .-]{1,30} (?:→|->) [\w .-]{1,30}[^\]\n]{0,30}\]|\[from (?:the )?[\w-]{1,30} agent\b",
+    re.I,
+)
+"""How hosts of several agents put sender and receiver before what one of them reports."""
+
+OBSERVATIONS = (
+    "observation:", "<observation", "<output>", "<returncode>", "tool result", "tool output", "<tool_response>",
+    "<tool_result", "<function_result", "execution result", "execution output", "exitcode:", "exit code", "exit status",
+    "command output", "output:", "stdout:", "result:", "api response", "[tool",
+)  # fmt: skip
+"""How what came of an action begins, in small letters, where the agent acts by text."""
+
+PROTOCOL = (
+    "exactly one", "single command", "*single*", "_single_", "one command", "one action", "wait for a response from the shell",
+)  # fmt: skip
+"""What a prompt says, in small letters, that tells the model to act by text, where it speaks of these as well."""
+
+PROTOCOL_OF = ("command", "shell", "bash", "action:")
+
+_TOOL_TAGS = (
+    "execute_command|read_file|write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|search_files|"
+    "list_files|list_code_definition_names|codebase_search|browser_action|use_mcp_tool|access_mcp_resource|new_task|"
+    "switch_mode|update_todo_list|fetch_instructions|ask_followup_question|attempt_completion|plan_mode_respond|load_mcp_documentation|"
+    "tool_call|tool_use|tool_code|function_call|function_calls|invoke|execute_bash|execute_ipython|execute_browse|bash|execute"
+)
+ACTS = re.compile(rf"^\s*Action(?: \d+)?:(?!\s*None\b)|<function=|^\s*<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>", re.MULTILINE)
+"""A call that a reply makes by text: ReAct's `Action:`, OpenHands' `<function=`, the tags of Cline and others."""
+
+FINAL = "Final Answer:"
+"""What ends a ReAct agent's turn: the next words are the user's."""
+
+
+class Frame(NamedTuple):
+    """A text of which only a part is the user's: what every one of them contains, and the whole; `whole` where the part is a task."""
+
+    sign: str
+    pattern: re.Pattern[str]
+    whole: bool = False
+
+
+def _frame(sign: str, pattern: str, *, whole: bool = False) -> Frame:
+    return Frame(sign, re.compile(pattern, re.DOTALL), whole)
+
+
+_UPLOADED = r"(?:<uploaded_files>(?:(?!<(?:pr|issue)_description>).)*)?"
+
+FRAMES: tuple[Frame, ...] = (
+    # SWE-agent; its challenges
+    _frame("ISSUE:", r"We're currently solving the following issue[^\n]*\nISSUE:\n(.*?)(?=\nINSTRUCTIONS:\n|\Z)", whole=True),
+    _frame("solving the following CTF", r"(We're currently solving the following CTF challenge.*?)(?=\nINSTRUCTIONS:\n|\Z)", whole=True),
+    # SWE-agent 1.0, mini-swe-agent, OpenHands' benchmarks
+    _frame("</pr_description>", rf"{_UPLOADED}<pr_description>\s*(?:Consider the following PR description:)?(.*?)</pr_description>", whole=True),
+    _frame("</issue_description>", rf"{_UPLOADED}<issue_description>(.*?)</issue_description>", whole=True),
+    _frame("You can execute bash commands", r"Please solve this (?:issue|task):(.*?)(?=\n\nYou can execute bash commands)", whole=True),
+    # Cline, Roo Code
+    _frame("</task>", r"<task>(.*?)</task>"),
+    _frame("</user_input>", r"<user_input[^<>\n]*>(.*?)</user_input>"),
+    _frame("</user_message>", r"(?:\[TASK RESUMPTION\](?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
+    _frame("</answer>", r"(?:\[ask_followup_question[^\n]*\] Result:\s*)?<answer>(.*?)</answer>"),
+    _frame("</feedback>", r"(?:[^<]{0,600}?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
+    # Codex in an editor
+    _frame("## My request for Codex:", r"# [^\n]*\n.*?## My request for Codex:[^\n]*\n(.*)\Z"),
+)  # fmt: skip
+"""The templates around a task, an answer or an objection of the user."""
+
+REFUSALS: tuple[Frame, ...] = (
+    _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code
+    _frame("following feedback:", r"The user rejected permission to use this specific tool call with the following feedback:\s*(.*)\Z"),  # opencode
+    _frame("<feedback>", r"(?:\[[^\n]*\] Result:\s*)?The user denied this operation[^<]{0,200}<feedback>(.*?)</feedback>"),  # Cline
+    _frame('"denied"', r'\{"status":\s*"denied".*?"feedback":\s*"((?:[^"\\]|\\.)*)"'),  # Roo Code
+)  # fmt: skip
+"""How a tool's result begins that the user refused, and in which words."""
+
+ASKS = frozenset((
+    "AskUserQuestion", "ask_user_question", "ask_followup_question", "question", "request_user_input", "ask_user",
+    "ask_human", "human_input", "get_user_input", "attempt_completion", "plan_mode_respond",
+))  # fmt: skip
+"""Tools whose result is the user's answer."""
+
+ANSWERED = ("answer", "feedback", "user_message")
+"""Tags around an answer of the user, in Cline and Roo Code."""
+
+QUOTED_ANSWER = re.compile(r'"="((?:[^"\\]|\\.|"(?![,.\s]|\Z))*)"')
+"""An answer behind its question, as Claude Code and opencode write them."""
+
+SPEAKS: dict[str, str] = {
+    "attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response",  # Cline
+    "finish": "message", "submit_final": "answer", "final_answer": "answer", "respond": "content",  # OpenHands, smolagents, tau-bench
+    "AskUserQuestion": "questions", "ask_user_question": "questions", "question": "questions",  # Claude Code, Qwen, opencode
+    "request_user_input": "questions", "ask_user": "questions",  # Codex, Gemini CLI
+    "ExitPlanMode": "plan", "exit_plan_mode": "plan",  # Claude Code, Qwen Code
+}  # fmt: skip
+"""Tools that speak: the argument in which the agent says something to the user."""
+
+ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
+"""Between which texts Gemini CLI and Qwen Code put the files that a user named."""
+
+LINES = re.compile(
+    r"^(?:\[Request interrupted by user[^\]\n]*\]|\[Queued messages while agent was busy\]|System: \[[^\n]*|---\nQueued #\d+"
+    r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\])[ \t]*$"
+    r"|^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
+    re.MULTILINE,
+)
+"""Lines of Claude Code and OpenClaw between the user's own."""
+
+METADATA = re.compile(r"^[\w ]{3,40}\(untrusted[^)\n]*\):\s*\n```[a-z]*\n.*?\n```\s*", re.DOTALL | re.MULTILINE)
+"""OpenClaw: what it knows of the sender and of the conversation."""
+
+SLASH = re.compile(r"/[\w:-]*$")
+"""A command of a client without arguments."""
+
+STOPS = ("[Request interrupted by user", "<turn_aborted>")
+"""How a text begins that tells of a stop by the user: Claude Code, Codex."""
+
+SUMMARY = re.compile(
+    r"(?:This session is being continued from a previous conversation|Another language model (?:has )?(?:started|worked)|"
+    r"The conversation history before this point was compacted|The following is a summary of a branch that|"
+    r"\[COMPACT SUMMARY\]|## Session Summary \(Compaction|<state_snapshot>|"
+    r"<(?:conversation-|context_|compact_)?summary>|\[Context truncated|\[CONTEXT COMPACTION|Here is a summary of the conversation)",
+    re.IGNORECASE,
+)
+"""How the summary of another compactor begins."""

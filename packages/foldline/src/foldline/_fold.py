@@ -1,0 +1,104 @@
+"""A fold and its receipt: what was done to a history, and what that cost and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from foldline._messages import Message, Usage, Value
+from foldline._view import Edit
+
+Trigger = Literal["threshold", "overflow", "manual", "handoff"]
+
+
+class Receipt(Value, frozen=True, omit_defaults=True):
+    """What one fold cost and kept; sizes are tokens, `error` is the expected relative error of the counts."""
+
+    tokens_before: int
+    tokens_after: int
+    messages_folded: int = 0
+    """Messages that left the view or gave way to a stub."""
+    messages_pruned: int = 0
+    """Of those, the ones that stand on as stubs."""
+    error: float = 0.0
+    facts_kept: int = 0
+    facts_lost: int = 0
+    """Facts of the folded messages that neither the summary nor the kept messages show; all stay recallable."""
+    lost: tuple[str, ...] = ()
+    """The lost facts by name, most important first, cut to a few."""
+    cache_discarded: int = 0
+    """Tokens behind the first edit, which the provider's prompt cache loses."""
+    usage: Usage | None = None
+    """What the summarizer was billed; None where no model was asked."""
+    cost: float | None = None
+    """In US dollars; None where no price is known or no model was asked."""
+    seconds: float = 0.0
+    round: int = 1
+    """How many folds with a summary the history has seen, this one included."""
+    instruction: str = ""
+    failures: tuple[str, ...] = ()
+    """Why a summarizer's drafts were not installed; extraction took their place."""
+    rewritten: tuple[str, ...] = ()
+    """What was wrong with a first draft, where a second one was installed."""
+    remarks: tuple[str, ...] = ()
+    """What is doubtful in a model's draft that was installed."""
+    facts_repaired: int = 0
+    """Of the facts kept, those that a model's draft had left out and code added."""
+    repaired: tuple[str, ...] = ()
+    """The repaired facts by name, cut to a few."""
+    found_in: dict[str, str] = msgspec.field(default_factory=dict)
+    """For each fact named in `lost` or `repaired`, the id of the message to recall, where it is known."""
+    waited: float = 0.0
+    """Seconds that the agent stood still for a summarizer; about 0 where the summary had been prepared."""
+    native: Literal["", "readable", "sealed"] = ""
+    """Whether the provider's own compaction stands in. In a sealed one, which only the provider can read, facts may
+    stand that count as lost; nobody else can tell."""
+    asked: int = 0
+    """How often a summarizer was asked for a draft, extraction included."""
+    models: tuple[str, ...] = ()
+    """The models that wrote drafts of the summary."""
+    calls: int = 0
+    """Requests that were answered with a draft, or with a part of one."""
+    shared: bool = False
+    """Whether one of them rode on the agent's conversation, which the provider had cached."""
+
+    @property
+    def freed(self) -> int:
+        """Tokens that came free."""
+        return self.tokens_before - self.tokens_after
+
+
+class Fold(Value, frozen=True, omit_defaults=True):
+    """A list of edits made together; empty where there was nothing to do."""
+
+    id: str = ""
+    trigger: Trigger = "threshold"
+    layer: str = ""
+    edits: tuple[Edit, ...] = ()
+    first_kept: str | None = None
+    receipt: Receipt = Receipt(0, 0)
+
+    def __bool__(self) -> bool:
+        return bool(self.edits)
+
+
+COUNTS = ("round", "automatic")
+"""What a summary notes beside its facts: how many folds it has seen, and how many of them nobody asked for."""
+
+
+def folds_behind(messages: Iterable[Message]) -> int:
+    """How many folds the newest summary among the messages has seen."""
+    return _noted(messages, "round", 1)
+
+
+def automatic_folds(messages: Iterable[Message]) -> int:
+    """How many of the folds behind the newest summary were made without being asked for."""
+    return _noted(messages, "automatic", 0)
+
+
+def _noted(messages: Iterable[Message], what: str, unknown: int) -> int:
+    """The highest count of that name that a summary among the messages notes; `unknown` where one notes none."""
+    counts = (s.facts.get(what, unknown) for message in messages if (s := message.summary))
+    return max((n for n in counts if isinstance(n, int)), default=0)

@@ -1,0 +1,230 @@
+"""A handoff: a new session opened by what a goal needs of an old one, found without a model."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from foldline._facts.speech import clean
+from foldline._facts.types import Facts, File
+from foldline._handoff.exporting import SessionHistory
+from foldline._handoff.new_session import NewSession, write_new
+from foldline._messages import Message, Text, ToolCall, ToolResult, Value, text_of
+from foldline._page.lines import cut, trail
+from foldline._sessions.file import SessionFile
+from foldline._sessions.pi import PI
+from foldline._tokens.estimate import estimate
+
+TOKENS = 2_000
+"""The size of a draft at most, where the goal itself leaves room."""
+
+BEHIND = "Another language model worked on this before"
+"""How the gathered part begins: with words by which every later fold tells it from the user's request."""
+
+_WORD = re.compile(r"[a-z0-9]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_COMMON_WORDS = """
+    a an and are as at be but by do does for from has have how if in into is it its me my no not of on or our so that
+    the their then there this to up us was we what when which who will with you your please can could should would
+    make let now new work continue
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+_READ = 8_000
+"""Characters of a message in which the words of the goal are looked for."""
+
+Score = Callable[[str], float]
+
+
+class Pointer(Value, frozen=True, omit_defaults=False):
+    """An entry of the old session that bears on the goal, and how it begins."""
+
+    id: str
+    role: str
+    text: str
+
+
+class HandoffDraft(Value, frozen=True, omit_defaults=False):
+    """The prompt that opens the new session, to be edited first, and what it names."""
+
+    goal: str
+    text: str
+    tokens: int
+    files: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    pointers: tuple[Pointer, ...] = ()
+
+
+def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDraft:
+    """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
+    goal = clean(goal).strip()
+    history = SessionHistory(session)
+    facts = history.facts
+    words = [_words_of(message) for _, message in history.messages]
+    score = scorer(goal, words)
+    near = _nearest(history.messages, words, score)
+    head = f"{BEHIND}, in session {clean(session.id)} of {session.agent}. What follows was gathered from there for this goal."
+    place = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
+    tail = f"Any of them in full: foldline recall ID --session {place}"
+    room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
+    pointers = [_pointer(*history.messages[place], words[place]) for _, place in near[:6]]
+    sections = (
+        ("Constraints", _rules(facts, score), 0.35),
+        ("Files to look at", _files(facts, score, [(points, words[place]) for points, place in near]), 0.25),
+        ("Decisions", _decisions(facts, score), 0.25),
+        ("Open work", _open(facts, score), 0.15),
+        ("In the old session", [f"- {p.id} ({p.role}): {p.text}" for p in pointers], 0.15),
+    )
+    blocks, shown = _fitted(sections, room)
+    if "In the old session" in shown:
+        blocks.append(tail)
+    text = "\n\n".join([goal, head, *blocks])
+    return HandoffDraft(
+        goal,
+        text,
+        estimate(text),
+        tuple(line.removeprefix("- ") for line in shown.get("Files to look at", ())),
+        tuple(line.removeprefix("- ") for line in shown.get("Constraints", ())),
+        tuple(pointers[: len(shown.get("In the old session", ()))]),
+    )
+
+
+def hand_off(
+    session: SessionFile, text: str, format: str = PI, path: str | None = None, *, cwd: str = ""
+) -> NewSession:
+    """Opens a new session with a draft as the user left it: the goal in the user's words, the rest apart from them."""
+    goal, mark, rest = text.strip().partition(f"\n{BEHIND}")
+    parts = (Text(goal.strip()), Text((mark + rest).strip())) if mark and goal.strip() else (Text(text.strip()),)
+    parent = session.path if session.agent == PI else ""
+    return write_new([Message("user", parts)], format, path, cwd=cwd, parent=parent)
+
+
+def scorer(goal: str, documents: Sequence[str]) -> Score:
+    """How much a text bears on a goal: BM25, the words weighed by how rare they are in the documents."""
+    asked = set(_terms(goal)) - _COMMON
+    seen: Counter[str] = Counter()
+    total = 0
+    for document in documents:
+        terms = _terms(document)
+        total += len(terms)
+        seen.update(asked.intersection(terms))
+    n = len(documents)
+    weight = {term: math.log(1 + (n - seen[term] + 0.5) / (seen[term] + 0.5)) for term in asked}
+    middle = total / n if n else 1.0
+
+    def score(text: str) -> float:
+        terms = Counter(_terms(text))
+        long = 0.25 + 0.75 * terms.total() / (middle or 1.0)
+        return sum(weight[t] * terms[t] * 2.2 / (terms[t] + 1.2 * long) for t in asked if terms[t])
+
+    return score
+
+
+def _terms(text: str) -> list[str]:
+    """Words in small letters, names parted at their humps and signs, scripts without spaces in pairs of characters."""
+    terms: list[str] = []
+    for word in _WORD.findall(_HUMP.sub(" ", text[:_READ]).lower()):
+        if word.isascii():
+            terms.append(word.removesuffix("s") if len(word) > 3 else word)
+        else:
+            terms += [word[i : i + 2] for i in range(max(len(word) - 1, 1))]
+    return terms
+
+
+def _words_of(message: Message) -> str:
+    """What a message says, in little: its words, its calls, and how its results begin."""
+    said = []
+    for part in message.parts:
+        match part:
+            case ToolCall(_, name, arguments):
+                said.append(f"{name} {arguments[:1_000]}")
+            case ToolResult():
+                said.append(text_of(part)[:1_000])
+            case Text(text):
+                said.append(text)
+            case _:
+                said.append(getattr(part, "text", "") if part is message.summary else "")
+    return clean("\n".join(said))
+
+
+def _nearest(messages: Sequence[tuple[str, Message]], words: Sequence[str], score: Score) -> list[tuple[float, int]]:
+    """The messages that bear on the goal most, with their points; what was said counts more than what a tool put out."""
+    half = [0.5 if message.speaker == "tool" else 1.0 for _, message in messages]
+    ranked = sorted(((score(text) * half[place], place) for place, text in enumerate(words)), reverse=True)
+    near: dict[str, tuple[float, int]] = {}
+    for points, place in ranked[:64]:
+        if points > 0:
+            near.setdefault(words[place][:200], (points, place))
+    return list(near.values())[:16]
+
+
+def _pointer(id: str, message: Message, words: str) -> Pointer:
+    return Pointer(clean(id), message.speaker, cut(" ".join(words[:600].split()), 120))
+
+
+def _rules(facts: Facts, score: Score) -> list[str]:
+    """The rules that stand, word for word: the user's before the project's, what bears on the goal first."""
+    standing = [rule for rule in facts.rules if rule.lifetime == "standing"]
+    standing.sort(key=lambda rule: (rule.by != "project", score(rule.text) > 0, rule.at), reverse=True)
+    return [f"- {rule.text}" for rule in standing]
+
+
+def _files(facts: Facts, score: Score, near: Sequence[tuple[float, str]]) -> list[str]:
+    """The files that the goal or the messages nearest to it name; where it names none, those changed last."""
+
+    def bears(file: File) -> float:
+        name = file.path.rpartition("/")[2]
+        told = sum(points for points, text in near if _names(text, file.path) or ("." in name[1:] and name in text))
+        return 3 * score(file.path) + told * (1.5 if file.changed else 1.0)
+
+    here = [f for f in facts.files if f.state not in ("deleted", "renamed") and not f.path.endswith("/")]
+    ranked = sorted(((bears(f), f.seen, f) for f in here), key=lambda r: r[:2], reverse=True)
+    chosen = [f for points, _, f in ranked if points > 0][:20]
+    changed = sorted((f for f in here if f.changed), key=lambda f: -f.seen)
+    return [f"- {trail(f)}" for f in chosen or changed[:10]]
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a text names a file, and not only what lies below it."""
+    return path in text and f"{path}/" not in text
+
+
+def _decisions(facts: Facts, score: Score) -> list[str]:
+    """What was reported that bears on the goal; where nothing does, what was reported last."""
+    reports = [p for p in facts.pieces if p.kind in ("report", "summary")]
+    scored = sorted(((score(p.text), p.at, p.text) for p in reports), reverse=True)
+    texts = [text for points, _, text in scored if points > 0] or [p.text for p in reports[::-1][:4]]
+    return [f"- {cut(text, 300)}" for text in dict.fromkeys(texts[:16])]
+
+
+def _open(facts: Facts, score: Score) -> list[str]:
+    """Steps of the plan that are not done, and errors that still stand, what bears on the goal first."""
+    steps = [f"- [ ] {t.text}" for t in facts.todos if t.status in ("pending", "in_progress")]
+    errors = [f"- error: {cut(f.text, 200)}" for f in facts.faults[::-1] if not f.resolved and score(f.text) > 0]
+    return sorted(steps, key=lambda text: -score(text)) + errors[:4]
+
+
+def _fitted(
+    sections: Iterable[tuple[str, list[str], float]], room: int
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """The sections as text within some tokens, each within its share and what the ones before left over."""
+    blocks: list[str] = []
+    shown: dict[str, tuple[str, ...]] = {}
+    spare = 0.0
+    for title, lines, share in sections:
+        left = room * share / 1.15 + spare
+        kept: list[str] = []
+        for line in lines:
+            cost = estimate(line) + 1 + (0 if kept else estimate(title) + 4)
+            if cost <= left:
+                left -= cost
+                kept.append(line)
+        spare = left
+        if kept:
+            shown[title] = tuple(kept)
+            omitted = f"\n({len(lines) - len(kept)} more in the old session)" if len(kept) < len(lines) else ""
+            blocks.append(f"## {title}\n" + "\n".join(kept) + omitted)
+    return blocks, shown

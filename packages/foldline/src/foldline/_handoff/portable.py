@@ -1,0 +1,120 @@
+"""Messages of one agent as another one takes them: what cannot be carried is replaced or left out, and named."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Any
+
+from foldline._messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline._sessions.pi import PI
+from foldline._view import is_empty
+from foldline._wires import FORMATS, Picture
+
+_ID = re.compile(r"[^\w-]", re.ASCII)
+
+
+def portable(messages: Iterable[Message], format: str, lost: Counter[str]) -> Iterator[Message]:
+    """The messages as `format` can say them; `lost` counts what was left out, by kind."""
+    for message in replies_together(messages, format):
+        if message.format == format and format != PI:
+            yield message
+            continue
+        parts = tuple(p for part in message.parts if (p := _carried(part, message, format, lost)) is not None)
+        carried = Message(message.role, parts, format=format)
+        if not is_empty(carried):
+            yield carried
+
+
+def _carried(part: Part, message: Message, format: str, lost: Counter[str]) -> Part | None:
+    own = message.format == format
+    match part:
+        case Thinking():
+            lost["thinking"] += 1
+            return None
+        case Text(text):
+            return part if own else Text(text) if text.strip() else None
+        case ToolCall(id, name, arguments):
+            return part if own else ToolCall(_call_id(id), name, arguments)
+        case ToolResult(call_id, parts, error, name):
+            if own:
+                return part
+            inner = tuple(_content(p, message, format, lost) for p in parts)
+            return ToolResult(_call_id(call_id), inner, error, name)
+        case Summary("") if not own:
+            lost["compaction"] += 1
+            return None
+        case Media() | Opaque():
+            return _content(part, message, format, lost)
+        case _:
+            return part
+
+
+def _content(part: Text | Media | Opaque, message: Message, format: str, lost: Counter[str]) -> Text | Media | Opaque:
+    """Words without a foreign wire's keys, an image in the shape of the format, or a note of what stood here."""
+    if isinstance(part, Text):
+        return part if message.format == format else Text(part.text)
+    if message.format == format:
+        return part
+    beside_words = message.role == "user" and not any(message.results)
+    anywhere = format == PI or FORMATS[format].images_in_results
+    if isinstance(part, Media) and (anywhere or beside_words) and (source := _image(part, format)):
+        return Media("image", source)
+    kind = part.kind if isinstance(part, Media) else _kind(part.source)
+    lost[kind] += 1
+    return Text(f"[{kind}]")
+
+
+def _kind(source: Any) -> str:
+    kind = source.get("type") if isinstance(source, dict) else None
+    return kind if isinstance(kind, str) and kind else "content of another format"
+
+
+def _image(media: Media, format: str) -> dict[str, Any] | None:
+    """An image that stands whole in a message, in the shape of a format; None where it is none, or only linked."""
+    if (picture := _picture(media.source)) is None:
+        return None
+    if format == PI:
+        return {"type": "image", "data": picture.data, "mimeType": picture.mime}
+    show = FORMATS[format].image
+    return show(picture) if show is not None else None
+
+
+def _picture(source: dict[str, Any]) -> Picture | None:
+    match source:
+        case {"type": "image", "data": str(data), "mimeType": str(mime)}:
+            return Picture(mime, data)
+    return next((found for each in FORMATS.values() if (found := each.picture(source)) is not None), None)
+
+
+def _call_id(id: str) -> str:
+    """A call's id as every provider takes it: letters, digits, `_` and `-`, at most 64 of them."""
+    if len(id) <= 64 and not _ID.search(id):
+        return id
+    return f"{_ID.sub('_', id[:46])}-{blake2b(id.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
+
+
+def replies_together(messages: Iterable[Message], format: str) -> Iterator[Message]:
+    """What other formats say in several items as one reply each, and the results that stand in it behind it."""
+    reply: list[Part] = []
+    origin = ""
+    for message in (*messages, None):
+        if message is not None and message.role == "assistant" and _in_items(message, format):
+            reply += message.parts
+            origin = message.format
+            continue
+        if reply:
+            said = tuple(part for part in reply if not isinstance(part, ToolResult))
+            yield Message("assistant", said, format=origin)
+            answers = (part for part in reply if isinstance(part, ToolResult))
+            yield from (Message("tool", (part,), format=origin) for part in answers)
+        reply = []
+        if message is not None:
+            yield message
+
+
+def _in_items(message: Message, format: str) -> bool:
+    """Whether a message may be one of several items of its reply, which another format says as one."""
+    return message.format != format and message.format in FORMATS and FORMATS[message.format].many_items

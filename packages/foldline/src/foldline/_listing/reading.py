@@ -1,0 +1,83 @@
+"""What a session file tells at a glance, and what it tells when it is read whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from foldline._desk.desk import Desk
+from foldline._errors import FoldlineError
+from foldline._listing.known import Known
+from foldline._models import model as model_named
+from foldline._policy import budget_for
+from foldline._sessions.finding import FIRST, StoreFile, id_and_cwd, printable
+from foldline._sessions.opening import open_session
+from foldline._sessions.tail import CHUNK, ends, may_hold_folds
+
+AHEAD = 128
+"""Files whose ends are asked of the disk together: it answers many requests nearly as fast as one."""
+
+
+def glanced(files: Sequence[StoreFile]) -> Iterator[tuple[StoreFile, Known]]:
+    """What the ends of files tell; files that cannot be read are left out."""
+    for at in range(0, len(files), AHEAD):
+        opened = [(file, fd) for file in files[at : at + AHEAD] if (fd := _asked_for(file)) is not None]
+        for file, fd in opened:
+            try:
+                yield file, _glanced(file, fd)
+            except OSError:
+                continue
+            finally:
+                os.close(fd)
+
+
+def _asked_for(file: StoreFile) -> int | None:
+    """The file opened, its ends on their way into memory; None where it cannot be opened."""
+    try:
+        fd = os.open(file.path, os.O_RDONLY)
+    except OSError:
+        return None
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        os.posix_fadvise(fd, 0, FIRST, os.POSIX_FADV_WILLNEED)
+        os.posix_fadvise(fd, max(0, file.size - CHUNK), CHUNK, os.POSIX_FADV_WILLNEED)
+    return fd
+
+
+def _glanced(file: StoreFile, fd: int) -> Known:
+    id, cwd = id_and_cwd(fd, file.path)
+    told = ends(fd, file.size, file.agent)
+    known = Known(file.size, file.changed, file.inode, id, cwd)
+    if told is not None:
+        known.model, known.tokens = told.model, told.tokens
+        known.window = told.window or _window(told.model)
+    return known
+
+
+def read_whole(file: StoreFile, known: Known) -> None:
+    """Adds whether a session was ever folded; where it was, or its ends do not tell, all that reading it tells."""
+    known.whole = True
+    try:
+        if known.tokens is not None and not _folded(file):
+            known.compactions = 0
+            return
+        desk = Desk(open_session(file.path))
+        known.model, known.tokens = desk.session.model, desk.tokens
+        known.window, known.compactions = desk.budget.window, desk.session.compactions
+    except (OSError, FoldlineError) as error:
+        known.error = printable(str(error))
+
+
+def _folded(file: StoreFile) -> bool:
+    """Whether a session may have been folded, by the signs of it in the file."""
+    fd = os.open(file.path, os.O_RDONLY)
+    try:
+        return may_hold_folds(fd, file.size, file.agent)
+    finally:
+        os.close(fd)
+
+
+@lru_cache(maxsize=1 << 10)
+def _window(model: str) -> int:
+    return budget_for(model_named(model)).window

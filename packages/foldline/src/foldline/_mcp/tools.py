@@ -1,0 +1,173 @@
+"""The tools of the MCP server; what each needs is imported when it is called, so that the server starts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from foldline._errors import FormatError
+
+if TYPE_CHECKING:
+    from foldline._desk.desk import Desk
+    from foldline._desk.plan import FoldPlan
+
+T = TypeVar("T")
+
+SESSION = {
+    "type": "string",
+    "description": "The path or id of a session; if not given, the newest one of the directory that the server runs in.",
+}
+
+
+class WrongArguments(FormatError):
+    """Arguments that are not of the tool's schema."""
+
+
+class Tool(NamedTuple):
+    """A tool as it is listed, and what answers it; `run` raises `WrongArguments` for what was asked wrongly."""
+
+    description: str
+    schema: Callable[[], dict[str, Any]]
+    run: Callable[[Mapping[str, Any]], str]
+    writes: bool = False
+
+
+class OfStatus(Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `context_status`."""
+
+    session: str = ""
+
+
+class OfCompact(Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `compact`."""
+
+    session: str = ""
+    focus: str = ""
+    policy: str = ""
+    write: bool = False
+
+
+def _recall(arguments: Mapping[str, Any]) -> str:
+    from foldline._recall.tool import answer, read_arguments
+
+    try:
+        asked = read_arguments(arguments)
+    except FormatError as error:
+        raise WrongArguments(str(error)) from error
+    return answer(asked)
+
+
+def _recall_schema() -> dict[str, Any]:
+    from foldline._recall.tool import parameters
+
+    return parameters(sessions=True)
+
+
+def _status(arguments: Mapping[str, Any]) -> str:
+    from foldline._config import read_settings
+    from foldline._desk.status import status
+
+    asked = _converted(arguments, OfStatus)
+    told = status(_opened(asked.session), read_settings().to_policy())
+    return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
+
+
+def _compact(arguments: Mapping[str, Any]) -> str:
+    from foldline._config import read_settings
+    from foldline._desk.plan import plan
+    from foldline._policy import PRESETS, preset
+
+    asked = _converted(arguments, OfCompact)
+    if asked.policy and asked.policy not in PRESETS:
+        raise WrongArguments(f"no policy {asked.policy!r}; there are {', '.join(PRESETS)}", where="compact")
+    settings = read_settings()
+    policy = preset(asked.policy) if asked.policy else settings.to_policy()
+    desk = _opened(asked.session)
+    if asked.write:
+        desk.check_writable(way_out="an agent cannot fold the session that it works in; close it there first")
+    planned = plan(desk, policy, asked.focus, settings.summary)
+    if not planned:
+        return f"Nothing to do: {desk.tokens:,} tokens in {desk.session.path}, nothing worth folding."
+    note = ""
+    if asked.write:
+        planned = planned.summarized()
+        note = planned.why_extracted()
+        planned.write()
+    elif planned.asks_model:
+        note = f"{planned.writer.model} is asked for the summary then; here it is by extraction."
+    return _told(planned, [text for text in (desk.in_the_way(planned.after), note) if text], written=asked.write)
+
+
+def _told(plan: FoldPlan, notes: list[str], *, written: bool) -> str:
+    from foldline._desk.summaries import spent
+    from foldline._recall.answer import fenced
+
+    desk, receipt = plan.desk, plan.fold.receipt
+    done = "Folded" if written else "Preview, nothing was written"
+    lines = [
+        f"{done}: {desk.session.path}",
+        f"{receipt.tokens_before:,} tokens become {receipt.tokens_after:,} (± {receipt.error:.1%}) of {desk.budget.window:,}.",
+        f"{receipt.messages_folded} of {len(desk.view.entries)} messages fold; each can be recalled by its id.",
+        f"Facts: {receipt.facts_kept} stay in view, {receipt.facts_lost} only by recall.",
+    ]
+    if receipt.models:
+        lines.append(f"Summary by: {spent(receipt)}.")
+    lines.append("`foldline session undo` takes it back." if written else "Call again with write: true to fold.")
+    lines += notes
+    return "\n".join(lines) + (f"\n\nThe summary:\n{fenced(plan.summary)}" if plan.summary else "")
+
+
+def _opened(session: str) -> Desk:
+    from foldline._desk.desk import Desk
+
+    return Desk.open(session or None)
+
+
+def _converted(arguments: Mapping[str, Any], kind: type[T]) -> T:
+    given = {key: value for key, value in arguments.items() if value is not None}
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise WrongArguments(str(error)) from error
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _status_schema() -> dict[str, Any]:
+    return _object(session=SESSION)
+
+
+def _compact_schema() -> dict[str, Any]:
+    from foldline._policy import PRESETS
+
+    return _object(
+        session=SESSION,
+        focus={"type": "string", "description": "What the summary must keep."},
+        policy={"type": "string", "enum": list(PRESETS), "description": "If not given, the one that is set."},
+        write={"type": "boolean", "description": "Fold; without it, only say what a fold would do."},
+    )
+
+
+TOOLS = {
+    "recall": Tool(
+        "Look up earlier messages of a session, word for word: by the id that a stub, a notice or a summary names, or by "
+        "words. What comes back is quoted history, and says how many tokens each message would add.",
+        _recall_schema,
+        _recall,
+    ),
+    "context_status": Tool(
+        "How full a session's context is: tokens, window, folds, risk, and what is advised.", _status_schema, _status
+    ),
+    "compact": Tool(
+        "Preview what folding a session would free and keep; with write: true, fold it. The file is only appended to.",
+        _compact_schema,
+        _compact,
+        writes=True,
+    ),
+}
+"""The tools by name."""

@@ -1,0 +1,235 @@
+"""Which pieces are told: those that say most for their length and are not said yet, until the room is full."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from math import log
+
+from foldline._facts.types import Facts, Piece, Rule
+from foldline._messages import Value
+from foldline._tokens.estimate import estimate_all
+
+_TERM = re.compile(r"[\w@~$€£#./:%+-]+")
+_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]")
+
+_FRAME = 3
+"""Tokens that a piece costs beside its text: a new line, a mark, what joins it to the one before."""
+
+_QUESTION = 0.35
+_LABELLED = 0.8
+_EDGE = 0.85
+_BINDING = 0.5
+BEGIN = 40
+"""Characters of a rule by which it is known in the piece that holds it."""
+
+_LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
+
+_HEAD = 12
+"""Tokens of the call that is named before what it brought, where the call itself is not told."""
+
+
+class Worth(Value, frozen=True):
+    """What pieces of a kind are worth: by themselves, for each new term, and for one that somebody else wrote as well."""
+
+    base: float
+    terms: float
+    used: float = 0.0
+
+
+WORTH: dict[tuple[str, str], Worth] = {
+    ("user", "rule"): Worth(4.0, 1.5),
+    ("harness", "rule"): Worth(0.4, 0.5),
+    ("harness", "said"): Worth(0.6, 0.6),
+    ("user", "excerpt"): Worth(0.2, 0.5, 0.6),
+    ("user", "said"): Worth(2.0, 2.0),
+    ("agent", "report"): Worth(1.0, 1.1),
+    ("agent", "thought"): Worth(0.1, 0.7),
+    ("tool", "change"): Worth(1.6, 1.2),
+    ("tool", "failure"): Worth(1.4, 1.0),
+    ("tool", "call"): Worth(0.4, 0.8),
+    ("tool", "result"): Worth(0.1, 0.45, 0.5),
+    ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
+    ("peer", "said"): Worth(0.3, 1.1),
+    ("summary", "summary"): Worth(1.0, 1.2),
+}
+"""By who speaks and what the piece is."""
+
+LEAST = 0.35
+"""What a piece must say to be told at all: thanks and yeses say less."""
+
+_UNKNOWN = Worth(0.3, 0.7)
+
+
+class Candidate(Value, frozen=True):
+    """A piece with its place among all of them, what it costs in tokens, and its terms with their weights."""
+
+    place: int
+    piece: Piece
+    cost: int
+    terms: dict[str, float]
+    whole: float
+    """The weights of its terms together."""
+    share: float = 1.0
+    """What its form leaves of its worth: less of a question, which was answered, and of what was said again and again."""
+    bonus: float = 0.0
+    """What its form adds: somebody put a label before it, or a report begins or ends with it."""
+
+
+def candidates(
+    pieces: Sequence[Piece], boost: Mapping[str, float] | None = None, standing: Sequence[Rule] = ()
+) -> list[Candidate]:
+    """The pieces, weighed; a term that stands in many of them says less, one of `boost` more, and so does a rule that stands."""
+    binding = {(rule.at, rule.text[:BEGIN]) for rule in standing}
+    bound = {at for at, _ in binding}
+    found = [terms(piece.text) for piece in pieces]
+    stands = Counter(term for each in found for term in each)
+    rare = {term: 1.0 / (1.0 + 0.5 * log(n)) for term, n in stands.items()}
+    said: Counter[str] = Counter()
+    for piece in pieces:
+        said[piece.text] += piece.times
+    costs = estimate_all([piece.text for piece in pieces])
+    lift = boost or {}
+    weighed = [{t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()} for each in found]
+    return [
+        Candidate(
+            i,
+            piece,
+            cost,
+            each,
+            sum(each.values()),
+            (_QUESTION if piece.text.endswith(("?", "？")) else 1.0) / said[piece.text],
+            (_LABELLED if _LABEL.match(piece.text) else 0.0)
+            + (_EDGE if piece.edge else 0.0)
+            + (
+                _BINDING
+                if piece.at in bound and any(at == piece.at and text in piece.text for at, text in binding)
+                else 0.0
+            ),
+        )
+        for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
+        if not _is_bare(piece)
+    ]
+
+
+def settled(facts: Facts) -> set[int]:
+    """The places of failures, and of what they brought, that something later closed: what follows them tells how they ended."""
+    open_at = {fault.seen for fault in facts.faults if not fault.resolved}
+    over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
+    return {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+
+
+def _is_bare(piece: Piece) -> bool:
+    """Whether a piece names a call and not how it ended: it is told with what the call brought, or not at all."""
+    return piece.kind == "call" and " → " not in piece.text
+
+
+def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -> list[Candidate]:
+    """Those that say most for their length, as many as fit into `room` tokens; what they say is added to `told`.
+
+    `newest` is the number of the newest message: of two that say as much the later one is told.
+    """
+    heap = [(-_score(each, told, newest, True), each.place, each) for each in found]
+    heapq.heapify(heap)
+    chosen: list[Candidate] = []
+    heads: set[tuple[int, int]] = set()
+    misses = 0
+    while heap and room > 4 and misses < 60:
+        _, place, each = heapq.heappop(heap)
+        headed = each.piece.kind not in ("result", "excerpt") or (each.piece.at, each.piece.part) in heads
+        score = _score(each, told, newest, headed)
+        if score <= 0:
+            continue
+        if heap and score < -heap[0][0]:
+            heapq.heappush(heap, (-score, place, each))
+            continue
+        cost = _cost(each, headed)
+        if cost > room:
+            misses += 1
+            continue
+        room -= cost
+        chosen.append(each)
+        heads.add((each.piece.at, each.piece.part))
+        told.update(each.terms)
+    return chosen
+
+
+def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
+    """The piece of words that says most for its length, whatever it takes; None where none says anything."""
+    words = ((_score(e, told, newest, True), -e.place, e) for e in left if e.piece.kind not in ("result", "excerpt"))
+    score, _, best = max(words, default=(0.0, 0, None))
+    return best if score > 0 else None
+
+
+def unlike(left: Iterable[Candidate], chosen: Iterable[Candidate], shown: str) -> list[Candidate]:
+    """What was said once, but for what is shown or what one of the chosen pieces says as well, all of it."""
+    holding: dict[str, list[Candidate]] = {}
+    for each in chosen:
+        for term in each.terms:
+            holding.setdefault(term, []).append(each)
+
+    def repeated(each: Candidate) -> bool:
+        fewest = min((holding.get(term, []) for term in each.terms), key=len, default=[])
+        return any(each.terms.keys() <= other.terms.keys() for other in fewest)
+
+    return [e for e in left if e.share == 1.0 and e.terms and e.piece.text not in shown and not repeated(e)]
+
+
+def _cost(each: Candidate, headed: bool) -> int:
+    return each.cost + _FRAME + (0 if headed else _HEAD)
+
+
+def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
+    """What a piece says that is not told yet, for each token."""
+    piece = each.piece
+    worth = WORTH.get((piece.by, piece.kind), _UNKNOWN)
+    whole = each.whole
+    if whole < LEAST:
+        return 0.0
+    fresh = sum([weight for term, weight in each.terms.items() if term not in told])
+    if not fresh:
+        return 0.0
+    said = (worth.base + each.bonus) * (fresh / whole) * min(1.0, whole)
+    said += (worth.terms + worth.used * min(piece.used, 2)) * fresh
+    age = 0.95 + 0.1 * piece.at / max(1, newest)
+    return said * each.share * age / (_cost(each, headed) + 4)
+
+
+def terms(text: str) -> dict[str, float]:
+    """The words and literals of a text, in small letters, with what each is worth by its shape."""
+    found: dict[str, float] = {}
+    for word in _TERM.findall(text):
+        if not word.isascii() and (runs := _SPACELESS.findall(word)):
+            for run in runs:
+                for i in range(max(1, len(run) - 1)):
+                    found[run[i : i + 2]] = 0.15
+            word = _SPACELESS.sub("", word)
+        weight, term = _weighed(word)
+        if weight:
+            found[term] = weight
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def _weighed(word: str) -> tuple[float, str]:
+    word = word.strip(".:-/+#")
+    return _weight(word), word.lower()
+
+
+def _weight(word: str) -> float:
+    """What a word is worth by its shape: literals most, names next, short words nothing."""
+    if len(word) < 2 and not word.isdigit():
+        return 0.0
+    if any(c.isdigit() for c in word):
+        return 1.0 if len(word) > 2 else 0.5
+    if any(c in "_/.@" for c in word[1:]) or _CAMEL.search(word):
+        return 1.0
+    if word.isupper() and len(word) > 2:
+        return 0.6
+    if word[0].isupper():
+        return 0.3 if len(word) > 2 else 0.0
+    return 0.2 if len(word) > 6 else 0.12 if len(word) > 3 or not word.isascii() else 0.0

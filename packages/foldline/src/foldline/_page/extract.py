@@ -1,0 +1,178 @@
+"""The page: what a summary says where code writes it, or where a model's one is missing.
+
+The agent has already written the summary: each turn ends with its own report. So a page tells the task as it is now, the
+rules that stand, turn after turn what the user said, what the agent reported and what its calls did, then what is open and
+which files there are. Everything is quoted, in the order in which it happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from foldline._facts.reading import facts_of
+from foldline._facts.speech import clean
+from foldline._facts.types import Facts, Piece, Rule
+from foldline._messages import Message, Summary
+from foldline._page.choosing import candidates, choose, settled, terms
+from foldline._page.lines import files, rules, state, task
+from foldline._page.quoting import safe, shorten, wanted
+from foldline._page.timeline import FRAME, Timeline
+from foldline._tokens.estimate import estimate
+from foldline._view import Brief
+
+TASK, RULES, STATE, FILES = 0.6, 0.3, 0.15, 0.14
+"""The shares of a page that its parts may take; what they leave is the timeline's."""
+
+FOCUS = 3.0
+"""What a word of the user's focus adds to what a piece says."""
+
+LEAST_TASK = 24
+"""Tokens that the task has however small the page is."""
+
+RULES_FROM = 5_000
+"""The rules' share grows with the page, up to its most at a third of so many tokens."""
+
+NUMBERED = 1_000
+"""Tokens from which turns are numbered."""
+
+LEAST_CUT = 9
+"""Tokens from which the beginning of one more piece is told."""
+
+HAPPENED = "What happened"
+
+SMALL = 600
+"""Tokens below which rules are told where they were said, and a part of one line has no heading."""
+
+HEADED = 250
+"""Tokens below which nothing has a heading."""
+
+
+def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
+    """The summary of messages within the tokens of a brief, from what stands in them and nothing else."""
+    facts = facts_of(messages)
+    return Summary(compose(brief, facts), facts.data())
+
+
+def compose(brief: Brief, facts: Facts) -> str:
+    """Facts as text of at most `brief.max_tokens`."""
+    budget = max(brief.max_tokens, 0)
+    focus = " ".join(clean(brief.focus).split())
+    page = Page(budget)
+    if focus:
+        page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
+    page.add("Task now", wanted(*task(facts, brief.after), max(int(budget * TASK), min(budget, LEAST_TASK))))
+    standing = rules(facts, brief.after)
+    if budget >= SMALL:
+        page.add("Rules that stand", binding(standing, int(budget * min(RULES, budget / RULES_FROM)), facts.end))
+    page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
+    page.add("Files", _files(facts, int(budget * FILES)))
+    told = set(terms("\n".join(page.lines())))
+    listed = "\n".join(page.parts.get("Files", ()))
+    told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
+    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
+    over = settled(facts)
+    found = [each for each in found if each.place not in over]
+    timeline = Timeline(facts, found, told, numbered=budget >= NUMBERED)
+    timeline.tell(page.room)
+    page.add(HAPPENED, timeline.lines())
+    page.grow(timeline)
+    page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
+    return page.text()
+
+
+def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
+    return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
+
+
+_PROJECT = "the project's own instructions hold as well (recall: {})"
+
+
+def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
+    """The rules as lines, oldest first; where not all have room, those that say most for their length."""
+    pieces = [
+        Piece(_PROJECT.format(r.text.lstrip("# ")), r.at, i, "harness", "rule")
+        if r.by == "project"
+        else Piece(r.text, r.at, i, "user", "rule")
+        for i, r in enumerate(standing)
+    ]
+    chosen = choose(candidates(pieces), room, set(), newest)
+    return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
+
+
+class Page:
+    """The parts of a page, and the tokens that are left of its budget."""
+
+    ORDER = ("", "Task now", "Rules that stand", HAPPENED, "State", "Files")
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self.parts: dict[str, list[str]] = {}
+
+    @property
+    def room(self) -> int:
+        """Tokens that are left."""
+        return self.budget - estimate(self._render())
+
+    def add(self, part: str, lines: Sequence[str]) -> None:
+        """Puts lines under a heading, where there are any."""
+        if lines:
+            self.parts[part] = list(lines)
+
+    def widen(self, part: str, lines: Sequence[str]) -> None:
+        """Puts longer lines in place of a part's, where the page has room for them."""
+        before = self.parts.get(part, [])
+        self.add(part, lines)
+        if self.room < 0:
+            self.add(part, before)
+
+    def fill(self, part: str, lines: Sequence[str], room: int) -> None:
+        """Puts as many of the lines under a heading as fit, the newest ones where not all do."""
+        kept: list[str] = []
+        for line in reversed(lines):
+            room -= estimate(line) + 1
+            if room < 0:
+                break
+            kept.insert(0, line)
+        self.add(part, kept)
+
+    def lines(self) -> Iterable[str]:
+        """All lines that stand on the page, but for the user's focus."""
+        return (line for part, lines in self.parts.items() for line in lines if part)
+
+    def grow(self, timeline: Timeline) -> None:
+        """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
+        self._tell_more(timeline)
+        while self.room < 0 and timeline.chosen:
+            timeline.chosen.pop()
+            self.add(HAPPENED, timeline.lines())
+        if (room := self.room) >= LEAST_CUT and (cut := timeline.beginning(room)):
+            self.add(HAPPENED, timeline.lines(cut))
+            if self.room < 0:
+                self.add(HAPPENED, timeline.lines())
+
+    def _tell_more(self, timeline: Timeline) -> None:
+        """Tells more pieces while there is room."""
+        wanted_now = "\n".join(self.parts.get("Task now", ()))
+        for _ in range(3):
+            room = self.room
+            if room < max(12, self.budget // 50) or not timeline.tell_more(room, wanted_now):
+                break
+            self.add(HAPPENED, timeline.lines())
+
+    def _headed(self, part: str) -> bool:
+        """Whether a part has a heading: on a small page the task and what follows it, and other parts of several lines."""
+        first = [name for name in self.ORDER if name and self.parts.get(name)][:2]
+        least = HEADED if part in first or len(self.parts[part]) > 1 else SMALL
+        return bool(part) and self.budget >= least
+
+    def text(self) -> str:
+        """The page as Markdown."""
+        text = self._render()
+        return text if estimate(text) <= self.budget else shorten(text, self.budget)
+
+    def _render(self) -> str:
+        blocks = []
+        for part in self.ORDER:
+            if lines := self.parts.get(part):
+                blocks.append("\n".join((f"## {part}", *lines) if self._headed(part) else lines))
+        return clean("\n\n".join(blocks) if self.budget >= SMALL else "\n".join(blocks))

@@ -1,0 +1,93 @@
+"""Quoting: what somebody said, cut to a room and unable to pass for the page itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from foldline._tokens.estimate import estimate
+
+LEAST_CUT = 12
+"""Tokens that the line takes which says how much is cut."""
+
+LEAST_PROPOSAL = 24
+"""Tokens from which a proposal is told beside the words that take it up."""
+
+_FRAME = re.compile(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
+_QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>")
+
+
+def safe(text: str) -> str:
+    """A text that cannot close the frame around a summary."""
+    return _FRAME.sub(r"‹\1", text) if "<" in text else text
+
+
+def anothers(text: str) -> str:
+    """Somebody else's words, which cannot pass for a quotation of the user."""
+    return _QUOTE.sub(r"\1›", safe(text), count=1)
+
+
+def quoted(texts: Sequence[str], room: int) -> list[str]:
+    """Texts as quotations, the newest whole first; of what does not fit the head and the tail stand, by whole lines."""
+    blocks: list[list[str]] = []
+    for text in reversed(texts):
+        lines = [f"> {line}".rstrip() for line in safe(text).splitlines() if line.strip()]
+        size = sum(estimate(line) + 1 for line in lines)
+        if size > room:
+            lines = _ends(lines, room)
+        room -= sum(estimate(line) + 1 for line in lines)
+        if lines:
+            blocks.insert(0, lines)
+    return [line for block in blocks for line in block]
+
+
+def wanted(words: Sequence[str], proposed: str, room: int) -> list[str]:
+    """What the user wants as quotations, and below it, in what room that leaves, what the agent had proposed."""
+    lines = quoted(words, room)
+    left = min(room // 2, room - sum(estimate(line) + 1 for line in lines))
+    if proposed and left > LEAST_PROPOSAL:
+        cut = [line.removeprefix("> ") for line in quoted([proposed], left - 4)]
+        lines += [f"(the agent had proposed) {anothers(cut[0])}", *map(anothers, cut[1:])] if cut else []
+    return lines
+
+
+def _ends(lines: Sequence[str], room: int) -> list[str]:
+    """The head and the tail of lines, with a mark where some are left out."""
+    whole, room = room, room - LEAST_CUT
+    head: list[str] = []
+    tail: list[str] = []
+    first, last = 0, len(lines)
+    spent = {0: 0, 1: 0}
+    while first < last:
+        side = 0 if spent[0] <= 2 * spent[1] else 1
+        line = lines[first] if side == 0 else lines[last - 1]
+        cost = estimate(line) + 1
+        if spent[0] + spent[1] + cost > room:
+            break
+        spent[side] += cost
+        if side == 0:
+            head.append(line)
+            first += 1
+        else:
+            tail.insert(0, line)
+            last -= 1
+    if first >= last:
+        return list(lines)
+    if not head:
+        return [shorten(lines[0], whole)] if whole > 2 else []
+    cut = sum(len(line) - 2 for line in lines[first:last])
+    return [*head, f"> […{cut:,} characters cut…]", *tail]
+
+
+def shorten(text: str, tokens: int) -> str:
+    """As much of the head of a text as fits into some tokens, marked where it is cut."""
+    if estimate(text) <= tokens:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if estimate(text[:middle].rstrip() + "…") <= tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip() + "…" if low else ""

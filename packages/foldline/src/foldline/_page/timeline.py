@@ -1,0 +1,98 @@
+"""What happened: the pieces that a page tells, each in its place in time."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from foldline._facts.types import Facts
+from foldline._messages import replace
+from foldline._page.choosing import Candidate, choose, next_best, unlike
+from foldline._page.quoting import anothers, safe, shorten
+
+WORDS, ALL_WORDS = 0.7, 0.8
+"""The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
+
+FRAME = 5
+"""Tokens that stand around the beginning of a piece."""
+
+_HEAD = 12
+"""Tokens of a call that is named before what it brought."""
+
+_ITEM = re.compile(r"\d{1,2}[.)] |\*\*|[^.!?\n]{1,60}: ")
+
+
+class Timeline:
+    """The pieces that are told out of those found; `told` are the terms that the page says already, turns are `numbered` or not."""
+
+    def __init__(self, facts: Facts, found: Sequence[Candidate], told: set[str], *, numbered: bool) -> None:
+        self.found = found
+        self.told = told
+        self.chosen: list[Candidate] = []
+        self._newest = facts.end
+        self._starts = sorted(request.at for request in facts.requests) if numbered else []
+        self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
+
+    def left(self) -> list[Candidate]:
+        """The pieces that are not told."""
+        known = {each.place for each in self.chosen}
+        return [each for each in self.found if each.place not in known]
+
+    def tell(self, room: int) -> None:
+        """Chooses pieces for `room` tokens: the user's words first, then what says most."""
+        words = [each for each in self.found if each.piece.by == "user"]
+        whole = sum(each.cost for each in words) <= room * ALL_WORDS
+        self.chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), self.told, self._newest)
+        room -= sum(each.cost for each in self.chosen)
+        self.chosen += choose(self.left(), room, self.told, self._newest)
+
+    def tell_more(self, room: int, wanted: str) -> bool:
+        """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`."""
+        left = self.left()
+        more = choose(left, room, self.told, self._newest)
+        more = more or choose(unlike(left, self.chosen, wanted), room, set(), self._newest)
+        self.chosen += more
+        return bool(more)
+
+    def beginning(self, room: int) -> Candidate | None:
+        """Of the next piece as much as `room` tokens hold; None where that says nothing."""
+        best = next_best(self.left(), self.told, self._newest)
+        text = shorten(best.piece.text, room - FRAME) if best else ""
+        return replace(best, piece=replace(best.piece, text=text)) if best and len(text) > 1 else None
+
+    def lines(self, *more: Candidate) -> list[str]:
+        """The chosen pieces as lines, those of one text or call in one, with the number of the turn before its first."""
+        pieces = sorted([*self.chosen, *more], key=lambda each: each.place)
+        return [*self._told(pieces)]
+
+    def _told(self, pieces: Sequence[Candidate]) -> Iterator[str]:
+        turn = 0
+        for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
+            group = [*some]
+            now = bisect_right(self._starts, group[0].piece.at)
+            yield (f"**{now}** " if now != turn else "") + self._line(group)
+            turn = now
+
+    def _line(self, group: Sequence[Candidate]) -> str:
+        piece = group[0].piece
+        if piece.by == "tool":
+            head = self._heads.get((piece.at, piece.part), "")
+            texts = [each.piece.text for each in group]
+            if head and texts[0] != head:
+                texts.insert(0, shorten(head, _HEAD).rstrip("…") + "…")
+            return f"- {anothers('; '.join(texts))}"
+        if piece.by == "user" and piece.kind != "excerpt":
+            return f"> {safe(_joined(group))}"
+        mark = {"user": "(pasted) ", "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
+        return mark + anothers(_joined(group))
+
+
+def _joined(group: Sequence[Candidate]) -> str:
+    """The texts of pieces in order, marked where some between them are left out."""
+    text = group[0].piece.text
+    for before, each in itertools.pairwise(group):
+        apart = each.place != before.place + 1
+        text += (" … " if apart else "\n" if _ITEM.match(each.piece.text) else " ") + each.piece.text
+    return text

@@ -1,0 +1,59 @@
+"""Which sessions a question is about: one that is named, the newest of a directory, or all that are found."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeGuard
+
+from foldline._messages import Message
+from foldline._recall.index import Hit, Index, Within, everywhere
+from foldline._sessions.file import SessionFile
+from foldline._sessions.finding import find, found_sessions
+from foldline._sessions.opening import open_session, session_in
+from foldline._sessions.source import parted
+
+
+class Scope(NamedTuple):
+    """The sessions to look in; `session` is the one that is meant, or the newest of the file meant, None where all are."""
+
+    within: list[Within]
+    session: SessionFile | None = None
+
+    def search(self, index: Index, query: str, limit: int) -> list[Hit]:
+        """The messages that fit a query best."""
+        return index.search(query, self.within, limit=limit, only=self.session is not None)
+
+    def message(self, index: Index, id: str) -> tuple[Message, SessionFile] | None:
+        """The message of an id, with the session that it is of; where several have it, the one that changed last."""
+        if self.session is not None and (found := self.session.recall(id)):
+            return found, self.session
+        for hit in index.find(id, self.within, only=self.session is not None):
+            session = session_in(hit.path, hit.session)
+            found = session.recall(id)
+            if found:
+                return found, session
+        return None
+
+
+def scope(session: str | None, *, cwd: str, whole: bool = False) -> Scope:
+    """The session of that path or id, else the newest one of `cwd`; with `whole`, every one on this machine."""
+    if whole:
+        return Scope(everywhere(found_sessions()))
+    path = find(session or None, cwd=cwd)
+    return scope_of(open_session(path), path)
+
+
+def scope_of(session: SessionFile, path: str = "") -> Scope:
+    """One session that is open already, or all of the file that was named, where it holds several."""
+    place, named = parted(path or session.path)
+    _, one_of_several = parted(session.path)
+    return Scope([Within(place, "" if one_of_several and not named else session.id, session.agent)], session)
+
+
+def is_session(source: object) -> TypeGuard[SessionFile]:
+    """Whether what remembers a conversation is a session in a file."""
+    return isinstance(getattr(source, "path", None), str)
+
+
+def looks_like_id(query: str) -> bool:
+    """Whether a query may be an id: one word."""
+    return bool(query) and len(query) <= 300 and not any(c.isspace() or c in '"\0' for c in query)

@@ -1,0 +1,99 @@
+"""Aider's chat history: Markdown, many chats in one file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from foldline._messages import Message, Text, Usage, replace
+from foldline._sessions.format import SessionFormat
+from foldline._sessions.reading import Reading, Stored
+from foldline._sessions.source import Source
+
+_CHAT = re.compile(r"# aider chat started at (\S.*)")
+_HEAD = re.compile(rb"(?m)^# aider chat started at \d{4}")
+_MODEL = re.compile(r"(?:Main )?[Mm]odel: (\S+)")
+_TOKENS = re.compile(r"Tokens: (.+?) sent,(?: (.+?) cache write,)?(?: (.+?) cache hit,)? (.+?) received")
+_COMMAND = re.compile(r"/(?!ask\b|code\b|architect\b|help\b|context\b)[a-z-]+(?: [^\n]*)?")
+"""A command of aider; those left out put the user's own words to a model."""
+
+_SCALE = {"k": 1_000, "M": 1_000_000}
+
+
+def _recognizes(head: bytes, path: str) -> bool:
+    return bool(_HEAD.search(head))
+
+
+def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
+    """Every chat in the file, oldest first."""
+    source = Source(path, strict=strict)
+    chats: list[AiderChat] = []
+    for number, line in source.lines(blank=True):
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if started := _CHAT.fullmatch(text.rstrip()):
+            chats.append(AiderChat(started[1]))
+        elif chats:
+            chats[-1].take(number, text)
+    if not chats:
+        raise source.refused("no chat history of aider")
+    places = [f"{source.path}#{i}" if len(chats) > 1 else source.path for i in range(1, len(chats) + 1)]
+    return [Stored(chat.started, partial(chat.reading, place, source)) for chat, place in zip(chats, places)]
+
+
+FORMAT = SessionFormat("aider", _recognizes, read_all=_read_all)
+
+
+class AiderChat:
+    """One chat: what the user typed stands behind `####`, what aider printed behind `>`, the rest is the model's."""
+
+    def __init__(self, started: str) -> None:
+        self.started = started
+        self.model = ""
+        self._pieces: list[tuple[int, str, list[str]]] = []
+        self._bills: dict[int, Usage] = {}
+
+    def take(self, number: int, line: str) -> None:
+        """Takes one line."""
+        if line.startswith(">"):
+            self._printed(line[1:].strip())
+        elif line.startswith("####"):
+            self._add(number, "user", line[4:].strip())
+        elif line.strip() or (self._pieces and self._pieces[-1][1] == "assistant"):
+            self._add(number, "assistant", line)
+
+    def reading(self, path: str, source: Source) -> Reading:
+        """The chat as it is read."""
+        entries, faults = tuple(self.entries()), tuple(source.faults)
+        return Reading(FORMAT.name, self.started, path, entries, model=self.model, title=self.started, faults=faults)
+
+    def entries(self) -> Iterator[tuple[str, Message]]:
+        """The messages, by the lines at which they start."""
+        for index, (number, role, lines) in enumerate(self._pieces):
+            text = "\n".join(lines).strip()
+            if not text:
+                continue
+            if role == "user":
+                yield str(number), Message("user", (Text(text, by="command" if _COMMAND.fullmatch(text) else ""),))
+            else:
+                yield str(number), replace(Message("assistant", (Text(text),)), usage=self._bills.get(index))
+
+    def _add(self, number: int, role: str, line: str) -> None:
+        if not self._pieces or self._pieces[-1][1] != role:
+            self._pieces.append((number, role, []))
+        self._pieces[-1][2].append(line)
+
+    def _printed(self, text: str) -> None:
+        if found := _MODEL.match(text):
+            self.model = found[1]
+        elif (found := _TOKENS.match(text)) and self._pieces and self._pieces[-1][1] == "assistant":
+            sent, written, read, received = (_number(group) for group in found.groups())
+            if sent:
+                fresh = sent - written - read if written + read <= sent else sent
+                self._bills[len(self._pieces) - 1] = Usage(fresh, received, read, written)
+
+
+def _number(text: str | None) -> int:
+    """A count as aider prints it: `3.1k` is 3,100."""
+    found = re.fullmatch(r"([\d,]+(?:\.\d+)?)([kM]?)", text or "")
+    return round(float(found[1].replace(",", "")) * _SCALE.get(found[2], 1)) if found and len(found[1]) < 12 else 0

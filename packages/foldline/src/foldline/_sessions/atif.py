@@ -1,0 +1,120 @@
+"""Trajectories in ATIF, the interchange format of Harbor: steps of a system, a user and an agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from foldline._messages import Message, Opaque, Part, Text, Thinking, ToolCall, Usage
+from foldline._sessions.format import SessionFormat
+from foldline._sessions.lines import decode
+from foldline._sessions.parts import (
+    as_json,
+    items,
+    mapping,
+    mappings,
+    result,
+    spoken_by,
+    string,
+    unique,
+    usage,
+    words,
+)
+from foldline._sessions.reading import Reading, Stored
+from foldline._sessions.source import Source
+
+_SIGN = re.compile(rb'[{,]\s*"schema_version"\s*:\s*"ATIF')
+
+
+def _recognizes(head: bytes, path: str) -> bool:
+    return bool(_SIGN.search(head))
+
+
+def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
+    """Every trajectory in the file: one document, a list of them, or one in each line."""
+    source = Source(path, strict=strict)
+    found = [each for each in _trajectories(source) if isinstance(each.get("steps"), list)]
+    if not found:
+        raise source.refused("no trajectory in ATIF")
+    return [_stored(source, each, f"#{i}" if len(found) > 1 else "") for i, each in enumerate(found, 1)]
+
+
+FORMAT = SessionFormat("atif", _recognizes, read_all=_read_all)
+
+
+def _trajectories(source: Source) -> Iterator[dict[str, Any]]:
+    first = next(source.lines(), (1, b""))[1].strip()
+    try:
+        lined = isinstance(decode(first), dict)
+    except ValueError:
+        lined = False
+    if lined:
+        yield from (row for _, row in source.rows())
+        return
+    document = source.document()
+    yield from mappings(document if isinstance(document, list) else [document])
+
+
+def _stored(source: Source, trajectory: dict[str, Any], suffix: str) -> Stored:
+    id = string(trajectory.get("session_id"), trajectory.get("trajectory_id")) or source.stem + suffix
+    return Stored(id, partial(_reading, source, trajectory, id, suffix))
+
+
+def _reading(source: Source, trajectory: dict[str, Any], id: str, suffix: str) -> Reading:
+    agent = mapping(trajectory.get("agent"))
+    steps = list(mappings(trajectory["steps"]))
+    entries = [*_system(agent), *(each for step in steps for each in _entries(step))]
+    return Reading(
+        FORMAT.name,
+        id,
+        source.path + suffix,
+        unique(entries),
+        model=string(*(step.get("model_name") for step in reversed(steps)), agent.get("model_name")),
+        title=string(agent.get("name")),
+        faults=tuple(source.faults),
+    )
+
+
+def _system(agent: dict[str, Any]) -> list[tuple[str, Message]]:
+    tools = items(agent.get("tool_definitions"))
+    return [("tools", Message("system", (Opaque(tools),)))] if tools else []
+
+
+def _entries(step: dict[str, Any]) -> Iterator[tuple[str, Message]]:
+    """The messages of a step: what was said, and a result for each call that it made."""
+    id = str(step.get("step_id", ""))
+    parts: list[Part] = []
+    if reasoning := string(step.get("reasoning_content")):
+        parts.append(Thinking(reasoning))
+    parts += _content(step.get("message"))
+    calls = [call for each in mappings(step.get("tool_calls")) if (call := _call(each))]
+    source = step.get("source")
+    if source == "agent" and (parts or calls):
+        yield id, Message("assistant", (*parts, *calls), usage_of(step))
+    elif parts:
+        yield id, Message("system" if source == "system" else "user", tuple(parts))
+    for number, each in enumerate(mappings(mapping(step.get("observation")).get("results")), 1):
+        call_id = string(each.get("source_call_id"))
+        if call_id:
+            yield f"{id}:{number}", Message("tool", (result(call_id, each.get("content")),))
+        elif seen := _content(each.get("content")):
+            yield f"{id}:{number}", spoken_by(Message("user", tuple(seen)), "tool")
+
+
+def _content(content: object) -> list[Part]:
+    if isinstance(content, str):
+        return [Text(content)] if content else []
+    return [Text(text) if (text := words(part)) else Opaque(part) for part in items(content)]
+
+
+def _call(call: dict[str, Any]) -> ToolCall | None:
+    id, name = string(call.get("tool_call_id")), string(call.get("function_name"))
+    return ToolCall(id, name, as_json(call.get("arguments", {}))) if id and name else None
+
+
+def usage_of(step: dict[str, Any]) -> Usage | None:
+    """What a step was billed; its prompt includes what was cached."""
+    metrics = mapping(step.get("metrics"))
+    return usage(metrics.get("prompt_tokens"), metrics.get("completion_tokens"), metrics.get("cached_tokens"))

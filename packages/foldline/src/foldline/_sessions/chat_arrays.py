@@ -1,0 +1,137 @@
+"""Plain lists of messages as OpenAI, Anthropic or Gemini take them: alone, in a request, in benchmark results, one or many in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from foldline._messages import Message, Opaque, Part, Text, replace
+from foldline._sessions.format import SessionFormat
+from foldline._sessions.lines import decode
+from foldline._sessions.parts import from_wire, items, mapping, mappings, string, wire_usage
+from foldline._sessions.reading import Reading, Stored
+from foldline._sessions.source import Source
+
+LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
+"""The keys under which files keep their list of messages."""
+
+_MESSAGE = re.compile(rb'\s*\[?\s*\{\s*"(?:role|content|parts)"\s*:')
+_ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function|model)"')
+_ITEM = re.compile(rb'\s*\[\s*\{\s*"type"\s*:\s*"(?:message|reasoning|(?:custom_tool|function)_call(?:_output)?)"')
+_LIST = re.compile(rb'[{,]\s*"(?:messages|traj|conversation|history|contents|input)"\s*:\s*\[')
+
+
+def _recognizes(head: bytes, path: str) -> bool:
+    if _ITEM.match(head):
+        return True
+    if head.lstrip()[:1] not in (b"[", b"{") or not _ROLE.search(head):
+        return False
+    return bool(_MESSAGE.match(head)) or bool(_LIST.search(head))
+
+
+def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
+    """Every conversation in the file."""
+    source = Source(path, strict=strict)
+    found = [each for each in _conversations(source) if each[1]]
+    if not found:
+        raise source.refused("no messages of OpenAI or Anthropic")
+    return [
+        _stored(source, about, given, f"#{i}" if len(found) > 1 else "") for i, (about, given) in enumerate(found, 1)
+    ]
+
+
+FORMAT = SessionFormat("messages", _recognizes, read_all=_read_all)
+
+Described = tuple[dict[str, Any], list[Any]]
+"""What is said about a conversation, and its messages."""
+
+
+def _conversations(source: Source) -> Iterator[Described]:
+    """What is said about each conversation, and its messages."""
+    if _is_lined(source):
+        rows = [row for _, row in source.rows()]
+        if any(_list_in(row) is not None for row in rows):
+            yield from _listed(rows)
+        else:
+            yield {}, rows
+        return
+    document = source.document()
+    if isinstance(document, dict):
+        yield from _listed([document])
+    elif any("role" in row or "call_id" in row for row in mappings(document)):
+        yield {}, items(document)
+    elif isinstance(document, list) and any(isinstance(each, list) for each in document):
+        yield from (({}, each) for each in document if isinstance(each, list))
+    else:
+        yield from _listed(list(mappings(document)))
+
+
+def _is_lined(source: Source) -> bool:
+    """Whether the file holds an object in each line."""
+    lines = (line for _, line in source.lines())
+    for line in (next(lines, b""), next(lines, b"{}")):
+        try:
+            if not isinstance(decode(line), dict):
+                return False
+        except ValueError:
+            return False
+    return True
+
+
+def _listed(rows: list[dict[str, Any]]) -> Iterator[Described]:
+    for row in rows:
+        given = _list_in(row)
+        if given is not None:
+            yield row, given
+
+
+def _list_in(row: dict[str, Any]) -> list[Any] | None:
+    return next((row[key] for key in LISTS if isinstance(row.get(key), list)), None)
+
+
+def _stored(source: Source, about: dict[str, Any], given: list[Any], suffix: str) -> Stored:
+    name = about.get("task_id", about.get("id", about.get("session_id")))
+    id = str(name) if isinstance(name, str | int) else source.stem + suffix
+    return Stored(id, partial(_reading, source, about, given, id, suffix))
+
+
+def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, suffix: str) -> Reading:
+    from foldline import _wires as wire
+
+    format = wire.detect(mappings(given))
+    entries: list[tuple[str, Message]] = _head(about)
+    for number, item in enumerate(given, 1):
+        message = from_wire(item, format) if isinstance(item, dict) else None
+        if message is None:
+            source.fault(1, f"message {number} has no role that a model knows")
+            continue
+        billed = wire_usage(item.get("usage")) if message.role == "assistant" else None
+        if billed is not None and billed.prompt:
+            message = replace(message, usage=billed)
+        entries.append((str(number), message))
+    paired = wire.with_ids([message for _, message in entries], format)
+    entries = [(id, message) for (id, _), message in zip(entries, paired)]
+    return Reading(
+        FORMAT.name,
+        id,
+        source.path + suffix,
+        tuple(entries),
+        model=string(about.get("model"), mapping(about.get("meta")).get("model")),
+        faults=tuple(source.faults),
+    )
+
+
+def _head(about: dict[str, Any]) -> list[tuple[str, Message]]:
+    """The system prompt and the tools of a request, where they stand beside its messages."""
+    prompt, tools = about.get("system", about.get("instructions")), about.get("tools")
+    if isinstance(instruction := about.get("systemInstruction"), dict):
+        prompt = instruction.get("parts")
+    parts: list[Part] = []
+    if isinstance(prompt, str) and prompt:
+        parts.append(Text(prompt))
+    parts += [Text(text) for block in mappings(prompt) if (text := string(block.get("text")))]
+    if isinstance(tools, list) and tools:
+        parts.append(Opaque(tools))
+    return [("system", Message("system", tuple(parts)))] if parts else []

@@ -1,0 +1,137 @@
+"""Claude Code's attachments: what it says to the model in reminders between the messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from foldline._messages import Speaker
+from foldline._sessions.parts import items, mapping, mappings, string, words
+
+UNSENT = frozenset(("hook_system_message", "command_permissions", "prompt_snapshot", "auto_mode", "hook_cancelled"))
+"""Kinds that only the screen shows, or that say nothing but a setting."""
+
+PEERS = ("peer", "teammate", "task-notification")
+"""Whose messages come from other agents, by the kind of their origin."""
+
+SENT_HOOKS = ("SessionStart", "UserPromptSubmit")
+"""Events whose hooks speak to the model when they succeed."""
+
+
+def reminders(row: dict[str, Any]) -> Iterator[str]:
+    """The texts that an attachment row adds to the request, wrapped as Claude Code wraps them.
+
+    Newer versions store the rendered text; for older ones it is made from what they store.
+    """
+    rendered = [string(each.get("content"), words(each.get("content"))) for each in mappings(row.get("rendered"))]
+    if rendered:
+        yield from filter(None, rendered)
+        return
+    attachment = mapping(row.get("attachment"))
+    kind = string(attachment.get("type"))
+    if kind in UNSENT:
+        return
+    text = _RENDERERS.get(kind, _plain)(attachment)
+    if text:
+        yield f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+def queued_prompt(row: dict[str, Any]) -> str:
+    """The words of a user that waited in the queue while the agent worked; empty for every other attachment."""
+    attachment = mapping(row.get("attachment"))
+    return words(attachment.get("prompt")) if attachment.get("type") == "queued_command" else ""
+
+
+def prompted_by(row: dict[str, Any]) -> Speaker:
+    """Whose words waited: the user's, unless the attachment says that another agent or the program put them there."""
+    attachment = mapping(row.get("attachment"))
+    origin = string(mapping(attachment.get("origin")).get("kind"))
+    if origin in PEERS or attachment.get("commandMode") == "task-notification":
+        return "peer"
+    return "harness" if origin not in ("", "human") or attachment.get("isMeta") is True else "user"
+
+
+def system_prompt(row: dict[str, Any]) -> tuple[list[str], list[Any]] | None:
+    """The system prompt and the tools that a row records, or None where it records none."""
+    attachment = mapping(row.get("attachment"))
+    if attachment.get("type") != "prompt_snapshot":
+        return None
+    prompt = [text for text in items(attachment.get("systemPrompt")) if isinstance(text, str)]
+    tools = [mapping(tool.get("schema")) or tool for tool in mappings(attachment.get("tools"))]
+    return prompt, tools
+
+
+def _hook_success(attachment: dict[str, Any]) -> str:
+    content = string(attachment.get("content"))
+    if attachment.get("hookEvent") not in SENT_HOOKS or not content:
+        return ""
+    return f"{string(attachment.get('hookName'))} hook success: {content}"
+
+
+def _hook_context(attachment: dict[str, Any]) -> str:
+    content = words(attachment.get("content"))
+    return f"{string(attachment.get('hookName'))} hook additional context: {content}" if content else ""
+
+
+def _delta(attachment: dict[str, Any]) -> str:
+    lines = items(attachment.get("addedLines")) or items(attachment.get("addedBlocks"))
+    return "\n".join(line for line in lines if isinstance(line, str))
+
+
+def _tasks(attachment: dict[str, Any]) -> str:
+    tasks = "\n".join(
+        f"#{task.get('id', '')}. [{string(task.get('status'))}] {string(task.get('subject'), task.get('content'))}"
+        for task in mappings(attachment.get("content"))
+    )
+    return f"The task tools haven't been used recently.\n{tasks}".rstrip()
+
+
+def _memory(attachment: dict[str, Any]) -> str:
+    content = mapping(attachment.get("content"))
+    return f"Contents of {string(attachment.get('path'))}:\n\n{string(content.get('content'))}"
+
+
+def _file(attachment: dict[str, Any]) -> str:
+    content = mapping(attachment.get("content"))
+    text = string(mapping(content.get("file")).get("content"), content.get("content"))
+    return f"Contents of {string(attachment.get('filename'))}:\n\n{text}" if text else ""
+
+
+def _file_reference(attachment: dict[str, Any]) -> str:
+    return f"Note: {string(attachment.get('filename'))} was read before the last conversation was summarized."
+
+
+def _edited(attachment: dict[str, Any]) -> str:
+    return f"Note: {string(attachment.get('filename'))} was modified:\n{string(attachment.get('snippet'))}"
+
+
+def _skills(attachment: dict[str, Any]) -> str:
+    return "\n\n".join(string(skill.get("content")) for skill in mappings(attachment.get("skills")))
+
+
+def _date(attachment: dict[str, Any]) -> str:
+    return f"The date has changed. Today's date is now {string(attachment.get('newDate'))}."
+
+
+def _plain(attachment: dict[str, Any]) -> str:
+    for key in ("text", "content", "snippet", "prompt", "message", "planContent"):
+        if text := words(attachment.get(key)):
+            return text
+    return ""
+
+
+_RENDERERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "hook_success": _hook_success,
+    "hook_additional_context": _hook_context,
+    "deferred_tools_delta": _delta,
+    "agent_listing_delta": _delta,
+    "mcp_instructions_delta": _delta,
+    "task_reminder": _tasks,
+    "todo_reminder": _tasks,
+    "nested_memory": _memory,
+    "file": _file,
+    "compact_file_reference": _file_reference,
+    "edited_text_file": _edited,
+    "invoked_skills": _skills,
+    "date_change": _date,
+}

@@ -1,0 +1,156 @@
+"""Claude Code's rows and the tree that they make: which of them the next request is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from foldline._sessions.ancestry import ancestry, parent_place
+from foldline._sessions.parts import items, mapping, mappings, string
+from foldline._sessions.source import Source
+
+LEAVES = ("user", "assistant", "attachment", "system")
+"""Kinds of row that a conversation can end with; progress rows only hang beside it."""
+
+_KEPT = (
+    "message", "attachment", "rendered", "subtype", "content", "compactMetadata", "compact_metadata", "isMeta", "version",
+    "microcompactMetadata", "isApiErrorMessage", "origin", "promptSource", "sourceToolUseID", "isVisibleInTranscriptOnly", "isCompactSummary", "timestamp",
+)  # fmt: skip
+"""Keys that say something about the context; what else a row holds is for the screen, and often larger."""
+
+
+class ClaudeRow:
+    """One row with a place in the tree."""
+
+    __slots__ = ("data", "kind", "line", "logical", "parent", "sidechain", "uuid")
+
+    def __init__(self, line: int, row: dict[str, Any], before: str) -> None:
+        self.line = line
+        self.kind = string(row.get("type"))
+        self.uuid = string(row.get("uuid")) or f"line-{line}"
+        linked = "parentUuid" in row or not string(row.get("uuid"))
+        self.parent = string(row.get("parentUuid")) if linked and string(row.get("uuid")) else before
+        self.logical = string(row.get("logicalParentUuid"))
+        self.sidechain = row.get("isSidechain") is True
+        self.data = {key: row[key] for key in _KEPT if key in row} if self.kind in LEAVES else {}
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The wire message in it, or an empty one."""
+        return mapping(self.data.get("message"))
+
+    @property
+    def response(self) -> str:
+        """The id of the response that it is a part of, or an empty one."""
+        return string(self.message.get("id")) if self.kind == "assistant" else ""
+
+    @property
+    def is_boundary(self) -> bool:
+        """Whether the context starts anew behind it."""
+        return self.kind == "system" and self.data.get("subtype") == "compact_boundary"
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it holds what stands in for the rows before the boundary."""
+        return self.kind == "user" and self.data.get("isCompactSummary") is True
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What a boundary says about its fold."""
+        return mapping(self.data.get("compactMetadata") or self.data.get("compact_metadata"))
+
+
+class Tree:
+    """The rows of a file in order, and the path that ends at the newest of them."""
+
+    def __init__(self, rows: Iterable[ClaudeRow], source: Source) -> None:
+        self.rows: list[ClaudeRow] = []
+        self._by_uuid: dict[str, int] = {}
+        for row in rows:
+            if row.uuid not in self._by_uuid:
+                self._by_uuid[row.uuid] = len(self.rows)
+                self.rows.append(row)
+        if all(row.sidechain for row in self.rows if row.kind in LEAVES):
+            for row in self.rows:
+                row.sidechain = False
+        self._source = source
+        ancestry = list(self._ancestry())
+        self.boundaries = {row.uuid for row in ancestry if row.is_boundary}
+        end = next((i for i, row in enumerate(ancestry) if row.is_boundary), len(ancestry) - 1)
+        self.path = ancestry[: end + 1][::-1]
+
+    def live(self) -> list[ClaudeRow]:
+        """The rows of the context in the order in which they are sent: what the boundary kept stands behind the summary."""
+        chosen = {row.uuid for row in self.path}
+        chosen |= self._beside(chosen)
+        rows = [row for row in self.rows if row.uuid in chosen]
+        kept = self.preserved()
+        if not kept:
+            return rows
+        names = {row.uuid for row in kept}
+        rows = [row for row in rows if row.uuid not in names]
+        anchor = string(mapping(self.path[0].metadata.get("preservedSegment")).get("anchorUuid"))
+        at = next((i for i, row in enumerate(rows) if row.uuid == anchor or (not anchor and row.is_summary)), 0)
+        return [*rows[: at + 1], *kept, *rows[at + 1 :]]
+
+    def preserved(self) -> list[ClaudeRow]:
+        """The rows before the newest boundary that it kept word for word."""
+        metadata = self.path[0].metadata if self.path else {}
+        listed = mapping(metadata.get("preservedMessages"))
+        names = [name for name in items(listed.get("allUuids") or listed.get("uuids")) if isinstance(name, str)]
+        if not names:
+            segment = mapping(metadata.get("preservedSegment"))
+            names = self._segment(string(segment.get("headUuid")), string(segment.get("tailUuid")))
+        return [self.rows[self._by_uuid[name]] for name in dict.fromkeys(names) if name in self._by_uuid]
+
+    def _segment(self, head: str, tail: str) -> list[str]:
+        names: list[str] = []
+        while tail in self._by_uuid and tail not in names:
+            names.append(tail)
+            if tail == head:
+                return names[::-1]
+            tail = self.rows[self._by_uuid[tail]].parent
+        return []
+
+    def _ancestry(self) -> Iterator[ClaudeRow]:
+        """The rows from the newest one to the first, across boundaries; a parent that is missing is the row before."""
+        newest = next((i for i in range(len(self.rows) - 1, -1, -1) if self._may_end(self.rows[i])), None)
+        return (self.rows[at] for at in ancestry(newest, self._parent))
+
+    def _parent(self, at: int) -> int | None:
+        row = self.rows[at]
+        parent = row.parent or (row.logical if row.is_boundary else "")
+
+        def missing() -> None:
+            if not row.is_boundary:
+                self._source.fault(row.line, f"its parent {parent} is not in the file")
+
+        return parent_place(at, parent, self._by_uuid, missing)
+
+    @staticmethod
+    def _may_end(row: ClaudeRow) -> bool:
+        return row.kind in LEAVES and not row.sidechain
+
+    def _beside(self, path: set[str]) -> set[str]:
+        """Rows off the path that belong to it: calls made side by side hang under each other, not in a line."""
+        responses = {row.response for row in self.path} - {""}
+        after = self.path[0].line if self.path else 0
+        more = [row for row in self.rows if row.line > after and row.uuid not in path and not row.sidechain]
+        found = {row.uuid for row in more if row.response in responses}
+        on_path = [row for row in self.rows if row.uuid in path or row.uuid in found]
+        calls = {id for row in on_path for id in _ids(row, "tool_use", "id")}
+        calls -= {id for row in on_path for id in _ids(row, "tool_result", "tool_use_id")}
+        results: set[str] = set()
+        for row in more:
+            answered = set(_ids(row, "tool_result", "tool_use_id"))
+            if answered & calls:
+                calls -= answered
+                results.add(row.uuid)
+        found |= results
+        return found | {row.uuid for row in more if row.kind == "attachment" and row.parent in results}
+
+
+def _ids(row: ClaudeRow, kind: str, key: str) -> Iterator[str]:
+    for block in mappings(row.message.get("content")):
+        if block.get("type") == kind and isinstance(id := block.get(key), str):
+            yield id

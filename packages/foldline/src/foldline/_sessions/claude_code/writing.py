@@ -1,0 +1,266 @@
+"""Folds in Claude Code's own rows.
+
+A fold is a `compact_boundary`, the row of its summary, and a copy of each row that the fold kept, chained behind it;
+one without a summary starts at a first row instead. A `last-prompt` row ends it, naming the newest row: without it
+the client goes on from where it was. Copies have ids of their own, of rows and of responses, since the client joins
+rows of one response wherever they stand, and their bills are nought: they were made for the longer context, and
+would have the client compact at once.
+
+Seen with Claude Code 2.1.330, resumed with `--resume`: the request holds the summary, the copied rows, the new prompt
+and the client's reminders, which it announces anew once those in the folded part are gone; nothing else of the folded
+part. Seen as well: stubs in place of outputs, a fold behind a fold, the undoing of both and of the client's own
+`/compact`, in a file of 8 MB too. A row that hangs on what stands before a boundary does not undo a fold: in a large
+file the client drops everything before the newest boundary, so an undoing is written as a whole context.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+from uuid import uuid4
+
+from foldline import _wires as wire
+from foldline._errors import SessionError
+from foldline._messages import Summary
+from foldline._sessions.claude_code import attachments as attachments
+from foldline._sessions.claude_code import reading as claude_code
+from foldline._sessions.claude_code.rows import ClaudeRow, Tree
+from foldline._sessions.notes import speakers_note, summary_note
+from foldline._sessions.parts import count, mapping, string, words
+from foldline._sessions.pi.composing import now
+from foldline._sessions.source import Source
+from foldline._sessions.writable import WrittenEntry, grouped
+
+read = claude_code.read
+
+SUMMARY_START = (
+    "This session is being continued from a previous conversation that ran out of context. "
+    "The summary below covers the earlier portion of the conversation.\n\n"
+)
+SUMMARY_END = (
+    "\n\nIf you need specific details from before compaction (like exact code snippets, error messages, or content you "
+    "generated), read the full transcript at: {path}"
+)
+"""Claude Code's own words around a summary."""
+
+_ENVELOPE = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
+"""What every row repeats of the session."""
+
+_NOT_COPIED = ("foldline", "uuid", "parentUuid", "logicalParentUuid", "sourceToolAssistantUUID")
+
+_WITHOUT_IDS = "only a main conversation whose rows have ids is folded"
+
+_NO_BILL = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
+
+
+def records(path: str, ids: Collection[str]) -> ClaudeRows:
+    """The rows of a session, for the entries that were read of it."""
+    return ClaudeRows(path, ids)
+
+
+def entry_id(line: int, key: str) -> str:
+    """An entry's id is the `uuid` of its first row, wherever that stands."""
+    return key
+
+
+class ClaudeRows:
+    """The rows of one session file, by the entries that they make up."""
+
+    def __init__(self, path: str, ids: Collection[str]) -> None:
+        self._path = path
+        self._data: dict[str, dict[str, Any]] = {}
+        self._prompt = ""
+        source = Source(path)
+        tree = Tree(self._rows(source), source)
+        self._tree = tree
+        live = tree.live()
+        self._groups = _groups(live, ids)
+        self._snapshots = _snapshots(live)
+        self._leaf = live[-1].uuid if live else ""
+        newest = self._data.get(self._leaf, {})
+        self._envelope = {key: newest[key] for key in _ENVELOPE if key in newest}
+
+    def _rows(self, source: Source) -> Iterator[ClaudeRow]:
+        before = ""
+        for line, data in source.rows():
+            if data.get("type") == "last-prompt":
+                self._prompt = string(data.get("lastPrompt"), self._prompt)
+            if "uuid" in data or "message" in data:
+                row = ClaudeRow(line, data, before)
+                if data.get("uuid") == row.uuid:
+                    self._data.setdefault(row.uuid, data)
+                before = row.uuid
+                yield row
+
+    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+        """The rows behind an entry: of a response all its blocks, of a user's message the reminders behind it too."""
+        if any(row.uuid == id for row in self._snapshots):
+            if not all(row.uuid in self._data for row in self._snapshots):
+                raise SessionError(_WITHOUT_IDS, path=self._path)
+            return [self._data[row.uuid] for row in self._snapshots]
+        return [self._data[uuid] for uuid in self._groups.get(id, ()) if uuid in self._data]
+
+    def line_of(self, fold: str) -> int | None:
+        """The line of a boundary, or of a summary without one."""
+        return next((row.line for row in self._tree.rows if row.uuid == fold), None)
+
+    def made_by(self, fold: str) -> set[str]:
+        """The summary behind a boundary, and the reminders that were announced anew before anyone spoke."""
+        start = self.line_of(fold) or 0
+        behind = (row for row in self._tree.rows if row.line >= start and not row.sidechain)
+        made = takewhile(lambda row: row.is_summary or row.kind not in ("user", "assistant"), behind)
+        return {row.uuid for row in made}
+
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rows that make the pieces the live context, from a boundary or a first row to the last prompt."""
+        if self._leaf not in self._data or self._data[self._leaf].get("isSidechain") is True:
+            raise SessionError(_WITHOUT_IDS, path=self._path)
+        writing = _Writing(self._envelope)
+        if any(piece.message.summary for piece in pieces):
+            writing.boundary(self._leaf, note)
+        system = [piece for piece in pieces if piece.message.role == "system"]
+        rest = [piece for piece in pieces if piece.message.role != "system"]
+        for piece in (*rest[:1], *system, *rest[1:]):
+            writing.add(piece, self._path)
+        leaf = {
+            "type": "last-prompt",
+            **({"lastPrompt": self._prompt} if self._prompt else {}),
+            "leafUuid": writing.leaf,
+        }
+        writing.rows.append({**leaf, "explicit": True, "sessionId": self._envelope.get("sessionId")})
+        more = {"speakers": writing.speakers} if writing.speakers else {}
+        return grouped(writing.rows, note, of=writing.origin, summaries=writing.summaries, **more)
+
+
+class _Writing:
+    """A chain of rows while it is written."""
+
+    def __init__(self, envelope: Mapping[str, Any]) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.origin: dict[str, str | None] = {}
+        self.summaries: dict[str, dict[str, Any]] = {}
+        self.speakers: dict[str, list[str]] = {}
+        self.leaf: str | None = None
+        self._envelope = envelope
+        self._renamed: dict[str, str] = {}
+
+    def boundary(self, leaf: str, note: Mapping[str, Any]) -> None:
+        """The row behind which the context starts anew."""
+        receipt = mapping(note.get("receipt"))
+        sizes = {"preTokens": count(receipt.get("tokens_before")), "postTokens": count(receipt.get("tokens_after"))}
+        trigger = "manual" if note.get("trigger") in (None, "manual") else "auto"
+        uuid = self._append(
+            {
+                "logicalParentUuid": leaf,
+                "isSidechain": False,
+                "type": "system",
+                "subtype": "compact_boundary",
+                "content": "Conversation compacted",
+                "level": "info",
+                "compactMetadata": {"trigger": trigger, **sizes},
+            }
+        )
+        self.origin[uuid] = None
+
+    def add(self, piece: WrittenEntry, path: str) -> None:
+        """The rows of one piece."""
+        if (summary := piece.message.summary) and len(piece.message.parts) == 1:
+            uuids = [self._summary(summary, piece, path)]
+        elif piece.verbatim:
+            uuids = [self._append(row) for row in self._copies(piece)]
+        else:
+            uuids = [self._append(row) for row in self._said(piece)]
+            if uuids and piece.message.role == "user" and (speakers := speakers_note(piece.message)):
+                self.speakers[uuids[0]] = speakers
+        if uuids:
+            self.origin[uuids[-1 if piece.message.role == "system" else 0]] = piece.id or None
+
+    def _append(self, row: Mapping[str, Any]) -> str:
+        """A row with an id, behind the newest one; the keys stand in the client's own order."""
+        uuid = str(uuid4())
+        logical = {"logicalParentUuid": row["logicalParentUuid"]} if "logicalParentUuid" in row else {}
+        data = {key: value for key, value in row.items() if key not in (*_NOT_COPIED, *_ENVELOPE, "timestamp")}
+        asked = self._renamed.get(string(row.get("sourceToolAssistantUUID")))
+        if asked:
+            data["sourceToolAssistantUUID"] = asked
+        if old := string(row.get("uuid")):
+            self._renamed[old] = uuid
+        place = {"uuid": uuid, "timestamp": now()}
+        self.rows.append({"parentUuid": self.leaf, **logical, **data, **place, **self._envelope})
+        self.leaf = uuid
+        return uuid
+
+    def _copies(self, piece: WrittenEntry) -> Iterator[dict[str, Any]]:
+        response = _response_id()
+        for row in piece.raw:
+            if row.get("type") != "assistant":
+                yield row
+                continue
+            message = {**mapping(row.get("message")), "id": response}
+            yield {**row, "message": message if piece.billed else message | {"usage": _NO_BILL}}
+
+    def _summary(self, summary: Summary, piece: WrittenEntry, path: str) -> str:
+        """The row of a summary: its owner's words as they are, ours between Claude Code's own."""
+        said = words(mapping(piece.raw[0].get("message")).get("content")) if piece.raw else ""
+        text = said or SUMMARY_START + summary.text + SUMMARY_END.format(path=path)
+        row = {"isSidechain": False, "type": "user", "message": {"role": "user", "content": text}}
+        uuid = self._append({**row, "isVisibleInTranscriptOnly": True, "isCompactSummary": True})
+        self.summaries[uuid] = summary_note(text, summary)
+        return uuid
+
+    def _said(self, piece: WrittenEntry) -> Iterator[dict[str, Any]]:
+        """Rows for a message that the file does not hold as it stands: one for a user's, one for each block of a reply."""
+        item = wire.encode(piece.message, "anthropic")
+        kind = "assistant" if item["role"] == "assistant" else "user"
+        own = next((dict(row) for row in piece.raw if row.get("type") == kind), {"isSidechain": False})
+        own.pop("toolUseResult", None)
+        if kind == "user":
+            yield {**own, "type": kind, "message": item}
+            return
+        was = mapping(own.get("message"))
+        head = {
+            "id": _response_id(),
+            "type": "message",
+            "role": "assistant",
+            "model": string(was.get("model"), "<synthetic>"),
+        }
+        end = {"stop_reason": was.get("stop_reason"), "stop_sequence": None, "usage": _NO_BILL}
+        content = item["content"]
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            yield {**own, "type": kind, "message": {**head, "content": [block], **end}}
+
+
+def _groups(live: Sequence[ClaudeRow], ids: Collection[str]) -> dict[str, list[str]]:
+    """The rows of each entry; what is sent with none of them, and a recorded system prompt, belongs to no entry."""
+    groups: dict[str, list[str]] = {}
+    responses: dict[str, str] = {}
+    newest = ""
+    for row in live:
+        if row.uuid in ids and not attachments.system_prompt(row.data):
+            newest = row.uuid
+            groups[newest] = [row.uuid]
+            if row.response:
+                responses[row.response] = newest
+        elif row.response in responses:
+            groups[responses[row.response]].append(row.uuid)
+        elif row.kind == "attachment" and newest and not attachments.system_prompt(row.data):
+            groups[newest].append(row.uuid)
+    return groups
+
+
+def _snapshots(live: Sequence[ClaudeRow]) -> list[ClaudeRow]:
+    """The newest rows that together record the system prompt and the tools."""
+    rows: list[ClaudeRow] = []
+    prompt = tools = False
+    for row in reversed(live):
+        found = attachments.system_prompt(row.data) if row.kind == "attachment" else None
+        if found and not (prompt and tools):
+            rows.insert(0, row)
+            prompt, tools = prompt or bool(found[0]), tools or bool(found[1])
+    return rows
+
+
+def _response_id() -> str:
+    return f"msg_{secrets.token_hex(12)}"

@@ -1,0 +1,111 @@
+"""The items of Codex's conversations, which are those of OpenAI's Responses, as parts and messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldline._messages import Media, Message, Opaque, Part, Role, Text, Thinking, ToolCall
+from foldline._sessions.parts import as_json, items, mapping, mappings, result, spoken_by, string, summary, words
+
+SUMMARY_START = "Another language model started to solve this problem and produced a summary"
+"""How a summary that Codex made itself begins, in the user's message that holds it."""
+
+_CONTEXTUAL = (
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
+    "<user_shell_command>", "<INSTRUCTIONS>", "<recommended_plugins>", "<subagent_notification>",
+)  # fmt: skip
+"""How the user's messages begin that Codex wrote, not a user."""
+
+_UNSENT = frozenset(("ghost_snapshot", "other"))
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "developer": "system", "system": "system"}
+_OPAQUE = frozenset(("compaction", "compaction_summary", "context_compaction"))
+
+
+def is_generated(item: dict[str, Any]) -> bool:
+    """Whether the model made the item, as part of a reply."""
+    kind = string(item.get("type"))
+    if kind == "message":
+        return item.get("role") == "assistant"
+    return kind == "reasoning" or kind.endswith("_call")
+
+
+def reply_part(item: dict[str, Any]) -> tuple[Part, ...]:
+    """The parts of a reply that a generated item says."""
+    kind = string(item.get("type"))
+    call_id = string(item.get("call_id"))
+    match kind:
+        case "message":
+            return _content(item.get("content"))
+        case "reasoning":
+            said = [words(part) for part in (*mappings(item.get("summary")), *mappings(item.get("content")))]
+            data = item.get("encrypted_content")
+            return (Thinking("\n\n".join(filter(None, said)), None, data if isinstance(data, str) else None),)
+        case "custom_tool_call" if call_id:
+            arguments = item.get("input")
+            return (ToolCall(call_id, string(item.get("name")), as_json(arguments), {"type": "custom"}),)
+        case "local_shell_call" if call_id:
+            return (ToolCall(call_id, "shell", as_json(mapping(item.get("action")))),)
+        case _ if call_id and "arguments" in item:
+            return (
+                ToolCall(call_id, string(item.get("name"), kind.removesuffix("_call")), as_json(item["arguments"])),
+            )
+        case _:
+            return (Opaque(item),)
+
+
+def message_of(item: dict[str, Any], round: int) -> Message | None:
+    """The message that an item says which no model made just now, or None where it says none."""
+    kind = string(item.get("type"))
+    if kind == "message":
+        role = _ROLES.get(string(item.get("role")))
+        parts = _content(item.get("content"))
+        if role is None or not parts:
+            return None
+        text = words(item.get("content"))
+        return summary(text, round) if role == "user" and text.startswith(SUMMARY_START) else Message(role, parts)
+    if kind.endswith("_output"):
+        return Message("tool", (_result(item),))
+    if kind in _OPAQUE:
+        return Message("assistant", (Opaque(item),))
+    if kind == "agent_message":
+        parts = _content(item.get("content"))
+        return spoken_by(Message("user", parts), "peer") if parts else None
+    if is_generated(item):
+        return Message("assistant", reply_part(item))
+    return None if kind in _UNSENT else Message("user", (Opaque(item),))
+
+
+def opens_turn(item: dict[str, Any]) -> bool:
+    """Whether a user speaks in the item, or another agent in a user's place."""
+    if item.get("type") == "agent_message":
+        return True
+    if item.get("type") != "message" or item.get("role") != "user":
+        return False
+    text = words(item.get("content")).lstrip()
+    return not text.startswith((*_CONTEXTUAL, SUMMARY_START))
+
+
+def _result(item: dict[str, Any]) -> Any:
+    output = item.get("output", item.get("tools"))
+    failed = False
+    if isinstance(output, dict) and "content" in output:
+        failed = output.get("success") is False
+        output = output["content"]
+    return result(string(item.get("call_id")), output, error=failed, name=string(item.get("name")))
+
+
+def _content(content: object) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    return tuple(_part(part) for part in items(content))
+
+
+def _part(part: Any) -> Part:
+    if isinstance(part, dict):
+        if isinstance(text := part.get("text"), str):
+            return Text(text)
+        if isinstance(refusal := part.get("refusal"), str):
+            return Text(refusal)
+        if part.get("type") == "input_image":
+            return Media("image", part)
+    return Opaque(part)

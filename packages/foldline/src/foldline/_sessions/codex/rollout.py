@@ -1,0 +1,217 @@
+"""Rollouts of Codex: items in the order in which they were sent, and what replaced or took back some of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldline._fold import Receipt
+from foldline._messages import Message, Opaque, Part, Text, Usage, replace
+from foldline._sessions.codex import items as codex_items
+from foldline._sessions.parts import count, items, mapping, mappings, spoken_by, string, summary, usage, words
+from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.source import Source
+
+
+def read(path: str, *, strict: bool = False) -> Reading:
+    """What the next request of the session would send, and what the file holds beside it."""
+    source = Source(path, strict=strict)
+    rollout = Rollout()
+    for line, row in source.rows():
+        if not rollout.take(line, row):
+            source.fault(line, "a row without a type")
+    if not rollout.rows:
+        raise source.refused("no rollout of Codex")
+    rollout.name_speakers()
+    system = rollout.system()
+    return Reading(
+        "codex",
+        string(rollout.meta.get("id"), rollout.meta.get("session_id"), source.stem),
+        source.path,
+        (*system, *((entry.id, entry.message) for entry in rollout.live)),
+        rollout.cwd,
+        rollout.model,
+        since=len(system) + rollout.since,
+        folds=tuple(rollout.folds),
+        folded=tuple((entry.id, entry.message) for entry in sorted(rollout.gone, key=lambda e: e.order)),
+        faults=tuple(source.faults),
+        window=rollout.window,
+    )
+
+
+class RolloutEntry:
+    """A message of the rollout, with the place of its first item; a turn opens where a user speaks."""
+
+    __slots__ = ("id", "message", "opens", "order")
+
+    def __init__(self, line: int, index: int, message: Message, opens: bool) -> None:
+        self.order = (line, index)
+        self.id = f"{line}.{index}" if index else str(line)
+        self.message = message
+        self.opens = opens
+
+
+class Rollout:
+    """The state that the rows of a rollout lead to."""
+
+    def __init__(self) -> None:
+        self.meta: dict[str, Any] = {}
+        self.cwd = self.model = ""
+        self.live: list[RolloutEntry] = []
+        self.gone: list[RolloutEntry] = []
+        self.folds: list[PastFold] = []
+        self.since = self.rows = self.window = 0
+        self.typed: set[str] = set()
+        """What the user sent, as the events of the screen say; all else in the user's role was put there."""
+        self._reply: RolloutEntry | None = None
+        """The reply that still waits for its bill."""
+        self._totals: object = None
+        self._context = 0
+
+    def take(self, line: int, row: dict[str, Any]) -> bool:
+        """Takes one row; False where it says nothing that a rollout could."""
+        payload = mapping(row.get("payload"))
+        match row.get("type"):
+            case "session_meta":
+                self._begin(payload)
+            case "response_item":
+                self._item(line, payload)
+                if mapping(row.get("metadata")).get("compaction_output") is True:
+                    self._reply = None
+            case "compacted":
+                self._compact(line, row, payload)
+            case "turn_context":
+                self.model = string(payload.get("model"), self.model)
+                self.cwd = string(payload.get("cwd"), self.cwd)
+            case "event_msg":
+                self._event(payload)
+            case "token_usage_record":
+                self._bill(payload.get("thread_token_usage"), mapping(payload.get("usage")))
+            case str() if "payload" not in row:
+                self._item(line, row)
+            case str():
+                pass
+            case _ if "id" in row and "instructions" in row:
+                self._begin(row)
+            case _:
+                return "record_type" in row
+        self.rows += 1
+        return True
+
+    def system(self) -> list[tuple[str, Message]]:
+        """What is sent before every item: the instructions, and the tools that the file shows."""
+        text = string(mapping(self.meta.get("base_instructions")).get("text"), self.meta.get("instructions"))
+        tools = items(self.meta.get("dynamic_tools"))
+        parts: list[Part] = [Text(text)] if text else []
+        if tools:
+            parts.append(Opaque(tools))
+        return [("instructions", Message("system", tuple(parts)))] if parts else []
+
+    def _begin(self, meta: dict[str, Any]) -> None:
+        """The first header is the session's own; later ones repeat it, or are those of what it was forked from."""
+        if not self.meta:
+            self.meta = meta
+            self.cwd = string(meta.get("cwd"))
+
+    def _item(self, line: int, item: dict[str, Any], index: int = 0) -> None:
+        if codex_items.is_generated(item):
+            parts = codex_items.reply_part(item)
+            if self._reply is None:
+                self._reply = RolloutEntry(line, index, Message("assistant", parts), False)
+                self.live.append(self._reply)
+            else:
+                message = self._reply.message
+                self._reply.message = replace(message, parts=(*message.parts, *parts))
+            return
+        message_of = codex_items.message_of(item, len(self.folds))
+        if message_of is None:
+            return
+        if message_of.role != "tool":
+            self._reply = None
+        self.live.append(RolloutEntry(line, index, message_of, codex_items.opens_turn(item)))
+
+    def name_speakers(self) -> None:
+        """Marks the messages in the user's role; a rollout without the screen's events has no marks."""
+        for entry in (*self.live, *self.gone) if self.typed else ():
+            if entry.message.role == "user":
+                whole = entry.message.text.strip() in self.typed
+                parts = tuple(
+                    replace(p, by="user")
+                    if type(p) is Text and not p.by and (whole or p.text.strip() in self.typed)
+                    else p
+                    for p in entry.message.parts
+                )
+                entry.message = spoken_by(replace(entry.message, parts=parts), "harness")
+
+    def _event(self, payload: dict[str, Any]) -> None:
+        if payload.get("type") == "user_message" and (typed := string(payload.get("message")).strip()):
+            self.typed.add(typed)
+        self.window = count(payload.get("model_context_window")) or self.window
+        if payload.get("type") == "token_count":
+            info = mapping(payload.get("info"))
+            self.window = count(info.get("model_context_window")) or self.window
+            self._bill(info.get("total_token_usage"), mapping(info.get("last_token_usage")))
+        elif payload.get("type") == "thread_rolled_back":
+            self._roll_back(count(payload.get("num_turns")))
+
+    def _bill(self, totals: object, last: dict[str, Any]) -> None:
+        """A bill comes behind the reply that it is for, before or after the tool outputs, and often twice.
+
+        One that no reply waits for was made for a compaction.
+        """
+        if not isinstance(totals, dict) or totals == self._totals:
+            return
+        self._totals = totals
+        billed = usage_of(last)
+        if billed is not None and self._reply is not None:
+            self._context = billed.context
+            self._reply.message = replace(self._reply.message, usage=billed)
+        self._reply = None
+
+    def _roll_back(self, turns: int) -> None:
+        starts = [i for i, entry in enumerate(self.live) if entry.opens]
+        if turns and starts:
+            at = starts[-min(turns, len(starts))]
+            self.gone += self.live[at:]
+            del self.live[at:]
+            self.since = min(self.since, at)
+        self._reply = None
+
+    def _compact(self, line: int, row: dict[str, Any], payload: dict[str, Any]) -> None:
+        replacement = payload.get("replacement_history")
+        text = string(payload.get("message"))
+        before, self._reply = self.live, None
+        if isinstance(replacement, list):
+            self.gone += before
+            self.live = []
+            self._fold(line, row, text or _summary_in(replacement))
+            for index, item in enumerate(mappings(replacement), 1):
+                self._item(line, item, index)
+                if not codex_items.is_generated(item):
+                    self._reply = None
+            self._reply = None
+        else:
+            start = next((i for i, entry in enumerate(before) if entry.opens), len(before))
+            self.live = [*before[:start], *(entry for entry in before[start:] if entry.opens)]
+            self.gone += [entry for entry in before[start:] if not entry.opens]
+            self._fold(line, row, text)
+            self.live.append(RolloutEntry(line, 1, summary(text, len(self.folds)), False))
+        self.since = len(self.live)
+
+    def _fold(self, line: int, row: dict[str, Any], text: str) -> None:
+        receipt = Receipt(self._context, 0, round=len(self.folds) + 1)
+        self.folds.append(PastFold(str(line), string(row.get("timestamp")), "", "summarize", receipt, text, ours=False))
+
+
+def usage_of(billed: dict[str, Any]) -> Usage | None:
+    """The usage of one response; its input includes what was cached."""
+    return usage(
+        billed.get("input_tokens"),
+        billed.get("output_tokens"),
+        billed.get("cached_input_tokens"),
+        billed.get("cache_write_input_tokens"),
+    )
+
+
+def _summary_in(replacement: list[Any]) -> str:
+    texts = (words(item.get("content")) for item in mappings(replacement) if item.get("role") == "user")
+    return next((text for text in reversed(list(texts)) if text.startswith(codex_items.SUMMARY_START)), "")

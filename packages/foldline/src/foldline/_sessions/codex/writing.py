@@ -1,0 +1,212 @@
+"""Folds in Codex's own rows.
+
+A fold is one `compacted` row whose replacement history is the whole new context: what Codex says to the model before
+the first prompt, the summary in a user's message that begins with Codex's own words, and the items that were kept. An
+undoing is such a row with the history from before. Where all that Codex told the model of its surroundings still
+stands, its newest record of them follows, as after a compaction of its own; without it Codex says everything anew.
+
+Seen with Codex 0.169.0, resumed with `exec resume`: the request holds the replacement history, item for item, and the
+new prompt; nothing else of the folded part. Seen as well: stubs in place of outputs, a fold behind a fold, the undoing
+of both, and that of the compactions that Codex made itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from foldline._errors import SessionError
+from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
+from foldline._sessions.codex import items as codex_items
+from foldline._sessions.codex import rollout as codex
+from foldline._sessions.codex.rollout import Rollout
+from foldline._sessions.notes import speakers_note, summary_note
+from foldline._sessions.parts import mapping, string, words
+from foldline._sessions.pi.composing import now
+from foldline._sessions.source import Source
+from foldline._sessions.writable import WrittenEntry, grouped
+
+read = codex.read
+
+SUMMARY_START = (
+    f"{codex_items.SUMMARY_START} of its thinking process. You also have access to the state of the tools that were "
+    "used by that language model. Use this to build on the work that has already been done and avoid duplicating work. "
+    "Here is the summary produced by the other language model, use the information in this summary to assist with your "
+    "own analysis:\n"
+)
+"""Codex's own words before a summary."""
+
+FOLD = "0"
+"""What a note calls the fold itself; entries are called by the place of their first item, counted from 1."""
+
+
+def records(path: str, ids: Collection[str]) -> CodexRows:
+    """The rows of a rollout."""
+    return CodexRows(path)
+
+
+def entry_id(line: int, key: str) -> str:
+    """An entry in a replacement history is known by the line and its place there, the fold by its line."""
+    return str(line) if key == FOLD else f"{line}.{key}"
+
+
+class CodexRows(Rollout):
+    """The items of one rollout, by the entries that they make up, and what Codex recorded of its surroundings."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._items: dict[str, list[dict[str, Any]]] = {}
+        self._surroundings: list[dict[str, Any]] = []
+        self._turn: dict[str, Any] | None = None
+        self._ordinal: int | None = None
+        self._path = path
+        self._head: dict[str, Any] = {}
+        for line, row in Source(path).rows():
+            self._remember(row)
+            self.take(line, row)
+
+    def _remember(self, row: dict[str, Any]) -> None:
+        self._head = self._head or row
+        if type(ordinal := row.get("ordinal")) is int:
+            self._ordinal = ordinal
+        match row.get("type"):
+            case "compacted":
+                self._surroundings, self._turn = [], None
+            case "world_state":
+                full = mapping(row.get("payload")).get("full") is True
+                self._surroundings = [row] if full else [*self._surroundings, row]
+            case "turn_context":
+                self._turn = row
+
+    def _item(self, line: int, item: dict[str, Any], index: int = 0) -> None:
+        size = len(self.live)
+        super()._item(line, item, index)
+        entry = self._reply if codex_items.is_generated(item) else self.live[-1] if len(self.live) > size else None
+        if entry is not None:
+            self._items.setdefault(entry.id, []).append(item)
+
+    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+        """The items behind an entry."""
+        return self._items.get(id, ())
+
+    def line_of(self, fold: str) -> int | None:
+        """The line of a `compacted` row, by which its fold is known."""
+        return int(fold) if fold.isdecimal() else None
+
+    def made_by(self, fold: str) -> set[str]:
+        """The entries of a replacement history."""
+        return {entry.id for entry in (*self.live, *self.gone) if str(entry.order[0]) == fold}
+
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The `compacted` row that makes the pieces the live context, and what Codex knew of its surroundings."""
+        if "payload" not in self._head:
+            raise SessionError("a rollout of Codex's first years is only read", path=self._path)
+        history: list[dict[str, Any]] = []
+        origin: dict[str, str | None] = {FOLD: None}
+        summaries: dict[str, dict[str, Any]] = {}
+        speakers: dict[str, list[str]] = {}
+        said = ""
+        for piece in pieces:
+            if piece.message.role == "system" and not piece.raw:
+                continue
+            key = str(len(history) + 1)
+            if (summary := piece.message.summary) and len(piece.message.parts) == 1:
+                said = words(piece.raw[0].get("content")) if piece.raw else SUMMARY_START + summary.text
+                summaries[key] = summary_note(said, summary)
+                history.append(_words("user", said))
+            else:
+                history += piece.raw if piece.verbatim else _said(piece)
+                if not piece.verbatim and piece.message.role == "user" and (by := speakers_note(piece.message)):
+                    speakers[key] = by
+            if len(history) >= int(key):
+                origin[key] = piece.id or None
+        rows = [{"type": "compacted", "payload": {"message": said, "replacement_history": history}}]
+        if self._keeps_surroundings(history):
+            rows += [
+                {"type": row["type"], "payload": row["payload"]} for row in (*self._surroundings, self._turn) if row
+            ]
+        return grouped(
+            [self._row(row, n) for n, row in enumerate(rows, 1)],
+            note,
+            of=origin,
+            summaries=summaries,
+            **({"speakers": speakers} if speakers else {}),
+        )
+
+    def _row(self, row: dict[str, Any], n: int) -> dict[str, Any]:
+        ordinal = {} if self._ordinal is None else {"ordinal": self._ordinal + n}
+        return {"timestamp": now(), **ordinal, **row}
+
+    def _keeps_surroundings(self, history: Sequence[dict[str, Any]]) -> bool:
+        """Whether all that Codex itself told the model still stands."""
+        kept = [item.get("content") for item in history]
+        told = (item for entry in self.live for item in self._items.get(entry.id, ()) if _is_told(item))
+        return bool(self._surroundings and self._turn) and all(item.get("content") in kept for item in told)
+
+
+def _is_told(item: dict[str, Any]) -> bool:
+    """Whether Codex itself speaks in the item, and not a user, a model or a tool."""
+    if item.get("type") != "message" or item.get("role") == "assistant":
+        return False
+    return not codex_items.opens_turn(item) and not words(item.get("content")).startswith(codex_items.SUMMARY_START)
+
+
+def _said(piece: WrittenEntry) -> list[dict[str, Any]]:
+    """Items for a message that the file does not hold as it stands: its own items as far as they hold, else new ones."""
+    message = piece.message
+    if message.role == "tool" or (not piece.raw and any(True for _ in message.results)):
+        was = {string(item.get("call_id")): item for item in piece.raw}
+        return [_output(result, was.get(result.call_id, {})) for result in message.results]
+    if message.role == "assistant":
+        return list(_reply(message, piece.raw))
+    role = "developer" if message.role == "system" else "user"
+    content = [_content(part) for part in message.parts if isinstance(part, Text | Summary | Media | Opaque)]
+    return [{"type": "message", "role": role, "content": content}] if content else []
+
+
+def _reply(message: Message, raw: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    left = list(message.parts)
+    for item in raw:
+        parts = codex_items.reply_part(item)
+        if all(part in left for part in parts):
+            yield item
+            left = [part for part in left if part not in parts]
+        elif changed := next((part for part in left if _is_call_of(part, parts)), None):
+            yield _call(changed, item)
+            left.remove(changed)
+    for part in left:
+        if isinstance(part, Text | Summary):
+            yield _words("assistant", part.text)
+        elif isinstance(part, ToolCall):
+            yield _call(part, {"type": "function_call", "call_id": part.id, "name": part.name})
+
+
+def _is_call_of(part: Part, parts: Sequence[Part]) -> bool:
+    return isinstance(part, ToolCall) and any(isinstance(p, ToolCall) and p.id == part.id for p in parts)
+
+
+def _call(part: Part, item: Mapping[str, Any]) -> dict[str, Any]:
+    assert isinstance(part, ToolCall)
+    if item.get("type") == "local_shell_call":
+        return {**item, "action": json.loads(part.arguments)}
+    return {**item, "input" if item.get("type") == "custom_tool_call" else "arguments": part.arguments}
+
+
+def _output(result: ToolResult, item: Mapping[str, Any]) -> dict[str, Any]:
+    said: Any = [_content(part) for part in result.parts]
+    if len(result.parts) < 2 and all(isinstance(part, Text) for part in result.parts):
+        said = "".join(part.text for part in result.parts if isinstance(part, Text))
+    was = item.get("output")
+    if isinstance(was, dict) and "content" in was:
+        said = {**was, "content": said}
+    return {"type": "function_call_output", "call_id": result.call_id, **item, "output": said}
+
+
+def _words(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+
+def _content(part: Text | Summary | Media | Opaque) -> Any:
+    return part.source if isinstance(part, Media | Opaque) else {"type": "input_text", "text": part.text}

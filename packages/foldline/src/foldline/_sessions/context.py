@@ -1,0 +1,91 @@
+"""The live context of a session, and what it weighs: the part that every agent's session has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from foldline._messages import Message, replace
+from foldline._tokens.meter import Count, Meter, calibrated, newest_size
+from foldline._tokens.weigh import at_most
+from foldline._view import Entry, View
+
+LONG = 6_700_000
+"""Bytes of the texts of a context, about, up to which all of it is weighed for its size."""
+
+
+class Context:
+    """The messages that the model sees, by the ids of the file.
+
+    Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
+    behind the newest fold or edit, but for the `stale` ids, which an undo copied; `learned` is the overhead and the
+    ratio that a fold noted when it was made, and `overhead` what the agent usually sends beside its messages, in
+    tokens, where nothing else is known.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[tuple[str, Message]],
+        *,
+        since: int = 0,
+        stale: Collection[str] = (),
+        learned: Mapping[str, Any] | None = None,
+        overhead: int = 0,
+    ) -> None:
+        self.entries = list(entries)
+        self.since = since
+        self.stale = frozenset(stale)
+        self.learned = dict(learned or {})
+        self.overhead = overhead
+        self._weights: tuple[str, list[int]] = ("", [])
+        self._meter: Meter | None = None
+
+    @property
+    def messages(self) -> list[Message]:
+        """What the model sees."""
+        return [message for _, message in self.entries]
+
+    def meter(self, family: str = "o200k") -> Meter:
+        """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""
+        if self._meter is not None and self._meter.family == family:
+            return self._meter
+        meter, weights = calibrated(self._messages(), family=family, since=self.since)
+        self._weights = family, weights
+        if meter.billed is None:
+            meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
+            meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
+        self._meter = meter
+        return meter
+
+    def size(self, family: str = "o200k") -> Count:
+        """What the next request takes; of a very long context only what came behind the newest bill is weighed."""
+        messages = self._messages()
+        if sum(map(at_most, messages)) > LONG:
+            newest = newest_size(messages, family=family, since=self.since)
+            if newest is not None:
+                return newest
+        meter = self.meter(family)
+        return meter.total(sum(self._weighed(meter)))
+
+    def view(self, meter: Meter, *, bound: bool = False) -> View:
+        """What the model sees, sized by the meter so that the sizes add up to its total; system messages are pinned."""
+        ends = [0, *(round(weight * meter.ratio) for weight in accumulate(self._weighed(meter)))]
+        entries = (
+            Entry(id, message, end - start, message.role == "system")
+            for (id, message), start, end in zip(self.entries, ends, ends[1:])
+        )
+        return View(tuple(entries), meter.count, bound)
+
+    def _messages(self) -> list[Message]:
+        """The messages, with those bills only that may hold."""
+        return [replace(message, usage=None) if id in self.stale else message for id, message in self.entries]
+
+    def _weighed(self, meter: Meter) -> list[int]:
+        if self._weights[0] != meter.family:
+            self._weights = meter.family, meter.weigh_all(message for _, message in self.entries)
+        return self._weights[1]
+
+
+def _number(value: object, otherwise: float) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise

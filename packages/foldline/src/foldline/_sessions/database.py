@@ -1,0 +1,61 @@
+"""SQLite stores of sessions, opened without changing anything about them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from typing import Any
+from urllib.parse import quote
+
+from foldline._sessions.source import SQLITE, Source, reason
+
+AS_IT_IS = "mode=ro&immutable=1"
+BESIDE_ITS_OWNER = "mode=ro"
+
+
+def tables(head: bytes, path: str) -> frozenset[str]:
+    """The names of the tables in a file that starts so; none where it is no database."""
+    if not head.startswith(SQLITE):
+        return frozenset()
+    for opening in _openings(path):
+        try:
+            return frozenset(str(name) for (name,) in _query(path, opening, "select name from sqlite_master", ()))
+        except sqlite3.Error:
+            continue
+    return frozenset()
+
+
+def is_database(source: Source) -> bool:
+    """Whether the file is a database at all."""
+    try:
+        with open(source.path, "rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except (OSError, ValueError) as error:
+        raise source.refused(f"cannot be read: {reason(error)}") from error
+
+
+def query(source: Source, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """The rows that a query gives; raises `SessionError` where the database cannot answer it."""
+    problem: Exception | None = None
+    for opening in _openings(source.path):
+        try:
+            return _query(source.path, opening, sql, values)
+        except (sqlite3.Error, OverflowError, ValueError) as error:
+            problem = error
+    raise source.refused(f"not a readable database: {problem}") from problem
+
+
+def _openings(path: str) -> tuple[str, ...]:
+    """How to open a store: SQLite puts files beside one that its owner may be writing to, so only where some are."""
+    try:
+        written = os.path.getsize(f"{path}-wal") > 0
+    except (OSError, ValueError):
+        written = False
+    return (BESIDE_ITS_OWNER, AS_IT_IS) if written else (AS_IT_IS,)
+
+
+def _query(path: str, opening: str, sql: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(f"file:{quote(path)}?{opening}", uri=True, timeout=5.0)) as connection:
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        return connection.execute(sql, values).fetchall()

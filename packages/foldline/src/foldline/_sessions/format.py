@@ -1,0 +1,123 @@
+"""What a session format says of itself: one object, declared in the format's own module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from foldline._messages import Usage
+    from foldline._sessions.file import SessionFile
+    from foldline._sessions.following import Follower, Mark
+    from foldline._sessions.reading import Reading, Stored
+
+
+class Read(Protocol):
+    """Reads the session in a file; of several, the newest."""
+
+    def __call__(self, path: str, *, strict: bool = False) -> Reading:
+        """Raises `SessionError` where there is none, and where `strict` for anything wrong in the file."""
+
+
+class ReadAll(Protocol):
+    """Finds the sessions in a file that may hold several, and reads none of them before it is asked for."""
+
+    def __call__(self, path: str, *, strict: bool = False) -> Sequence[Stored]:
+        """In the file's order, the newest last; raises `SessionError` where there is none."""
+
+
+class Open(Protocol):
+    """Opens a session that can be folded in place."""
+
+    def __call__(self, path: str, *, strict: bool = False) -> SessionFile:
+        """Raises `SessionError` where there is none."""
+
+
+class Row(NamedTuple):
+    """What one row of a file adds: its place in the tree, its bill or its content, and whether the context begins anew.
+
+    `window` is what it says of the model's context window, in tokens; 0 where it says nothing.
+    """
+
+    id: str | None = None
+    parent: str | None = None
+    usage: Usage | None = None
+    model: str = ""
+    content: bytes | memoryview = b""
+    anew: bool = False
+    window: int = 0
+
+
+class Tail(NamedTuple):
+    """How the last rows of a file tell how full a session is, so that a list of many need not read them whole.
+
+    `tell` says what a row adds, or None where it adds nothing; it raises `ValueError` for what is no row. `signs` is
+    what a row that folds holds: a file without any has not been folded.
+    """
+
+    tell: Callable[[bytes], Row | None]
+    signs: tuple[bytes, ...]
+
+
+class StoreFolder(NamedTuple):
+    """A folder where an agent keeps sessions, and the pattern of the files below it, part by part."""
+
+    folder: Path
+    pattern: str
+
+
+def _nowhere(environment: Mapping[str, str]) -> Iterable[StoreFolder]:
+    return ()
+
+
+def _nobody(path: str) -> Iterable[int]:
+    return ()
+
+
+def _no_other_place(path: str) -> bool:
+    return False
+
+
+def folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
+    """The folder that a variable names, else the one below the user's home."""
+    return Path(environment.get(variable) or Path(environment.get("HOME") or Path.home()) / below_home)
+
+
+class SessionFormat(NamedTuple):
+    """A session format: how a file of it is known, read, found, written, and who may be at work on it.
+
+    A format has at least one of `read`, `read_all` and `open`. Packages offer one by an entry point of the group
+    `foldline.sessions` that names it, as `my_package.my_agent:FORMAT`.
+    """
+
+    name: str
+    """The agent's name, as every list shows it."""
+
+    recognizes: Callable[[bytes, str], bool]
+    """Whether a file that starts so is of the format; for a folder, the start is empty."""
+
+    read: Read | None = None
+
+    read_all: ReadAll | None = None
+    """Given where one file may hold several sessions."""
+
+    open: Open | None = None
+    """Given where sessions are folded in place; else they are read only."""
+
+    stores: Callable[[Mapping[str, str]], Iterable[StoreFolder]] = _nowhere
+    """Where the agent keeps its sessions, by the environment."""
+
+    overhead: int = 0
+    """Tokens of system prompt and tool schemas in a usual request, where the file does not show them."""
+
+    tail: Callable[[], Tail] | None = None
+
+    busy: Callable[[str], Iterable[int]] = _nobody
+    """The processes at work on a session that do not hold its file open."""
+
+    follow: Callable[[str, Mark], Follower | None] | None = None
+    """Reads on where an earlier reading stopped; None for a file that has to be read whole."""
+
+    elsewhere: Callable[[str], bool] = _no_other_place
+    """Whether a part of the session stands outside of the file, so that the file does not tell when it changed."""

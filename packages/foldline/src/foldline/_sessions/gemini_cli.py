@@ -1,0 +1,185 @@
+"""Chats of Gemini CLI: one JSON document, or a log of messages and of changes to the list of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from foldline._fold import Receipt
+from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
+from foldline._sessions.format import SessionFormat, StoreFolder, folder
+from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
+from foldline._sessions.lines import decode
+from foldline._sessions.parts import count, mapping, mappings, string, summary, unique, usage
+from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.source import Source
+
+_SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
+_CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
+
+
+def _recognizes(head: bytes, path: str) -> bool:
+    return bool(_SIGN.match(head) or _CHANGE.search(head))
+
+
+def _read(path: str, *, strict: bool = False) -> Reading:
+    """What the next request of the session would send, and what the file holds beside it."""
+    source = Source(path, strict=strict)
+    chat = Chat()
+    for line, row in _rows(source):
+        if not chat.take(row):
+            source.fault(line, "neither a message nor a change of the list")
+    if not chat.about and not chat.seen:
+        raise source.refused("no chat of Gemini CLI")
+    live = unique(_entries(chat.messages, len(chat.folds)))
+    names = {id for id, _ in live}
+    folded = [entry for entry in _entries(list(chat.seen.values()), 0) if entry[0] not in names]
+    stale = [i for i, (id, _) in enumerate(live) if re.split("[:~]", id)[0] in chat.stale]
+    return Reading(
+        FORMAT.name,
+        string(chat.about.get("sessionId"), source.stem),
+        source.path,
+        live,
+        model=chat.model,
+        title=string(chat.about.get("summary")),
+        since=stale[-1] + 1 if stale else 0,
+        folds=tuple(chat.folds),
+        folded=tuple(folded),
+        faults=tuple(source.faults),
+    )
+
+
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp", "*/chats/session-*.json*")
+
+
+FORMAT = SessionFormat("gemini-cli", _recognizes, _read, stores=_stores, overhead=12_000)
+
+
+def _rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a log; a document, which is one object over many lines, is one row."""
+    first = next(source.lines(), (1, b""))[1].strip()
+    try:
+        whole = not isinstance(decode(first), dict)
+    except ValueError:
+        whole = len(first) < 3 or not first.endswith(b"}")
+    if not whole:
+        yield from source.rows()
+        return
+    document = source.document()
+    if not isinstance(document, dict):
+        raise source.refused("no chat of Gemini CLI")
+    yield 1, document
+
+
+class Chat:
+    """The state that the rows of a chat lead to."""
+
+    def __init__(self) -> None:
+        self.about: dict[str, Any] = {}
+        self.messages: list[dict[str, Any]] = []
+        self.seen: dict[str, dict[str, Any]] = {}
+        """The newest version of every message that was ever in the list."""
+        self.folds: list[PastFold] = []
+        self.stale: set[str] = set()
+        """The messages whose bills were made before the newest fold."""
+        self.model = ""
+        self._context = 0
+
+    def take(self, row: dict[str, Any]) -> bool:
+        """Takes one row; False where it says nothing that a chat could."""
+        if isinstance(target := row.get("$rewindTo"), str):
+            at = next((i for i, message in enumerate(self.messages) if message.get("id") == target), 0)
+            del self.messages[at:]
+        elif isinstance(row.get("id"), str) and isinstance(row.get("type"), str):
+            self._upsert(row)
+        elif isinstance(change := row.get("$set"), dict):
+            self._change(change)
+        elif "sessionId" in row or "projectHash" in row or "messages" in row:
+            self._change(row)
+        else:
+            return False
+        return True
+
+    def _upsert(self, message: dict[str, Any]) -> None:
+        key = message["id"], message["type"]
+        newest_first = range(len(self.messages) - 1, -1, -1)
+        at = next((i for i in newest_first if (self.messages[i].get("id"), self.messages[i].get("type")) == key), None)
+        if at is None:
+            self.messages.append(message)
+        else:
+            self.messages[at] = message
+        self._see(message)
+
+    def _see(self, message: dict[str, Any]) -> None:
+        self.seen[f"{message.get('id')}:{message.get('type')}"] = message
+        if message.get("type") == "gemini":
+            self.model = string(message.get("model"), self.model)
+            if billed := usage_of(message):
+                self._context = billed.context
+
+    def _change(self, change: dict[str, Any]) -> None:
+        """The header and later changes set what the session is called; a list of messages replaces the list."""
+        self.about |= {key: value for key, value in change.items() if key != "messages"}
+        if not isinstance(change.get("messages"), list):
+            return
+        before = self._context
+        known = {plain(message.get("content")) for message in self.seen.values() if _is_summary(message)}
+        self.messages = list(mappings(change["messages"]))
+        for message in self.messages:
+            self._see(message)
+            text = plain(message.get("content")) if _is_summary(message) else ""
+            if text and text not in known:
+                self._fold(message, text, before)
+
+    def _fold(self, message: dict[str, Any], text: str, before: int) -> None:
+        receipt = Receipt(before, 0, round=len(self.folds) + 1)
+        id, timestamp = string(message.get("id")), string(message.get("timestamp"))
+        self.folds.append(PastFold(id, timestamp, "", "summarize", receipt, text, ours=False))
+        self.stale = {string(each.get("id")) for each in self.messages}
+
+
+def _is_summary(message: dict[str, Any]) -> bool:
+    return message.get("type") == "user" and plain(message.get("content")).lstrip().startswith(SNAPSHOT)
+
+
+def usage_of(message: dict[str, Any]) -> Usage | None:
+    """What a reply was billed; its input includes what was cached."""
+    tokens = mapping(message.get("tokens"))
+    prompt = count(tokens.get("input")) + count(tokens.get("tool"))
+    return usage(prompt, count(tokens.get("output")) + count(tokens.get("thoughts")), tokens.get("cached"))
+
+
+def _entries(messages: Sequence[dict[str, Any]], rounds: int) -> Iterator[tuple[str, Message]]:
+    """The messages that are sent.
+
+    A call's result stands inside the call, or in a message of its own, and after a resumption in both: the first
+    that stands by itself counts.
+    """
+    apart = {r.call_id for m in messages for r in content(m.get("content")) if isinstance(r, ToolResult)}
+    answered: set[str] = set()
+    for message in messages:
+        for suffix, made in _made(message, apart, rounds):
+            given = {r.call_id for r in made.results}
+            if given and given <= answered:
+                continue
+            answered |= given
+            yield string(message.get("id")) + suffix, made
+
+
+def _made(message: dict[str, Any], apart: set[str], rounds: int) -> Iterator[tuple[str, Message]]:
+    parts: tuple[Part, ...] = content(message.get("content"))
+    if message.get("type") == "user":
+        if _is_summary(message):
+            yield "", summary(plain(message.get("content")), rounds)
+        elif parts:
+            yield "", Message("user", parts)
+    elif message.get("type") == "gemini":
+        calls = list(mappings(message.get("toolCalls")))
+        said = {part.id for part in parts if isinstance(part, ToolCall)}
+        parts += tuple(call for each in calls if (call := tool_call(each)).id not in said)
+        if parts:
+            yield "", Message("assistant", parts, usage_of(message))
+        if results := tuple(r for r in results_of(calls) if r.call_id not in apart):
+            yield ":results", Message("user", results)

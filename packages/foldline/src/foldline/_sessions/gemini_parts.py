@@ -1,0 +1,75 @@
+"""Gemini's contents, as Gemini CLI and Qwen Code store them, as parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from foldline._messages import Media, Opaque, Part, Text, ToolCall, ToolResult
+from foldline._sessions.parts import as_json, items, mapping, mappings, result, string, words
+
+SNAPSHOT = "<state_snapshot>"
+"""How a summary begins that Gemini CLI or Qwen Code made."""
+
+
+def content(value: object) -> tuple[Part, ...]:
+    """The parts that are sent: thoughts are shown to the user and not sent again."""
+    if isinstance(value, str):
+        return (Text(value),) if value else ()
+    found = (_part(part) for part in ([value] if isinstance(value, dict) else items(value)))
+    return tuple(part for part in found if part is not None)
+
+
+def plain(value: object) -> str:
+    """The words of a content alone."""
+    return (
+        value if isinstance(value, str) else words([p for p in items(value) if mapping(p).get("thought") is not True])
+    )
+
+
+def _part(part: Any) -> Part | None:
+    if isinstance(part, str):
+        return Text(part) if part else None
+    if not isinstance(part, dict) or part.get("thought") is True:
+        return None
+    if isinstance(text := part.get("text"), str):
+        return Text(text) if text else None
+    if isinstance(call := part.get("functionCall"), dict):
+        return tool_call(call)
+    if isinstance(response := part.get("functionResponse"), dict):
+        return tool_result(response)
+    if isinstance(data := part.get("inlineData"), dict):
+        kind = string(data.get("mimeType")).partition("/")[0]
+        return Media("image" if kind == "image" else "audio" if kind == "audio" else "document", part)
+    return Opaque(part) if part.keys() - {"thoughtSignature"} else None
+
+
+def tool_call(call: dict[str, Any]) -> ToolCall:
+    """A call by its id; without one, by its name."""
+    return ToolCall(string(call.get("id"), call.get("name")), string(call.get("name")), as_json(call.get("args") or {}))
+
+
+def tool_result(response: dict[str, Any], *, failed: bool = False) -> ToolResult:
+    """A result, its text out of the shapes that the tools of both programs use."""
+    given = response.get("response")
+    said = mapping(given)
+    text = said.get("output", said.get("error", said.get("result")))
+    body: object = text if isinstance(text, str) else given if isinstance(given, str) else as_json(given)
+    more = list(mappings(response.get("parts")))
+    name = string(response.get("name"))
+    return result(
+        string(response.get("id"), name), [body, *more] if more else body, error=failed or "error" in said, name=name
+    )
+
+
+def results_of(calls: Iterable[dict[str, Any]]) -> tuple[ToolResult, ...]:
+    """The results that stand inside the calls they answer."""
+    found: list[ToolResult] = []
+    for call in calls:
+        failed = call.get("status") in ("error", "cancelled")
+        given = call.get("result")
+        responses = [r for part in mappings(given) if (r := mapping(part.get("functionResponse")))]
+        found += [tool_result(response, failed=failed) for response in responses]
+        if not responses and isinstance(given, str):
+            found.append(result(string(call.get("id")), given, error=failed, name=string(call.get("name"))))
+    return tuple(found)

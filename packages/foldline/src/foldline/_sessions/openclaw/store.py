@@ -1,0 +1,157 @@
+"""The SQLite store of OpenClaw: the events of its sessions are rows there, and pi's records."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from foldline._errors import SessionError
+from foldline._messages import Message, replace
+from foldline._sessions.database import query
+from foldline._sessions.lines import Line, Record, decode
+from foldline._sessions.parts import as_json, mapping, string
+from foldline._sessions.pi import dialect
+from foldline._sessions.reading import Reading, Stored
+from foldline._sessions.source import Source
+
+LARGEST_EVENT = 64 * 1024 * 1024
+"""Bytes of the largest event that is unpacked; OpenClaw itself stops at 4 MB."""
+
+if TYPE_CHECKING:
+    pass
+
+Unpack = Callable[[bytes, int], bytes]
+
+
+_SESSIONS = """
+select session_id, max(created_at), (
+    select event_json from transcript_events as header where header.session_id = event.session_id order by seq limit 1
+) from transcript_events as event group by session_id order by 2, 1
+"""
+
+
+def read_all(path: str, *, strict: bool = False) -> list[Stored]:
+    """Every session of the store, the one that changed last at the end."""
+    source = Source(path, strict=strict)
+    found = query(source, _SESSIONS)
+    if not found:
+        raise source.refused("no session of OpenClaw")
+    several = len(found) > 1
+    return [_stored(source, str(id), changed, header, several=several) for id, changed, header in found]
+
+
+def _stored(source: Source, id: str, changed: object, header: object, *, several: bool) -> Stored:
+    seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
+    try:
+        about = mapping(decode(header.encode("utf-8", "replace"))) if isinstance(header, str) else {}
+    except ValueError:
+        about = {}
+    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), string(about.get("cwd")), seconds)
+
+
+def _reading(source: Source, id: str, suffix: str) -> Reading:
+    """The session as pi's own loader reads it, from a file that is made of its events and lives only as long."""
+    source.faults.clear()
+    from tempfile import mkstemp
+
+    from foldline._sessions.pi.log import Session
+
+    handle, path = mkstemp(suffix=".jsonl")
+    try:
+        with open(handle, "wb") as file:
+            for line in _events(source, id):
+                file.write(line + b"\n")
+        session = Session(path)
+        live = {name for name, _ in session.context.entries}
+        folded = [entry for entry in _messages(path) if entry[0] not in live]
+        folds = tuple(replace(fold, ours=False) for fold in session.folds())
+    except SessionError as error:
+        if error.path != path:
+            raise
+        raise source.refused(f"session {id}: {str(error).partition(': ')[2]}") from error
+    finally:
+        os.unlink(path)
+    for fault in session.faults:
+        source.fault(fault.line, fault.what)
+    return Reading(
+        "openclaw",
+        id,
+        source.path + suffix,
+        tuple(session.context.entries),
+        str(session.header.get("cwd") or ""),
+        session.model,
+        since=session.context.since,
+        folds=folds,
+        folded=tuple(folded),
+        faults=tuple(source.faults),
+        stale=session.context.stale,
+    )
+
+
+def _events(source: Source, id: str) -> Iterator[bytes]:
+    """The events as lines of a log; the header says the version whose records these are."""
+    unpack = _unpacker()
+    sql = "select seq, event_json, event_zstd, event_utf8_bytes, navigation_json from transcript_events where session_id = ? order by seq"
+    for seq, text, packed, size, outline in query(source, sql, id):
+        line = seq + 1 if isinstance(seq, int) else 1
+        data = text.encode("utf-8", "replace") if isinstance(text, str) else b""
+        if not data and isinstance(packed, bytes):
+            data = _unpacked(packed, size, unpack) or b""
+            if not data:
+                why = "is damaged" if unpack else "is compressed, and the package zstandard is not installed"
+                source.fault(line, f"an event {why}: only its outline was read")
+                data = _outlined(outline)
+        try:
+            event = decode(data)
+        except ValueError:
+            source.fault(line, "an event that is not valid JSON")
+            continue
+        if not isinstance(event, dict):
+            source.fault(line, "an event that is not an object")
+            continue
+        if event.get("type") == "session":
+            event["version"] = 3
+        yield as_json(event).encode("utf-8", "replace")
+
+
+def _outlined(outline: object) -> bytes:
+    """The event without its content, as the store repeats it beside a compressed one: its place in the tree and its pair."""
+    try:
+        event = decode(outline.encode("utf-8", "replace")) if isinstance(outline, str) else {}
+    except ValueError:
+        event = {}
+    return as_json(mapping(event).get("model") or {}).encode("utf-8", "replace")
+
+
+def _unpacked(packed: bytes, size: object, unpack: Unpack | None) -> bytes | None:
+    if unpack is None or not isinstance(size, int) or not 0 < size <= LARGEST_EVENT:
+        return None
+    try:
+        return unpack(packed, size)
+    except Exception:  # noqa: BLE001 - each of the packages has errors of its own
+        return None
+
+
+def _unpacker() -> Unpack | None:
+    """What unpacks Zstandard: a package, or the standard library from Python 3.14 on."""
+    try:
+        zstandard: Any = importlib.import_module("zstandard")
+    except ImportError:
+        try:
+            zstd: Any = importlib.import_module("compression.zstd")
+        except ImportError:
+            return None
+        return lambda data, size: bytes(zstd.ZstdDecompressor().decompress(data, max_length=size))
+    return lambda data, size: bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
+
+
+def _messages(path: str) -> Iterator[tuple[str, Message]]:
+    """The messages of all records in order, those of compactions left out."""
+    with open(path, "rb") as file:
+        for number, line in enumerate(file):
+            record = Record(Line(number, line))
+            if record.id and record.type != "compaction" and (message := dialect.message_of(record)):
+                yield record.id, message

@@ -1,0 +1,96 @@
+"""OpenHands: the events of its SDK in any of the files that hold them, and the trajectories of its first version."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from foldline._sessions.openhands import events as openhands_events
+from foldline._sessions.openhands import v0 as openhands_v0
+from foldline._sessions.parts import items, mapping, mappings, string, unique
+from foldline._sessions.reading import Reading, Stored
+from foldline._sessions.source import Source
+
+
+def read_all(path: str, *, strict: bool = False) -> list[Stored]:
+    """Every conversation in the file."""
+    source = Source(path, strict=strict)
+    conversations = [each for each in _conversations(source) if each[1]]
+    if not conversations:
+        raise source.refused("no events of OpenHands")
+    several = len(conversations) > 1
+    return [
+        _stored(source, about, events, f"#{i}" if several else "") for i, (about, events) in enumerate(conversations, 1)
+    ]
+
+
+def _stored(source: Source, about: dict[str, Any], events: list[dict[str, Any]], suffix: str) -> Stored:
+    id = string(about.get("instance_id"), about.get("id")) or source.stem + suffix
+    return Stored(id, partial(_reading, source, about, events, id, suffix))
+
+
+def _reading(source: Source, about: dict[str, Any], events: list[dict[str, Any]], id: str, suffix: str) -> Reading:
+    told = openhands_events if any("kind" in event for event in events) else openhands_v0
+    story = told.story(events, _billed(about, events))
+    llm = mapping(mapping(about.get("metadata")).get("llm")) or mapping(mapping(about.get("agent")).get("llm"))
+    return Reading(
+        "openhands",
+        id,
+        source.path + suffix,
+        unique(story.entries),
+        "",
+        string(llm.get("model"), story.model),
+        since=story.since,
+        folds=tuple(story.folds),
+        folded=tuple(story.folded),
+        faults=tuple(source.faults),
+    )
+
+
+def _conversations(source: Source) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """What is said about each conversation, and its events."""
+    if os.path.isdir(source.path):
+        yield _folder(source)
+        return
+    first = next(source.lines(), (1, b""))[1].strip()
+    if first.endswith(b"}") and first.startswith(b"{") and len(first) > 2:
+        rows = [row for _, row in source.rows()]
+        if any("history" in row for row in rows):
+            yield from ((row, list(mappings(row.get("history")))) for row in rows)
+        else:
+            yield {}, rows
+        return
+    document = source.document()
+    if isinstance(document, dict):
+        events = document.get("history", document.get("events", document.get("trajectory")))
+        yield document, list(mappings(events))
+    else:
+        yield {}, list(mappings(document))
+
+
+def _folder(source: Source) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A conversation as the SDK keeps it: a document for each event, and one for its state."""
+    events: list[dict[str, Any]] = []
+    folder = os.path.join(source.path, "events")
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except OSError as error:
+        raise source.refused(f"cannot be read: {error.strerror}") from error
+    for number, name in enumerate(names, 1):
+        event = Source(os.path.join(folder, name)).optional()
+        if isinstance(event, dict):
+            events.append(event)
+        else:
+            source.fault(number, f"{name} is not valid JSON")
+    return mapping(Source(os.path.join(source.path, "base_state.json")).optional()), events
+
+
+def _billed(about: dict[str, Any], events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The bills by the response that they are for, wherever the file keeps them."""
+    metrics = [mapping(about.get("metrics")), mapping(events[-1].get("llm_metrics"))]
+    by_use = mapping(mapping(about.get("stats")).get("usage_to_metrics"))
+    metrics += [mapping(each) for each in by_use.values()]
+    bills = (bill for each in metrics for bill in mappings(items(each.get("token_usages"))))
+    return {id: bill for bill in bills if (id := string(bill.get("response_id")))}

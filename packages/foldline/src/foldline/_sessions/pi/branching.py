@@ -1,0 +1,226 @@
+"""A second session beside the first: the lines up to one user message, copied as they stand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from foldline._errors import SessionError
+from foldline._messages import Media, Message, Text
+from foldline._sessions import writing
+from foldline._sessions.ancestry import ancestry
+from foldline._sessions.context import Context
+from foldline._sessions.file import Branch, Point, Told
+from foldline._sessions.lines import Line, Record, line_number, lines_from_end
+from foldline._sessions.pi import composing, dialect, tree
+from foldline._sessions.reading import Fault
+
+BRANCH = "foldline:branch"
+"""The kind of `custom` record behind a branch point inside of a fold's own records, which would else count as torn."""
+
+
+class Log(Protocol):
+    """What is asked of a session that is branched."""
+
+    path: str
+    version: int
+    header: dict[str, Any]
+    context: Context
+
+
+def points(session: Log) -> list[Point]:
+    """Every user message of the file once, in its order, before and after folds.
+
+    Folds copy messages. The one that stands there before is told, or what an undo made of it, which is not behind the
+    fold any more.
+    """
+    history = _History(session)
+    live = {id for id, _ in session.context.entries}
+    folds = history.folds()
+    found: list[tuple[int, Point]] = []
+    for places in _copied(history.records):
+        same = [history.records[place] for place in places]
+        stands = [place for place, r in zip(places, same) if r is same[0] or "undo" in tree.mark_of(r)]
+        place = next((p for p in reversed(stands) if history.records[p].id in live), stands[-1])
+        record = history.records[place]
+        seen = any(r.id in live for r in same)
+        found.append((place, Point(record.id or "", _words(dialect.message_of(record)), folds[place], seen)))
+    return [point for _, point in sorted(found, key=lambda each: each[0])]
+
+
+def branch(session: Log, at: str) -> Branch:
+    """A new session beside the old one that ends with the user message `at`, which it holds.
+
+    The lines are copied, not written anew. What was folded behind the message is not folded in the branch; a fold
+    before it stands. Damaged lines are left out: what hung on them is bridged in the branch as it was in the file.
+    """
+    if session.version > dialect.KNOWN_VERSION:
+        raise SessionError(f"version {session.version} is unknown: not branched", path=session.path, line=1)
+    if session.version == 1 and not session.header:
+        raise SessionError("without its header the records cannot be counted: not branched", path=session.path, line=1)
+    history = _History(session)
+    place = history.place(at)
+    way = history.way(place)
+    whole = [r for r in (history.records[p] for p in way) if not r.damaged]
+    folder = os.path.dirname(os.path.abspath(session.path))
+    id, stamp = composing.new_session_id(), composing.now()
+    kept = {key: value for key, value in session.header.items() if key not in ("parentSession", "branchedFrom")}
+    header = {"type": "session", **({} if session.header else {"version": dialect.KNOWN_VERSION}), **kept}
+    header |= {"id": id, "timestamp": stamp, "parentSession": os.path.abspath(session.path)}
+    extra = [] if session.version == 1 else _behind(history, whole)
+    path = composing.new_path(folder, id, stamp)
+    lines = [writing.encoded(header).rstrip(b"\n"), *(r.line.data for r in whole)]
+    lines += [writing.encoded(record).rstrip(b"\n") for record in extra]
+    writing.write_whole(path, b"".join(line + b"\n" for line in lines))
+    return Branch(session.path, path, id, at, len(whole), history.folds()[place], tuple(history.faults(way)))
+
+
+def lineage(session: Log) -> list[Told]:
+    """Every message from the session's first to its newest, as written, whatever was folded: id, message, and note.
+
+    A compaction counts as a message only where nothing stands before it; the note is foldline's own on the record.
+    """
+    last = next((id for id, _ in reversed(session.context.entries)), None)
+    if last is None:
+        return []
+    history = _History(session)
+    told: list[Told] = []
+    summed: set[tuple[str, str]] = set()
+    for record in (history.records[p] for p in history.way(history.last(last.removesuffix(":system")))):
+        group = tree.group_of(record)
+        if record.type == "compaction" and group:
+            summed.add(group)
+        if (record.type == "compaction" and told) or (record.type != "compaction" and group in summed):
+            continue
+        unseen = session.version >= 3 and dialect.role_of(record) == "hookMessage"
+        if record.id and not unseen and (message := dialect.message_of(record)):
+            told.append((record.id, message, tree.mark_of(record)))
+    return told
+
+
+class _History:
+    """All records of a file in order, and where the record stands that each one hangs on."""
+
+    def __init__(self, session: Log) -> None:
+        self.path = session.path
+        self.linear = session.version == 1
+        self.records = [Record(line) for line in _lines(session.path)][::-1]
+        self.bridged: dict[int, str] = {}
+        self.parents = self._line() if self.linear else self._tree()
+
+    def place(self, at: str) -> int:
+        """Where a user message stands; of those that share the id, the last."""
+        place = self.last(at)
+        if dialect.role_of(self.records[place]) != "user":
+            raise SessionError(f"{at} is no user message: a branch ends with one that the user wrote", path=self.path)
+        return place
+
+    def last(self, id: str) -> int:
+        """Where the last record of that id stands."""
+        found = [place for place, r in enumerate(self.records) if r.id == id and not r.damaged and r.type != "session"]
+        if not found:
+            raise SessionError(f"no message {id} in it", path=self.path)
+        return found[-1]
+
+    def way(self, place: int) -> list[int]:
+        """The places from the first record behind the header to one, damaged ones among them."""
+        if self.linear:
+            head = next(p for p, record in enumerate(self.records) if not record.damaged)
+            return list(range(head + 1, place + 1))
+        way = list(ancestry(place, self.parents.__getitem__))
+        return [p for p in reversed(way) if self.records[p].type != "session"]
+
+    def folds(self) -> list[int]:
+        """How many folds stand before each record on its way."""
+        counts: list[int] = []
+        for parent, record in zip(self.parents, self.records):
+            fold = record.type == "compaction" and "undo" not in tree.mark_of(record)
+            counts.append((counts[parent] if parent is not None else 0) + fold)
+        return counts
+
+    def faults(self, way: Sequence[int]) -> Iterator[Fault]:
+        """What was wrong on the way."""
+        fd = os.open(self.path, os.O_RDONLY)
+        try:
+            for place in way:
+                record = self.records[place]
+                what = "damaged line, left out" if record.damaged else self.bridged.get(place)
+                if what:
+                    yield Fault(line_number(fd, record.line.offset), what)
+        finally:
+            os.close(fd)
+
+    def _line(self) -> list[int | None]:
+        """In version 1 every record hangs on the one before and is named by its place among the whole ones."""
+        whole = 0
+        for record in self.records:
+            if not record.damaged:
+                record.id, whole = f"e{whole}", whole + 1
+        return [place - 1 if place else None for place in range(len(self.records))]
+
+    def _tree(self) -> list[int | None]:
+        parents: list[int | None] = []
+        places: dict[str, int] = {}
+        before: int | None = None
+        for place, record in enumerate(self.records):
+            parent = places.get(record.parent) if record.parent else None
+            if parent is None and (record.parent or record.damaged):
+                parent = before
+                if record.parent:
+                    self.bridged[place] = f"hangs on {record.parent}, which is not there: bridged"
+            parents.append(parent)
+            if record.id:
+                places[record.id] = place
+            if record.type != "session" and (record.id or record.damaged):
+                before = place
+        return parents
+
+
+def _lines(path: str) -> Iterator[Line]:
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise SessionError(f"cannot be read: {error.strerror}", path=path) from error
+    try:
+        yield from lines_from_end(fd, os.fstat(fd).st_size)
+    finally:
+        os.close(fd)
+
+
+def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
+    """The records behind the copied ones: labels that were set elsewhere, and a mark behind a fold that is cut short."""
+    records: list[dict[str, Any]] = []
+    ids = {record.id for record in whole}
+    here, everywhere = _labels(whole), _labels(history.records)
+    for target, data in everywhere.items():
+        if target in ids and (data.get("label") or None) != (here.get(target, {}).get("label") or None):
+            records.append({key: data[key] for key in ("type", "timestamp", "targetId", "label") if key in data})
+    if tree.group_of(whole[-1]) and not records:
+        records.append({"type": "custom", "customType": BRANCH, "timestamp": composing.now()})
+    parent = whole[-1].id
+    for record in records:
+        record |= {"id": composing.new_entry_id(), "parentId": parent}
+        parent = record["id"]
+    return records
+
+
+def _copied(records: Sequence[Record]) -> list[list[int]]:
+    """The places of each user message: its own, and those of the copies that folds and undos made of it."""
+    places: dict[str, list[int]] = {}
+    for place, record in enumerate(records):
+        if record.id and dialect.role_of(record) == "user":
+            places[record.id] = places.get(str(tree.mark_of(record).get("of")), [])
+            places[record.id].append(place)
+    return list({each[0]: each for each in places.values()}.values())
+
+
+def _labels(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
+    """The newest label of each entry that ever had one."""
+    found = (r.data for r in records if r.type == "label" and not r.damaged)
+    return {target: data for data in found if isinstance(target := data.get("targetId"), str)}
+
+
+def _words(message: Message | None) -> str:
+    parts = message.parts if message else ()
+    return "\n".join(p.text if isinstance(p, Text) else f"[{p.kind}]" for p in parts if isinstance(p, Text | Media))

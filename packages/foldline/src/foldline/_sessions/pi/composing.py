@@ -1,0 +1,260 @@
+"""A fold, and the undoing of one, as records that pi loads."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from foldline._errors import CompactionError
+from foldline._facts.merging import from_data
+from foldline._fold import Fold
+from foldline._messages import Message, Summary
+from foldline._sessions.lines import Record
+from foldline._sessions.pi.dialect import (
+    CONTRIBUTES,
+    EDITABLE,
+    SETTINGS,
+    content_of,
+    facts_of,
+    message_of,
+    role_of,
+    system_at,
+)
+from foldline._sessions.pi.tree import FOLD, UNDO, Path
+from foldline._view import Entry, View
+
+REASSERTED = "(The fold was undone: nothing is folded, the whole history follows.)"
+"""The summary of the record that undoes the first fold of a version 1 session, which has no branches."""
+
+
+class Place(NamedTuple):
+    """Where a fold is written: the path as it stands, its records by entry id, and what its readers understand."""
+
+    path: Path
+    sources: Mapping[str, Record]
+    knows_edits: bool
+    linear: bool
+
+
+def fold_records(place: Place, before: View, after: View, fold: Fold, meter: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records that make `after` of `before`, the first one carrying the receipt.
+
+    A prefix that gave way to a summary is a `compaction`, and a single message that changed a `context_edit`. What
+    those two cannot say, or an older pi cannot read, is written as messages on a branch of their own.
+    """
+    leaf = place.path.leaf.id if place.path.leaf else None
+    mark = {
+        "fold": fold.id,
+        "leaf": leaf,
+        "trigger": fold.trigger,
+        "layer": fold.layer,
+        "receipt": msgspec.to_builtins(fold.receipt),
+        "meter": dict(meter),
+    }
+    old = [entry for entry in before.entries if entry.message.role != "system"]
+    new = [entry for entry in after.entries if entry.message.role != "system"]
+    records = _annotations(place, old, new, mark)
+    if records is None:
+        if place.linear:
+            raise CompactionError("a version 1 session has no branches: only its oldest part can be folded away")
+        records = _branch(place, old, new, mark)
+    return _chained(records, records[0].pop("parentId", leaf), mark)
+
+
+def _annotations(
+    place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict[str, Any]
+) -> list[dict[str, Any]] | None:
+    """The fold as a compaction and edits of what it kept, or None where they cannot say it."""
+    known = {entry.id: entry for entry in old}
+    lead = new[0] if new and new[0].id not in known and new[0].message.summary else None
+    rest = new[1:] if lead else new
+    if any(entry.id not in known for entry in rest):
+        return None
+    changed = [entry for entry in rest if entry.message is not known[entry.id].message]
+    kept = {entry.id for entry in rest}
+    first = next((i for i, entry in enumerate(old) if entry.id in kept), len(old)) if lead else 0
+    gone = [entry for entry in old[first:] if entry.id not in kept]
+    edits_are_read = place.knows_edits and not place.linear
+    if (changed or gone) and not (edits_are_read and all(_is_editable(place, entry) for entry in changed)):
+        return None
+    if lead and first < len(old) and old[first].id not in place.sources:
+        return None
+    edits = [_edit(entry.id, {"content": content_of(entry.message)}) for entry in changed]
+    edits += [_edit(entry.id, None) for entry in gone]
+    if lead is None:
+        return [{"type": "custom", "customType": FOLD, "data": {}}, *edits]
+    return [_compaction(place, lead.message, old[first].id if first < len(old) else None, mark), *edits]
+
+
+def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict[str, Any]) -> list[dict[str, Any]]:
+    """The fold as copies of all that it kept, behind a compaction that keeps nothing, or beside what it changed."""
+    if new and new[0].message.summary:
+        return [_compaction(place, new[0].message, None, mark), *(_copy(place, entry) for entry in new[1:])]
+    start: dict[str, Any] = {"type": "custom", "customType": FOLD, "data": {}}
+    if place.path.compaction:
+        system = system_at(place.path.records)
+        prompt = [{"type": "message", "message": system}] if system else []
+        settings = [_stripped(r.data) for r in place.path.records if r.type in SETTINGS]
+        return [{**start, "parentId": None}, *settings, *prompt, *(_copy(place, entry) for entry in new)]
+    same = next((i for i, (a, b) in enumerate(zip(old, new)) if a.message is not b.message), min(len(old), len(new)))
+    parent = old[same - 1].id if same else _root(place.path)
+    at = next((i for i, record in enumerate(place.path.records, 1) if record.id == parent), 0)
+    shared = {record.id for record in place.path.records[:at]}
+    still = [_stripped(r.data) for r in place.path.records[at:] if _still_holds(r, shared)]
+    return [{**start, "parentId": parent}, *still, *(_copy(place, entry) for entry in new[same:])]
+
+
+def _still_holds(record: Record, shared: Collection[str | None]) -> bool:
+    """Whether a branch that shares the beginning of a path has to repeat a record of the rest that is no turn."""
+    edits = record.type == "context_edit" and record.data.get("targetId") in shared
+    return edits or record.type in SETTINGS or role_of(record) == "system"
+
+
+def _root(path: Path) -> str | None:
+    """The last record before anything that the model sees."""
+    first = next((i for i, r in enumerate(path.records) if r.type in CONTRIBUTES), 0)
+    return path.records[first - 1].id if first else None
+
+
+def _is_editable(place: Place, entry: Entry) -> bool:
+    source = place.sources.get(entry.id)
+    return source is not None and role_of(source) in EDITABLE
+
+
+def _edit(id: str, replacement: dict[str, Any] | None) -> dict[str, Any]:
+    return {"type": "context_edit", "targetId": id, "replacement": replacement}
+
+
+def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[str, Any]) -> dict[str, Any]:
+    summary = message.summary
+    assert summary is not None
+    record: dict[str, Any] = {"type": "compaction", "summary": summary.text}
+    if place.linear:
+        leaf = place.path.records[-1].id or ""
+        record["firstKeptEntryIndex"] = int(kept.removeprefix("e")) if kept else int(leaf.removeprefix("e")) + 1
+    else:
+        record["firstKeptEntryId"] = kept
+    record["tokensBefore"] = mark["receipt"]["tokens_before"]
+    record["details"] = details_of(summary)
+    if system := system_at(place.path.records):
+        record["systemMessage"] = system
+    return record
+
+
+def details_of(summary: Summary) -> dict[str, Any]:
+    """What stands beside a summary: the two lists of files that pi keeps there, and foldline's own note of the facts."""
+    files = from_data(summary.facts).files
+    return {
+        "readFiles": sorted(f.path for f in files if not f.changed),
+        "modifiedFiles": sorted(f.path for f in files if f.changed),
+        "foldline": {"facts": summary.facts},
+    }
+
+
+def _copy(place: Place, entry: Entry) -> dict[str, Any]:
+    """A record of the entry as it stands in the view: its own one where there is one, else a message of ours."""
+    source = place.sources.get(entry.id)
+    as_it_stands = source is not None and entry.message == message_of(source)
+    if source is None or source.type == "compaction" or not (as_it_stands or role_of(source) in EDITABLE):
+        return {"type": "custom_message", "customType": FOLD, "content": content_of(entry.message), "display": True}
+    data = {**_stripped(source.data), "foldline": {"of": entry.id}}
+    if source.type == "message" and not as_it_stands:
+        data["message"] = data["message"] | {"content": content_of(entry.message)}
+    elif not as_it_stands:
+        data["content"] = content_of(entry.message)
+    return data
+
+
+def _stripped(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in ("id", "parentId", "foldline")}
+
+
+def message_records(place: Place, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The records that add messages behind the newest one."""
+    records: list[dict[str, Any]] = []
+    parent = place.path.leaf.id if place.path.leaf else None
+    for message in messages:
+        records.append(
+            {"type": "message", "id": new_entry_id(), "parentId": parent, "timestamp": now(), "message": message}
+        )
+        parent = records[-1]["id"]
+    return records
+
+
+def undo_records(
+    place: Place, group: Sequence[Record], leaf: str | None, note: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The records that bring back the context from before a fold, with what came after it behind.
+
+    They start a branch at the entry that was the newest one when the fold was made. Version 1 has no branches: there
+    the boundary from before the fold is written once more.
+    """
+    later = place.path.records[place.path.records.index(group[-1]) + 1 :]
+    renamed: dict[str, str] = {}
+    records: list[dict[str, Any]] = [{"type": "custom", "customType": UNDO, "data": {"fold": note["undo"]}}]
+    for record in later:
+        if record.type not in (*CONTRIBUTES, *SETTINGS, "context_edit"):
+            continue
+        data = _stripped(record.data)
+        if record.type == "context_edit":
+            data["targetId"] = renamed.get(str(data.get("targetId")), data.get("targetId"))
+        new = new_entry_id()
+        if record.id:
+            renamed[record.id] = new
+        records.append({"id": new, **data, "foldline": {"of": record.id}})
+    return _chained(records, leaf, note)
+
+
+def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any]:
+    """The record that undoes a fold of a version 1 session: the earlier boundary again, or one that folds nothing."""
+    data = dict(earlier.data) if earlier else {"summary": REASSERTED, "firstKeptEntryIndex": 1, "tokensBefore": 0}
+    details = data.get("details")
+    facts = {"facts": facts_of(data)} if facts_of(data) else {}
+    own = {**(details if isinstance(details, dict) else {}), "foldline": {**facts, **note, "nothing": earlier is None}}
+    return {**data, "type": "compaction", "timestamp": now(), "details": own}
+
+
+def _chained(records: Sequence[dict[str, Any]], parent: str | None, mark: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records with ids, parents and times, the first one marked in full and the others by the fold's id."""
+    chained: list[dict[str, Any]] = []
+    short = {key: mark[key] for key in ("fold", "undo") if key in mark}
+    for n, record in enumerate(records):
+        id = record.get("id") or new_entry_id()
+        base = {"type": record["type"], "id": id, "parentId": parent, "timestamp": record.get("timestamp") or now()}
+        full = base | {key: value for key, value in record.items() if key not in base}
+        if full["type"] == "compaction" and "firstKeptEntryId" in full and full["firstKeptEntryId"] is None:
+            full["firstKeptEntryId"] = id
+        note = {**mark, "records": len(records)} if n == 0 else short
+        if full["type"] == "compaction" and n == 0:
+            full["details"]["foldline"] |= note
+        else:
+            full["foldline"] = {**full.get("foldline", {}), **note}
+        chained.append(full)
+        parent = id
+    return chained
+
+
+def new_entry_id() -> str:
+    """An id as pi makes them: eight hexadecimal digits."""
+    return secrets.token_hex(4)
+
+
+def new_session_id() -> str:
+    """An id for a new session, a UUID."""
+    h = secrets.token_hex(16)
+    return f"{h[:8]}-{h[8:12]}-7{h[13:16]}-8{h[17:20]}-{h[20:]}"
+
+
+def new_path(folder: str, id: str, stamp: str) -> str:
+    """Where pi would put a new session: its time and its id are the file's name."""
+    return os.path.join(folder, f"{stamp.replace(':', '-').replace('.', '-')}_{id}.jsonl")
+
+
+def now() -> str:
+    """The time as pi writes it: ISO 8601 in UTC with milliseconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

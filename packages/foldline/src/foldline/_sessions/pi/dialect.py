@@ -1,0 +1,329 @@
+"""The records of pi and OpenClaw as messages, and messages as their records.
+
+The texts that pi wraps around summaries, commands and branches are pi's own (0.73 and 0.87 share them), so that the
+model reads the same words whichever program builds the request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldline._messages import (
+    LARGEST_BILL,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Speaker,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    replace,
+)
+from foldline._sessions.lines import Record
+
+FORMAT = "pi"
+
+KNOWN_VERSION = 3
+"""The newest version of the dialect; a newer one is read like it, and not written to."""
+
+SUMMARY_PREFIX = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
+SUMMARY_SUFFIX = "\n</summary>"
+BRANCH_PREFIX = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
+BRANCH_SUFFIX = "</summary>"
+
+CONTRIBUTES = ("message", "custom_message", "branch_summary", "compaction")
+"""The kinds of record that the model sees; every other one is kept and passed over."""
+
+SETTINGS = ("model_change", "thinking_level_change")
+
+ECHOES = ("delivery-mirror", "gateway-injected")
+"""The models of OpenClaw's replies that no model made: echoes of what was delivered."""
+
+EDITABLE = ("user", "assistant", "toolResult", "custom", "hookMessage")
+"""The roles whose content a `context_edit` may replace; versions 1 and 2 call custom messages hook messages."""
+
+
+def message_of(record: Record) -> Message | None:
+    """The message that a record adds to the context, or None where it adds none."""
+    data = record.data
+    match record.type:
+        case "message":
+            return _message(data.get("message"))
+        case "custom_message":
+            return Message("user", _by(_blocks(data.get("content")), "harness"), format=FORMAT)
+        case "branch_summary" if isinstance(text := data.get("summary"), str) and text:
+            return Message("user", (Text(BRANCH_PREFIX + text + BRANCH_SUFFIX, by="harness"),), format=FORMAT)
+        case "compaction":
+            return Message("user", (Summary(_string(data.get("summary")), facts_of(data)),), format=FORMAT)
+        case _:
+            return None
+
+
+def role_of(record: Record) -> str:
+    """The role of the message in a record; `custom` where an extension put it there, empty where there is none."""
+    if record.type == "custom_message":
+        return "custom"
+    message = record.data.get("message") if record.type == "message" else None
+    return _string(message.get("role")) if isinstance(message, dict) else ""
+
+
+def system_of(record: Record) -> Message | None:
+    """The system prompt that a compaction carries, where pi 0.87 wrote one."""
+    message = record.data.get("systemMessage")
+    return _message(message) if isinstance(message, dict) else None
+
+
+def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts behind a compaction's summary, as plain data; none where it is not foldline's own."""
+    details = data.get("details")
+    if not isinstance(details, dict):
+        return {}
+    own = details.get("foldline")
+    if isinstance(own, dict) and isinstance(facts := own.get("facts"), dict):
+        return facts
+    return {}
+
+
+def _message(data: object) -> Message | None:
+    if not isinstance(data, dict):
+        return None
+    match data.get("role"):
+        case "user":
+            return Message("user", _by(_blocks(data.get("content")), _sender(data)), format=FORMAT)
+        case "assistant":
+            parts = _by(_blocks(data.get("content")), "harness" if data.get("model") in ECHOES else "")
+            return Message("assistant", parts, usage_of(data.get("usage")), format=FORMAT)
+        case "toolResult":
+            return Message("tool", (_result(data),), format=FORMAT)
+        case "system":
+            return Message("system", _system_parts(data), format=FORMAT)
+        case "bashExecution" if not data.get("excludeFromContext"):
+            return Message("user", (Text(_bash_text(data), by="tool"),), format=FORMAT)
+        case "custom" | "hookMessage":
+            return Message("user", _by(_blocks(data.get("content")), "harness"), format=FORMAT)
+        case "branchSummary":
+            told = BRANCH_PREFIX + _string(data.get("summary")) + BRANCH_SUFFIX
+            return Message("user", (Text(told, by="harness"),), format=FORMAT)
+        case "compactionSummary":
+            return Message("user", (Summary(_string(data.get("summary"))),), format=FORMAT)
+        case _:
+            return None
+
+
+def _by(parts: tuple[Part, ...], by: Speaker) -> tuple[Part, ...]:
+    """The parts with their texts marked as a speaker's."""
+    return tuple(replace(p, by=by) if isinstance(p, Text) else p for p in parts) if by else parts
+
+
+def _sender(data: Mapping[str, Any]) -> Speaker:
+    """Whose a user's message is, where OpenClaw says where it came in."""
+    provenance = data.get("provenance")
+    kind = provenance.get("kind") if isinstance(provenance, dict) else None
+    return "peer" if kind == "inter_session" else "harness" if kind == "internal_system" else ""
+
+
+def usage_of(data: object) -> Usage | None:
+    """The usage of a reply; pi's `input` excludes cached tokens already. None where nothing usable was billed."""
+    if not isinstance(data, dict):
+        return None
+    names = ("input", "output", "cacheRead", "cacheWrite")
+    figures = [v if type(v := data.get(name)) is int and 0 < v <= LARGEST_BILL else 0 for name in names]
+    return Usage(*figures) if any(figures) else None
+
+
+def _blocks(content: object) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return (Text(content),)
+    return tuple(_block(block) for block in content) if isinstance(content, list) else ()
+
+
+def _block(block: Any) -> Part:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return Text(text, _rest(block, "type", "text"))
+        case {"type": "thinking", "thinking": str(text)}:
+            signature = block.get("thinkingSignature")
+            rest = _rest(block, "type", "thinking", "thinkingSignature")
+            return Thinking(text, signature if isinstance(signature, str) else None, extra=rest)
+        case {"type": "toolCall", "id": str(id), "name": str(name)}:
+            arguments = _as_json(block.get("arguments", {}))
+            return ToolCall(id, name, arguments, _rest(block, "type", "id", "name", "arguments"))
+        case {"type": "image"}:
+            return Media("image", block)
+        case _:
+            return Opaque(block)
+
+
+def _rest(block: Mapping[str, Any], *modelled: str) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key not in modelled}
+
+
+def _result(data: Mapping[str, Any]) -> ToolResult:
+    parts = tuple(p for p in _blocks(data.get("content")) if isinstance(p, Text | Media | Opaque))
+    name = data.get("toolName")
+    return ToolResult(_string(data.get("toolCallId")), parts, bool(data.get("isError")), _string(name))
+
+
+def _system_parts(data: Mapping[str, Any]) -> tuple[Part, ...]:
+    sections = data.get("sections")
+    texts = [data.get("content"), *(sections.values() if isinstance(sections, dict) else ())]
+    parts: list[Part] = [Text(text) for text in texts if isinstance(text, str) and text]
+    if tools := data.get("toolsAdded"):
+        parts.append(Opaque(tools))
+    return tuple(parts)
+
+
+def _bash_text(data: Mapping[str, Any]) -> str:
+    output = data.get("output")
+    text = f"Ran `{_string(data.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    code = data.get("exitCode")
+    if data.get("cancelled"):
+        text += "\n\n(command cancelled)"
+    elif code not in (None, 0):
+        text += f"\n\nCommand exited with code {code}"
+    if data.get("truncated") and data.get("fullOutputPath"):
+        text += f"\n\n[Output truncated. Full output: {data['fullOutputPath']}]"
+    return text
+
+
+# -- and back ----------------------------------------------------------------------------------------------------
+
+
+def content_of(message: Message) -> list[Any]:
+    """A message's content as pi's blocks."""
+    result = next(message.results, None)
+    return [_as_block(part) for part in (result.parts if result else message.parts)]
+
+
+def stored(message: Message, milliseconds: int) -> list[dict[str, Any]]:
+    """A message as pi stores it: one for each tool result, and one for the rest."""
+    results = list(message.results)
+    rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    split = [replace(message, parts=(result,), usage=None) for result in results]
+    if rest or not results:
+        split.append(replace(message, parts=rest))
+    return [_stored(m, milliseconds) for m in split]
+
+
+def _stored(message: Message, milliseconds: int) -> dict[str, Any]:
+    """A user's plain words become one text block, as pi writes them."""
+    result = next(message.results, None)
+    stored: dict[str, Any] = {"role": "toolResult" if result else message.role}
+    if result:
+        stored |= {"toolCallId": result.call_id, "toolName": result.name}
+    stored["content"] = content_of(message)
+    if result:
+        stored["isError"] = result.error
+    if message.usage is not None:
+        u = message.usage
+        stored["usage"] = {
+            "input": u.input,
+            "output": u.output,
+            "cacheRead": u.cache_read,
+            "cacheWrite": u.cache_write,
+            "totalTokens": u.context,
+        }
+    stored["timestamp"] = milliseconds
+    return stored
+
+
+def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
+    """The system prompt and the tools as they stand at the end of a path, as pi's checkpoint, or None where there are none.
+
+    Later system messages patch the sections and the tools of earlier ones: `null` removes a section.
+    """
+    contents: list[str] = []
+    sections: dict[str, Any] = {}
+    tools: dict[str, Any] = {}
+    stamp: Any = None
+    for message in _system_messages(path):
+        stamp = message.get("timestamp") if stamp is None else stamp
+        if isinstance(text := message.get("content"), str) and text:
+            contents.append(text)
+        if isinstance(patch := message.get("sections"), dict):
+            sections |= patch
+        tools |= _named(message.get("toolsAdded"))
+        for name in _named(message.get("toolsRemoved")):
+            tools.pop(name, None)
+    if stamp is None:
+        return None
+    whole: dict[str, Any] = {"role": "system", "content": "\n\n".join(contents)}
+    if sections := {name: value for name, value in sections.items() if value is not None}:
+        whole["sections"] = sections
+    if tools:
+        whole["toolsAdded"] = list(tools.values())
+    return whole | {"timestamp": stamp}
+
+
+def _named(tools: object) -> dict[str, Any]:
+    return {str(t.get("name", "")): t for t in tools if isinstance(t, dict)} if isinstance(tools, list) else {}
+
+
+def _system_messages(path: Sequence[Record]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for record in path:
+        data = record.data
+        message = data.get("systemMessage") if record.type == "compaction" else data.get("message")
+        if isinstance(message, dict) and message.get("role") == "system":
+            found = [message] if record.type == "compaction" else [*found, message]
+    return found
+
+
+def _as_block(part: Part) -> Any:
+    match part:
+        case Text(text, extra):
+            return {"type": "text", "text": text, **extra}
+        case Thinking(text, signature, _, extra):
+            signed = {} if signature is None else {"thinkingSignature": signature}
+            return {"type": "thinking", "thinking": text, **signed, **extra}
+        case ToolCall(id, name, arguments, extra):
+            return {"type": "toolCall", "id": id, "name": name, "arguments": _from_json(arguments), **extra}
+        case Summary(text):
+            return {"type": "text", "text": SUMMARY_PREFIX + text + SUMMARY_SUFFIX}
+        case Media(_, source) | Opaque(source):
+            return source
+        case ToolResult():
+            return {"type": "text", "text": "\n".join(p.text for p in part.parts if isinstance(p, Text))}
+
+
+def _as_json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def kept_by(edit: Record | None) -> bool:
+    """Whether a `context_edit` leaves its target in the context."""
+    return edit is None or isinstance(edit.data.get("replacement"), dict)
+
+
+def edited(record: Record, edit: Record) -> Message | None:
+    """The message of a record as a `context_edit` replaced it, or None where the edit leaves it out."""
+    message = message_of(record)
+    replacement = edit.data.get("replacement")
+    if message is None or not isinstance(replacement, dict):
+        return None
+    role = role_of(record)
+    if role not in EDITABLE:
+        return message
+    blocks = _blocks(replacement.get("content"))
+    if role == "toolResult":
+        result = next(message.results)
+        parts = tuple(p for p in blocks if isinstance(p, Text | Media | Opaque))
+        return replace(message, parts=(replace(result, parts=parts),))
+    return replace(message, parts=_by(blocks, next((p.by for p in message.parts if isinstance(p, Text)), "")))

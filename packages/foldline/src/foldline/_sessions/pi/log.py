@@ -1,0 +1,373 @@
+"""A session file of pi or OpenClaw: read, append, fold, undo, recall."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from foldline._errors import SessionError
+from foldline._fold import Fold
+from foldline._messages import Message
+from foldline._sessions import writing
+from foldline._sessions.context import Context
+from foldline._sessions.file import Branch, Point, Told
+from foldline._sessions.lines import Record, first_line, line_number, lines_from_end
+from foldline._sessions.pi import FORMAT, branching, composing, dialect, tree
+from foldline._sessions.pi.past import fold_id, may_be_marked, past_fold, starts_fold, undoes, undone_ids
+from foldline._sessions.reading import Fault, PastFold
+from foldline._tokens.meter import Meter
+from foldline._view import View
+
+_OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
+COUNTED_SIZE = 64 * 1024 * 1024
+"""Bytes of a file up to which another program's folds are counted; beyond, the newest one counts as the first."""
+
+
+class Session:
+    """One session file as it was when it was opened.
+
+    Only the live context is read: from the end of the file back to what the newest fold kept. `faults` lists what was
+    wrong on the way and read around. Every write is one append under a lock, and refused where the file has grown
+    since; after it the session is read again.
+    """
+
+    agent = FORMAT.name
+    window = 0
+    """The records do not say how large the model's window is."""
+
+    def __init__(self, path: str | os.PathLike[str], *, strict: bool = False) -> None:
+        self.path = os.fspath(path)
+        self.strict = strict
+        self._load()
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, cwd: str = "") -> Session:
+        """A new, empty session file; refuses to take the place of one that is there."""
+        if os.path.exists(path):
+            raise SessionError("there is a file already", path=os.fspath(path))
+        header = {
+            "type": "session",
+            "version": dialect.KNOWN_VERSION,
+            "id": composing.new_session_id(),
+            "timestamp": composing.now(),
+            "cwd": cwd,
+        }
+        writing.replace_file(os.fspath(path), writing.encoded(header))
+        return cls(path)
+
+    # -- what is there ---------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """The session's id, or the file's name where there is no header."""
+        return str(self.header.get("id") or os.path.splitext(os.path.basename(self.path))[0])
+
+    @property
+    def cwd(self) -> str:
+        """The directory that the agent worked in; empty where there is no header."""
+        return str(self.header.get("cwd") or "")
+
+    @property
+    def model(self) -> str:
+        """The model that answered last, or was chosen last; empty where the file names none."""
+        for record in reversed(self._path.records):
+            message = record.data.get("message")
+            if record.type == "message" and isinstance(message, dict) and message.get("role") == "assistant":
+                if isinstance(name := message.get("model"), str) and name not in dialect.ECHOES:
+                    return name
+            elif record.type == "model_change":
+                name = record.data.get("modelId") or record.data.get("model")
+                if isinstance(name, str):
+                    return name
+        return str(self.header.get("modelId") or "")
+
+    def meter(self, family: str = "o200k") -> Meter:
+        """A meter that learned from what the provider billed since the newest fold, or from that fold's own record."""
+        return self.context.meter(family)
+
+    def view(self, meter: Meter | None = None) -> View:
+        """What the model sees: entries by the file's ids, sized by the meter (the session's own where none is given)."""
+        return self.context.view(meter or self.meter())
+
+    def recall(self, id: str) -> Message | None:
+        """The message of an entry as it was written, wherever in the file it stands and whatever was folded since."""
+        record = next((r for r in self._path.records if r.id == id), None) or self._search(id)
+        return dialect.message_of(record) if record else None
+
+    def messages(self) -> Iterator[tuple[str, Message]]:
+        """Every message in the file with its id, in order, whatever was folded or left on another branch since."""
+        if self._linear:
+            records = [r for r in self._path.records if r.type != "compaction"]
+        else:
+            with self._opened() as fd:
+                records = [Record(line) for line in lines_from_end(fd, self._size)][::-1]
+        for record in records:
+            message = dialect.message_of(record) if record.type != "compaction" else None
+            if message is not None and record.id:
+                yield record.id, message
+
+    def lineage(self) -> list[Told]:
+        """Every message from the session's first to its newest, as written, whatever was folded.
+
+        A compaction counts as a message only where nothing stands before it.
+        """
+        return branching.lineage(self)
+
+    def folds(self) -> list[PastFold]:
+        """Every fold in the file, oldest first, the undone ones among them; reads the whole file once."""
+        if self._linear:
+            records = self._path.records
+        else:
+            with self._opened() as fd:
+                records = [Record(line) for line in lines_from_end(fd, self._size) if may_be_marked(line.data)][::-1]
+            sizes = Counter(tree.group_of(r) for r in records)
+            live = {r.line.offset for r in self._path.records}
+            records = [r for r in records if r.line.offset in live or sizes[tree.group_of(r)] >= _promised(r)]
+        undone = {undoes(r) for r in records}
+        return [past_fold(r, undone) for r in records if not r.damaged and starts_fold(r)]
+
+    @property
+    def newest_fold(self) -> PastFold | None:
+        """The newest fold that stands on the path, or None."""
+        group, _ = self._newest_fold()
+        return past_fold(group[0], set()) if group else None
+
+    @property
+    def compactions(self) -> int:
+        """How many folds with a summary the context has seen: as foldline noted, or counted in the file."""
+        summary = next((s for _, message in self.context.entries if (s := message.summary)), None)
+        noted = summary.facts.get("round", 0 if self._size <= COUNTED_SIZE else 1) if summary else 0
+        return noted or sum(1 for fold in self.folds() if fold.summary and not fold.undone)
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def append(self, message: Message) -> str:
+        """Adds a message behind the newest one and answers its id; of several tool results each is an entry, the last is named."""
+        self.check_writable()
+        self._write(composing.message_records(self._place(), dialect.stored(message, _milliseconds())))
+        leaf = self._path.leaf
+        return leaf.id or "" if leaf else ""
+
+    def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
+        """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
+        if not fold:
+            return
+        self.check_writable()
+        if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
+            raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
+        writing.refuse_native(fold, self.path)
+        learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
+        self._write(composing.fold_records(self._place(), before, after, fold, learned))
+
+    def undo(self) -> str | None:
+        """Takes back the newest fold on the path and answers its id, or None where there is none.
+
+        What came after the fold stays in the context. Raises `SessionError` where what the fold took the place of is in
+        another file: for the summary that a session was opened with, and for some folds that a branch began behind.
+        """
+        self.check_writable()
+        group, mark = self._newest_fold()
+        if not group:
+            return None
+        fold = fold_id(group[0])
+        note = {"undo": fold, "meter": mark.get("meter")}
+        if self._linear:
+            earlier = self._standing()[:-1]
+            self._write([composing.reasserted(earlier[-1] if earlier else None, note)])
+        else:
+            noted = mark.get("leaf")
+            known = isinstance(noted, str) and self._search(noted)
+            if noted and not known and (origin := self.header.get("parentSession")):
+                raise SessionError(f"what the fold replaced is in {origin}: undo it there", path=self.path)
+            leaf = noted if isinstance(noted, str) and known else self._before(group[0])
+            if leaf is None:
+                raise SessionError(
+                    "the session begins with its summary, so there is nothing to go back to", path=self.path
+                )
+            self._write(composing.undo_records(self._place(), group, leaf, note))
+        return fold
+
+    def points(self) -> list[Point]:
+        """Every user message of the file once, in its order, before and after folds."""
+        return branching.points(self)
+
+    def branch(self, at: str) -> Branch:
+        """A new session beside this one that ends with the user message `at`, which it holds."""
+        return branching.branch(self, at)
+
+    # -- inside ----------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        with self._opened() as fd:
+            self._size = os.fstat(fd).st_size
+            head = first_line(fd) if self._size else None
+            if head is None:
+                raise SessionError("an empty file is no session", path=self.path)
+            first = Record(head)
+            self.header: dict[str, Any] = first.data if first.type == "session" else {}
+            self.version = self._version(first)
+            self._linear = self.version == 1
+            records = (Record(line) for line in lines_from_end(fd, self._size))
+            self._path = (tree.linear_path if self._linear else tree.live_path)(records)
+            self._sources: dict[str, Record] = {}
+            entries = list(self._contributions())
+            late = (tree.Damage(r.line.offset, "damaged line") for r in self._path.records if r.damaged)
+            faults = sorted({*self._path.faults, *late})
+            self.faults = [Fault(line_number(fd, fault.offset), fault.what) for fault in faults]
+        if not self.header and not any(r.type in _OURS for r in self._path.records):
+            raise SessionError("not a session of pi or OpenClaw", path=self.path, line=1)
+        if not self.header:
+            self.faults.insert(0, Fault(1, "no header"))
+        if self.version > dialect.KNOWN_VERSION:
+            self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {dialect.KNOWN_VERSION}"))
+        if self.strict and self.faults:
+            raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
+        marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
+        learned = next((mark for mark in marks if isinstance(mark, dict)), None)
+        overhead = 0 if any(message.role == "system" for _, message in entries) else FORMAT.overhead
+        undone = undone_ids(self._path.records, linear=self._linear)
+        self.context = Context(
+            entries, since=self._since(entries, undone), stale=undone, learned=learned, overhead=overhead
+        )
+
+    def _version(self, first: Record) -> int:
+        if self.header:
+            return first.version or 1
+        return dialect.KNOWN_VERSION if first.id or first.damaged else 1
+
+    def _contributions(self) -> Iterator[tuple[str, Message]]:
+        """The messages of the live context with their ids, as pi's own loader builds them."""
+        path, compaction = self._path.records, self._path.compaction
+        at = path.index(compaction) if compaction else 0
+        kept = [r for r in path[self._path.kept : at] if not _is_system(r)]
+        edits = {str(r.data.get("targetId")): r for r in (*kept, *path[at:]) if r.type == "context_edit"}
+        if compaction and not _folds_nothing(compaction):
+            if (system := dialect.system_of(compaction)) and dialect.kept_by(edits.get(compaction.id or "")):
+                yield f"{compaction.id}:system", system
+            yield from self._contribution(compaction, edits)
+        for record in (*kept, *path[at:]):
+            if record.type != "compaction":
+                yield from self._contribution(record, edits)
+
+    def _contribution(self, record: Record, edits: Mapping[str, Record]) -> Iterator[tuple[str, Message]]:
+        if self.version >= 3 and dialect.role_of(record) == "hookMessage":
+            return
+        edit = edits.get(record.id or "")
+        message = dialect.edited(record, edit) if edit else dialect.message_of(record)
+        if message is not None and record.id:
+            self._sources[record.id] = record
+            yield record.id, message
+
+    def _since(self, entries: Sequence[tuple[str, Message]], undone: Collection[str]) -> int:
+        """The first message whose bill was made for the context as it stands: behind the newest fold or edit.
+
+        Where a fold was undone the bills before it hold again, and those of the folded context do not. An agent that
+        folds in the middle of its work may send the old context once more; such bills are as high as the one that the
+        fold was made for, and are passed over.
+        """
+        marks = [
+            i
+            for i, r in enumerate(self._path.records)
+            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or tree.mark_of(r)))
+        ]
+        if not marks:
+            return 0
+        stale = {*undone, *(r.id for r in self._path.records[: marks[-1] + 1])}
+        late = [i for i, (id, _) in enumerate(entries) if id not in stale and not id.endswith(":system")]
+        compaction = self._path.compaction
+        before = compaction.data.get("tokensBefore") if compaction else None
+        if isinstance(before, int) and before > 0:
+            old = [i for i in late if (usage := entries[i][1].usage) and usage.prompt >= before]
+            late = [i for i in late if not old or i > old[-1]]
+        return late[0] if late else len(entries)
+
+    def _newest_fold(self) -> tuple[list[Record], dict[str, Any]]:
+        """The records of the newest fold on the path that was not undone, and what its first one notes."""
+        path = self._path.records
+        if self._linear:
+            standing = self._standing()[-1:]
+            return standing, tree.mark_of(standing[0]) if standing else {}
+        for last in reversed(path):
+            mark = tree.mark_of(last)
+            if fold := mark.get("fold"):
+                group = [r for r in path if tree.mark_of(r).get("fold") == fold]
+                return group, tree.mark_of(group[0])
+            if last.type == "compaction" and not mark.get("undo"):
+                return [last], {}
+            if last.type == "compaction":
+                return [], {}
+        return [], {}
+
+    def _standing(self) -> list[Record]:
+        """The folds of a version 1 session that were not undone; there an undo is a compaction, too."""
+        compactions = [r for r in self._path.records if r.type == "compaction"]
+        undone = {undoes(r) for r in compactions}
+        return [r for r in compactions if undoes(r) is None and fold_id(r) not in undone]
+
+    def _before(self, record: Record) -> str | None:
+        """The id of the record that one on the path hangs on."""
+        at = self._path.records.index(record)
+        if at:
+            return self._path.records[at - 1].id
+        with self._opened() as fd:
+            return tree.parent_of(record, (Record(line) for line in lines_from_end(fd, record.line.offset)))
+
+    def _place(self) -> composing.Place:
+        return composing.Place(self._path, self._sources, self._knows_edits(), self._linear)
+
+    def _knows_edits(self) -> bool:
+        """Whether the pi that wrote the file honours `context_edit`: 0.87 does, and it alone stores system messages."""
+        records = self._path.records
+        return any(r.type == "context_edit" or _is_system(r) or r.data.get("systemMessage") for r in records)
+
+    def check_writable(self) -> None:
+        """Raises `SessionError` for a version of the dialect that is not known."""
+        if self.version > dialect.KNOWN_VERSION:
+            raise SessionError(f"version {self.version} is unknown: not written to", path=self.path, line=1)
+
+    def _write(self, records: Sequence[dict[str, Any]]) -> None:
+        writing.append(self.path, [writing.encoded(r) for r in records], expected_size=self._size)
+        self._load()
+
+    def _search(self, id: str) -> Record | None:
+        needle = f'"{id}"'.encode()
+        with self._opened() as fd:
+            for line in lines_from_end(fd, self._size):
+                if needle in line.data and (record := Record(line)).id == id:
+                    return record
+        return None
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        try:
+            fd = os.open(self.path, os.O_RDONLY)
+        except OSError as error:
+            raise SessionError(f"cannot be read: {error.strerror}", path=self.path) from error
+        try:
+            yield fd
+        except IsADirectoryError as error:
+            raise SessionError("a directory is no session", path=self.path) from error
+        finally:
+            os.close(fd)
+
+
+def _is_system(record: Record) -> bool:
+    return dialect.role_of(record) == "system"
+
+
+def _folds_nothing(compaction: Record) -> bool:
+    return tree.mark_of(compaction).get("nothing") is True
+
+
+def _promised(record: Record) -> int:
+    """How many records the fold that starts here was written as."""
+    n = tree.mark_of(record).get("records")
+    return n if isinstance(n, int) else 0
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000

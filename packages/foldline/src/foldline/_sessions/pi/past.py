@@ -1,0 +1,73 @@
+"""The folds that a log records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from foldline._fold import Receipt
+from foldline._sessions.lines import Record
+from foldline._sessions.pi import tree
+from foldline._sessions.reading import PastFold
+
+_FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
+
+
+def starts_fold(record: Record) -> bool:
+    """Whether a record is the first one of a fold."""
+    mark = tree.mark_of(record)
+    return "undo" not in mark and ((record.type == "compaction" and "fold" not in mark) or "receipt" in mark)
+
+
+def may_be_marked(line: bytes) -> bool:
+    """Whether a fold, an undo or a record of one may stand in a line: its kind at the start, foldline's note at the end."""
+    return bool(_FOLD_LINE.search(line[:4096]) or _FOLD_LINE.search(line[-256:]))
+
+
+def undoes(record: Record) -> str | None:
+    """The fold that a record undoes, or None."""
+    fold = tree.mark_of(record).get("undo")
+    return fold if isinstance(fold, str) else None
+
+
+def undone_ids(records: Sequence[Record], *, linear: bool) -> set[str]:
+    """The ids on a path that stand for a fold that was undone: no bill of theirs is for the context as it stands.
+
+    They are the undo's own record and its copies of what came after the fold; in version 1, which has no branches, all
+    from the fold to its undo.
+    """
+    if not linear:
+        copies = (r for r in records if undoes(r) and r.type not in ("compaction", "context_edit"))
+        return {r.id for r in copies if r.id}
+    folds = {fold_id(r): i for i, r in enumerate(records) if r.type == "compaction" and undoes(r) is None}
+    spans = (records[folds[fold] : i + 1] for i, r in enumerate(records) if (fold := undoes(r)) in folds)
+    return {r.id for span in spans for r in span if r.id}
+
+
+def fold_id(record: Record) -> str:
+    """The id of the fold that a record belongs to, or its own."""
+    return str(tree.mark_of(record).get("fold") or record.id or record.line.offset)
+
+
+def past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
+    """What the first record of a fold tells of it; `undone` are the ids of folds that were taken back."""
+    data, mark = record.data, tree.mark_of(record)
+    id = fold_id(record)
+    before = data.get("tokensBefore")
+    receipt = Receipt(before if isinstance(before, int) else 0, 0)
+    if isinstance(noted := mark.get("receipt"), dict):
+        with suppress(msgspec.ValidationError):
+            receipt = msgspec.convert(noted, Receipt)
+    return PastFold(
+        id,
+        str(data.get("timestamp") or ""),
+        str(mark.get("trigger") or ""),
+        str(mark.get("layer") or "summarize"),
+        receipt,
+        str(data.get("summary") or ""),
+        id in undone,
+        "fold" in mark,
+    )

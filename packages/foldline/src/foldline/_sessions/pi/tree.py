@@ -1,0 +1,192 @@
+"""From a file's records to the path that leads to its newest one: where the live context is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from foldline._sessions.ancestry import ancestry
+from foldline._sessions.lines import Record
+
+FOLD = "foldline:fold"
+UNDO = "foldline:undo"
+"""The kinds of `custom` record that foldline writes: where a fold has no compaction to carry its receipt, and an undo."""
+
+
+class Damage(NamedTuple):
+    """Something wrong in a file that was read around: where, in bytes, and what."""
+
+    offset: int
+    what: str
+
+
+class Path(NamedTuple):
+    """The records from the boundary to the leaf, in order, and the newest compaction among them.
+
+    `kept` is the place of the first record that the compaction kept; the compaction's own where it kept none.
+    """
+
+    records: list[Record]
+    compaction: Record | None
+    kept: int
+    faults: list[Damage]
+
+    @property
+    def leaf(self) -> Record | None:
+        """The newest record, which the next one hangs on."""
+        return self.records[-1] if self.records else None
+
+
+def live_path(records: Iterator[Record]) -> Path:
+    """The path of a file whose records come last first, read only as far back as its newest compaction keeps.
+
+    The leaf is the last record. A parent is the nearest record before it of that id. What hangs on a record that is
+    missing or unreadable is bridged to the record before it in the file.
+    """
+    return _Walk(records).walk()
+
+
+def linear_path(records: Iterator[Record]) -> Path:
+    """The path of a version 1 file, which has no ids: every record hangs on the one before, and is named by its place."""
+    whole = list(records)[::-1]
+    faults = [Damage(r.line.offset, "damaged line") for r in whole if r.damaged]
+    kept = [r for r in whole if not r.damaged]
+    for place, record in enumerate(kept):
+        record.id, record.parent = f"e{place}", f"e{place - 1}" if place > 1 else None
+    path = [r for r in kept if r.type != "session"]
+    compaction = next((r for r in reversed(path) if r.type == "compaction"), None)
+    at = path.index(compaction) if compaction else 0
+    first = first_kept(compaction) if compaction else None
+    return Path(path, compaction, next((i for i, r in enumerate(path[:at]) if r.id == first), at), faults)
+
+
+def first_kept(compaction: Record) -> str | None:
+    """The id of the first entry that a compaction left alone; None, or its own id, where it kept nothing."""
+    kept = compaction.data.get("firstKeptEntryId")
+    if kept is None and isinstance(place := compaction.data.get("firstKeptEntryIndex"), int):
+        return f"e{place}"
+    return kept if isinstance(kept, str) else None
+
+
+def parent_of(record: Record, before: Iterator[Record]) -> str | None:
+    """The id of the record that one hangs on, of those before it in the file, last first; bridged where it is missing."""
+    if record.parent is None:
+        return None
+    bridge: str | None = None
+    for candidate in before:
+        if candidate.id == record.parent:
+            return candidate.id
+        if bridge is None and candidate.type != "session" and not candidate.damaged:
+            bridge = candidate.id
+    return bridge
+
+
+class _Walk:
+    def __init__(self, records: Iterator[Record]) -> None:
+        self.source = records
+        self.read: list[Record] = []
+        """The records read so far, last in the file first."""
+        self.faults: list[Damage] = []
+        self.ids: set[str] | None = None
+        """Every id of the file, once all of it was read."""
+
+    def walk(self) -> Path:
+        path: list[Record] = []
+        compaction: Record | None = None
+        stop: str | None = None
+        found = False
+        for place in ancestry(self._leaf(0), self._parent):
+            record = self.read[place]
+            path.append(record)
+            if compaction is None and record.type == "compaction":
+                compaction, stop = record, first_kept(record)
+                if stop in (None, record.id):
+                    break
+            elif compaction is not None and record.id == stop:
+                found = True
+                break
+        records = [r for r in reversed(path) if not r.damaged]
+        at = records.index(compaction) if compaction else 0
+        return Path(records, compaction, 0 if found else at, self.faults)
+
+    def _at(self, place: int) -> Record | None:
+        while place >= len(self.read):
+            record = next(self.source, None)
+            if record is None:
+                return None
+            if record.damaged:
+                self.faults.append(Damage(record.line.offset, "damaged line"))
+            elif record.id is None and record.type != "session":
+                self.faults.append(Damage(record.line.offset, "record without an id, passed over"))
+            self.read.append(record)
+        return self.read[place]
+
+    def _leaf(self, place: int) -> int | None:
+        """The last record that is whole, and not the torn start of a fold or an undo that was never finished."""
+        while (record := self._at(place)) is not None:
+            if record.type != "session" and record.id and not record.damaged:
+                return self._before_torn_group(place)
+            place += 1
+        return None
+
+    def _before_torn_group(self, place: int) -> int | None:
+        """A fold counts its records in its first one; one that is cut short at the end of the file never happened."""
+        group = group_of(self.read[place])
+        if group is None:
+            return place
+        first, n, at = place, 1, place + 1
+        while (before := self._at(at)) is not None and (before.damaged or group_of(before) == group):
+            if not before.damaged:
+                first, n = at, n + 1
+            at += 1
+        promised = mark_of(self.read[first]).get("records")
+        if not isinstance(promised, int) or n >= promised:
+            return place
+        self.faults.append(Damage(self.read[first].line.offset, f"{group[0]} that was cut short, left out"))
+        return self._leaf(first + 1)
+
+    def _parent(self, place: int) -> int | None:
+        record = self.read[place]
+        if record.parent is None and not record.damaged:
+            return None
+        if record.parent is not None and (found := self._find(record.parent, place + 1)) is not None:
+            return found
+        if record.parent is not None:
+            self.faults.append(Damage(record.line.offset, f"hangs on {record.parent}, which is not there: bridged"))
+        return self._bridge(place + 1)
+
+    def _find(self, id: str, place: int) -> int | None:
+        if self.ids is not None and id not in self.ids:
+            return None
+        while (record := self._at(place)) is not None:
+            if record.id == id:
+                return place
+            place += 1
+        self.ids = {record.id for record in self.read if record.id}
+        return None
+
+    def _bridge(self, place: int) -> int | None:
+        while (record := self._at(place)) is not None:
+            if record.type != "session" and (record.id or record.damaged):
+                return place
+            place += 1
+        return None
+
+
+def mark_of(record: Record) -> dict[str, object]:
+    """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`.
+
+    On a copy `of` names the record that it repeats.
+    """
+    data = record.data
+    details = data.get("details")
+    for place in (data.get("foldline"), details.get("foldline") if isinstance(details, dict) else None):
+        if isinstance(place, dict):
+            return place
+    return {}
+
+
+def group_of(record: Record) -> tuple[str, str] | None:
+    """The fold or the undo that a record was written for, of several records perhaps: its kind and the fold's id."""
+    mark = mark_of(record)
+    return next(((key, id) for key in ("fold", "undo") if isinstance(id := mark.get(key), str)), None)

@@ -1,0 +1,177 @@
+"""Chats of Qwen Code: one row a line, a tree by `uuid` and `parentUuid`, contents in Gemini's shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from foldline._fold import Receipt
+from foldline._messages import Message, replace
+from foldline._sessions.ancestry import ancestry, parent_place
+from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
+from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
+from foldline._sessions.parts import count, mapping, mappings, spoken_by, string, summary, unique, wire_usage
+from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.source import Source
+
+_TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
+_OWN = re.compile(
+    rb'"message"\s*:\s*\{\s*"role"\s*:\s*"[a-z]+"\s*,\s*"parts"\s*:|[{,]\s*"(?:systemPayload|usageMetadata)"\s*:'
+)
+_TRIGGERS = {
+    "token_limit": "overflow",
+    "auto": "threshold",
+    "threshold": "threshold",
+    "manual": "manual",
+    "user": "manual",
+}
+
+Numbered = tuple[int, dict[str, Any]]
+
+
+def _recognizes(head: bytes, path: str) -> bool:
+    return bool(_TREE.search(head)) and bool(_OWN.search(head))
+
+
+def _read(path: str, *, strict: bool = False) -> Reading:
+    """What the next request of the session would send, and what the file holds beside it."""
+    source = Source(path, strict=strict)
+    rows = [row for row in source.rows() if isinstance(row[1].get("uuid"), str)]
+    if not rows:
+        raise source.refused("no chat of Qwen Code")
+    way = _path(rows, source)
+    at = next((i for i in range(len(way) - 1, -1, -1) if _compressed(way[i][1]) is not None), -1)
+    folds = _folds(rows, {row["uuid"] for _, row in way})
+    rounds = sum(1 for fold in folds if not fold.undone)
+    entries = _replaced(way[at][1], rounds) if at >= 0 else []
+    since = len(entries)
+    entries += [entry for _, row in way[at + 1 :] if (entry := _entry(row))]
+    live = {id for id, _ in entries}
+    told = [row for _, row in rows]
+    return Reading(
+        FORMAT.name,
+        next((id for row in reversed(told) if (id := string(row.get("sessionId")))), source.stem),
+        source.path,
+        unique(entries),
+        next((cwd for row in reversed(told) if (cwd := string(row.get("cwd")))), ""),
+        next(
+            (model for row in reversed(told) if row.get("type") == "assistant" and (model := string(row.get("model")))),
+            "",
+        ),
+        since=since,
+        folds=tuple(folds),
+        folded=tuple(entry for row in told if (entry := _entry(row)) and entry[0] not in live),
+        faults=tuple(source.faults),
+        window=next((size for row in reversed(told) if (size := count(row.get("contextWindowSize")))), 0),
+    )
+
+
+class _Message(Struct):
+    parts: Raw = Raw()
+
+
+class _Tailing(Struct):
+    uuid: str | None = None
+    parentUuid: str | None = None  # noqa: N815
+    subtype: str | None = None
+    model: str | None = None
+    message: _Message | None = None
+    usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    contextWindowSize: int | None = None  # noqa: N815
+
+
+_decoded = msgspec.json.Decoder(_Tailing).decode
+
+
+def _tell(line: bytes) -> Row | None:
+    row = _decoded(line)
+    anew = row.subtype == "chat_compression"
+    content = memoryview(row.message.parts) if row.message else b""
+    return Row(
+        row.uuid,
+        row.parentUuid,
+        wire_usage(row.usageMetadata),
+        row.model or "",
+        content,
+        anew,
+        count(row.contextWindowSize),
+    )
+
+
+def _tail() -> Tail:
+    return Tail(_tell, (b'"chat_compression"',))
+
+
+def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
+    yield StoreFolder(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl")
+
+
+FORMAT = SessionFormat("qwen-code", _recognizes, _read, stores=_stores, overhead=12_000, tail=_tail)
+
+
+def _path(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
+    """The rows from the first to the newest one, by their parents; a parent that is missing is the row before."""
+    by_uuid = {row["uuid"]: i for i, (_, row) in enumerate(rows)}
+
+    def parent(at: int) -> int | None:
+        line, row = rows[at]
+        name = string(row.get("parentUuid"))
+        return parent_place(at, name, by_uuid, lambda: source.fault(line, f"its parent {name} is not in the file"))
+
+    return [rows[at] for at in ancestry(len(rows) - 1, parent)][::-1]
+
+
+def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
+    message = mapping(row.get("message"))
+    kind = row.get("type")
+    if kind not in ("user", "assistant", "tool_result"):
+        return None
+    parts = content(message.get("parts"))
+    if not parts:
+        return None
+    if kind != "assistant":
+        user = row.get("provenance", "real_user") == "real_user"
+        return row["uuid"], Message("user", parts) if user else spoken_by(Message("user", parts), "harness")
+    billed = wire_usage(mapping(row.get("usageMetadata")))
+    return row["uuid"], Message("assistant", parts, billed if billed is not None and billed.prompt else None)
+
+
+def _compressed(row: dict[str, Any]) -> list[Any] | None:
+    """The history that a compression put in place of all before it, or None where the row is none."""
+    history = mapping(row.get("systemPayload")).get("compressedHistory")
+    return history if row.get("subtype") == "chat_compression" and isinstance(history, list) else None
+
+
+def _replaced(row: dict[str, Any], rounds: int) -> list[tuple[str, Message]]:
+    made: list[tuple[str, Message]] = []
+    for index, each in enumerate(mappings(_compressed(row)), 1):
+        text = plain(each.get("parts"))
+        parts = content(each.get("parts"))
+        if text.lstrip().startswith(SNAPSHOT) and each.get("role") == "user":
+            made.append((f"{row['uuid']}:{index}", summary(text, rounds)))
+        elif parts:
+            made.append(
+                (f"{row['uuid']}:{index}", Message("assistant" if each.get("role") == "model" else "user", parts))
+            )
+    return made
+
+
+def _folds(rows: Sequence[Numbered], path: set[str]) -> list[PastFold]:
+    folds: list[PastFold] = []
+    for _, row in rows:
+        history = _compressed(row)
+        if history is None:
+            continue
+        info = mapping(mapping(row.get("systemPayload")).get("info"))
+        receipt = Receipt(count(info.get("originalTokenCount")), count(info.get("newTokenCount")), round=len(folds) + 1)
+        text = next((t for each in mappings(history) if SNAPSHOT in (t := plain(each.get("parts")))), "")
+        reason = string(info.get("triggerReason"))
+        fold = PastFold(
+            row["uuid"], string(row.get("timestamp")), _TRIGGERS.get(reason, reason), "summarize", receipt, text
+        )
+        folds.append(replace(fold, undone=row["uuid"] not in path, ours=False))
+    return folds

@@ -1,0 +1,67 @@
+"""What readers of session files make of them, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from foldline._fold import Receipt
+from foldline._messages import Message, Value
+
+
+class Fault(Value, frozen=True):
+    """Something wrong in the file that was read around; `line` counts from 1."""
+
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}"
+
+
+class PastFold(Value, frozen=True):
+    """A fold as the file records it, its receipt filled in as far as its writer left one."""
+
+    id: str
+    timestamp: str
+    trigger: str
+    layer: str
+    receipt: Receipt
+    summary: str = ""
+    undone: bool = False
+    ours: bool = True
+
+
+class Reading(Value, frozen=True):
+    """What a reader found in a session file.
+
+    `entries` is the live context in order, as the next request would send it: behind the newest fold, on the active
+    branch, with what the owner does not send left out. A reply carries in `usage` what its request was billed, each
+    response once. `since` is the first entry whose bill was made behind the newest fold. `folded` are the messages
+    that are in the file and no longer in the context, for recall. `stale` are entries that were billed in a folded
+    context that an undo took back. `window` is what the file says of the model's context window, in tokens; 0 where it
+    says nothing.
+    """
+
+    agent: str
+    id: str
+    path: str
+    entries: tuple[tuple[str, Message], ...]
+    cwd: str = ""
+    model: str = ""
+    title: str = ""
+    since: int = 0
+    folds: tuple[PastFold, ...] = ()
+    folded: tuple[tuple[str, Message], ...] = ()
+    faults: tuple[Fault, ...] = ()
+    stale: frozenset[str] = frozenset()
+    window: int = 0
+
+
+class Stored(NamedTuple):
+    """One session of a file that may hold several, before it is read; `changed` is in seconds since 1970, 0 if unknown."""
+
+    id: str
+    read: Callable[[], Reading]
+    cwd: str = ""
+    changed: float = 0.0

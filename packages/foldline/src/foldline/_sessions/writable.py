@@ -1,0 +1,194 @@
+"""Sessions that foldline folds in place, in the records of the agent that owns them.
+
+A fold, and the undoing of one, is the whole new context written once more behind what is there, in one append: the
+owner goes on from it, whatever its version, and every earlier byte stays. foldline's note stands in the first record
+of each such group: what was done, and which entry each new one stands for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from foldline._errors import SessionError
+from foldline._fold import Fold
+from foldline._messages import Message
+from foldline._sessions.notes import Notes
+from foldline._sessions.reading import Reading
+from foldline._sessions.transcript import Transcript
+from foldline._sessions.writing import append, encoded, refuse_native
+from foldline._tokens.meter import Meter
+from foldline._view import Entry, View
+
+
+class WrittenEntry(NamedTuple):
+    """One entry of a context to be written: the owner's records of it, and whether they say the message as it stands.
+
+    `id` is the one that the entry had; empty where the fold made it.
+    """
+
+    id: str
+    message: Message
+    raw: Sequence[dict[str, Any]]
+    verbatim: bool
+    billed: bool = False
+    """Whether the bill of the reply holds for the context that is written."""
+
+
+class Records(Protocol):
+    """The owner's own records of a session file."""
+
+    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+        """The records behind an entry of the live context; none where the file has none of its own."""
+
+    def line_of(self, fold: str) -> int | None:
+        """The line where a fold of the owner's stands."""
+
+    def made_by(self, fold: str) -> set[str]:
+        """The ids of the entries that a fold of the owner's brought with it."""
+
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The records that make the pieces the live context; the first one carries the note."""
+
+
+class Owner(Protocol):
+    """An agent whose sessions are folded in place: its reader, and its records."""
+
+    def read(self, path: str, *, strict: bool = False) -> Reading:
+        """The session in the file."""
+
+    def records(self, path: str, ids: Collection[str]) -> Records:
+        """The records of the session, for the entries that were read of it."""
+
+    def entry_id(self, line: int, key: str) -> str:
+        """The id that the reader gives to what a note on a line calls `key`."""
+
+
+class WritableTranscript(Transcript):
+    """A session of another agent that is read, folded and unfolded in place, in the records of its owner."""
+
+    def __init__(self, owner: Owner, path: str | os.PathLike[str], *, strict: bool = False, overhead: int = 0) -> None:
+        self._owner, self._strict, self._file, self._overhead = owner, strict, os.fspath(path), overhead
+        self._load()
+
+    def _load(self) -> None:
+        try:
+            self._size = os.path.getsize(self._file)
+        except (OSError, ValueError) as error:
+            raise SessionError(f"cannot be read: {error}", path=self._file) from error
+        reading = self._owner.read(self._file, strict=self._strict)
+        self._notes = Notes.in_file(self._file, self._owner.entry_id)
+        super().__init__(self._notes.told(reading), overhead=self._overhead)
+        self.context.learned = dict(self._notes.learned)
+        made = self._notes.made_by(self.newest_fold.id) if self.newest_fold else ()
+        behind = (i for i, (id, _) in enumerate(self.context.entries, 1) if id in made)
+        self.context.since = max(self.context.since, *behind, 0)
+
+    def messages(self) -> Iterator[tuple[str, Message]]:
+        """Every message of the file, folded ones first; one that folds copied comes once, under its newest id."""
+        live = {self._notes.root(id): (id, message) for id, message in self.reading.entries}
+        for id, message in (*self.reading.folded, *self.reading.entries):
+            if self._notes.root(id) != id:
+                continue
+            now, copy = live.get(id, (id, message))
+            yield now, copy if copy.parts == message.parts else message
+
+    def recall(self, id: str) -> Message | None:
+        """The message of an entry as it was written, whatever was folded since, and by whichever of its ids."""
+        written = dict((*self.reading.folded, *self.reading.entries))
+        root = self._notes.root(id)
+        copies = (m for newer, m in self.reading.entries if self._notes.root(newer) == root)
+        return written.get(root) or written.get(id) or next(copies, None)
+
+    def check_writable(self) -> None:
+        """Nothing keeps it from being folded in place."""
+
+    def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
+        """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
+        if not fold:
+            return
+        if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
+            raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
+        if all(message.role == "system" for message in after.messages):
+            raise SessionError("a fold has to leave something; nothing was written", path=self.path)
+        refuse_native(fold, self.path)
+        learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
+        note = {
+            "fold": fold.id,
+            "trigger": fold.trigger,
+            "layer": fold.layer,
+            "receipt": msgspec.to_builtins(fold.receipt),
+            "meter": learned,
+        }
+        records = self._records()
+        known = dict(self.context.entries)
+        pieces = [self._piece(records, entry, entry.message is known.get(entry.id)) for entry in after.entries]
+        self._write(records.written(pieces, note))
+
+    def undo(self) -> str | None:
+        """Takes back the newest fold that stands and answers its id, or None where there is none.
+
+        What came after the fold stays in the context. A fold that the owner made itself is taken back as well.
+        """
+        newest = self.newest_fold
+        if newest is None:
+            return None
+        records = self._records()
+        line = self._notes.line_of(newest.id) or records.line_of(newest.id)
+        if line is None:
+            raise SessionError(
+                f"where the fold {newest.id} begins cannot be found; nothing was written", path=self.path
+            )
+        with self._before(line) as earlier:
+            written = records.written(self._unfolded(earlier, newest.id, records), self._notes.undoing(newest.id))
+        self._write(written)
+        return newest.id
+
+    # -- inside ----------------------------------------------------------------------------------------------
+
+    def _unfolded(self, earlier: WritableTranscript, fold: str, records: Records) -> list[WrittenEntry]:
+        """The context from before a fold, and what came after it behind."""
+        former = earlier._records()
+        gone = {id for id, _ in (*earlier.reading.entries, *earlier.reading.folded)}
+        gone |= self._notes.made_by(fold) or records.made_by(fold)
+        was = earlier.context.entries
+        later = [(id, m) for id, m in self.context.entries if gone.isdisjoint(self._notes.lineage(id))]
+        billed = next((id for id, m in reversed(was) if m.usage), None)
+        return [
+            *(earlier._piece(former, Entry(id, m), True, billed=id == billed) for id, m in was),
+            *(self._piece(records, Entry(id, m), True) for id, m in later),
+        ]
+
+    def _piece(self, records: Records, entry: Entry, same: bool, *, billed: bool = False) -> WrittenEntry:
+        raw = () if self._notes.is_summary(entry.id) else records.raw(entry.id)
+        cleared = any(id == entry.id for id, _ in self.reading.folded)
+        known = any(id == entry.id for id, _ in self.context.entries)
+        return WrittenEntry(entry.id if known else "", entry.message, raw, same and bool(raw) and not cleared, billed)
+
+    def _records(self) -> Records:
+        return self._owner.records(self._file, {id for id, _ in self.context.entries})
+
+    @contextmanager
+    def _before(self, line: int) -> Iterator[WritableTranscript]:
+        """The session as it stood before a line of its file was written."""
+        from tempfile import NamedTemporaryFile
+
+        with NamedTemporaryFile(suffix=".jsonl") as copy:
+            with open(self._file, "rb") as file:
+                copy.writelines(data for number, data in enumerate(file, 1) if number < line)
+            copy.flush()
+            yield WritableTranscript(self._owner, copy.name, overhead=self._overhead)
+
+    def _write(self, records: Iterable[dict[str, Any]]) -> None:
+        append(self._file, [encoded(record) for record in records], expected_size=self._size)
+        self._load()
+
+
+def grouped(records: list[dict[str, Any]], note: Mapping[str, Any], **more: Any) -> list[dict[str, Any]]:
+    """The records as one group, the note in the first of them."""
+    records[0]["foldline"] = {**note, "rows": len(records), **more}
+    return records

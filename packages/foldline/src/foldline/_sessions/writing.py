@@ -1,0 +1,112 @@
+"""Writes that lose nothing: one write per fold under a lock, and whole files by sync and rename."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from foldline._errors import SessionError
+from foldline._fold import Fold
+from foldline._sessions.locking import lock, sync
+
+
+def encoded(record: dict[str, Any]) -> bytes:
+    """A record as one line, newline included; lone surrogates are escaped as JavaScript writes them."""
+    try:
+        return msgspec.json.encode(record) + b"\n"
+    except (UnicodeEncodeError, OverflowError, TypeError):
+        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def refuse_native(fold: Fold, path: str) -> None:
+    """Raises `SessionError` for a provider's own compaction: no agent would send it back as it came, signed or sealed."""
+    if fold.receipt.native:
+        way_out = "write messages of that provider, or fold with another summarizer"
+        raise SessionError(
+            f"it has no place for a provider's own compaction; nothing was written: {way_out}", path=path
+        )
+
+
+def append(path: str, lines: Sequence[bytes], *, expected_size: int) -> int:
+    """Appends lines whole or not at all, synced to disk; answers the file's new size in bytes.
+
+    Raises `SessionError` where the file is not `expected_size` bytes any more (another process wrote to it), cannot
+    be written, or the disk is full; then it is as it was. A last line without its newline gets one first.
+    """
+    with _locked(path) as fd:
+        size = os.fstat(fd).st_size
+        if size != expected_size:
+            raise SessionError("another process wrote to it in the meantime; nothing was written, run again", path=path)
+        torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+        data = (b"\n" if torn else b"") + b"".join(lines)
+        try:
+            _write_all(fd, data)
+            sync(fd)
+        except OSError as error:
+            os.ftruncate(fd, size)
+            raise SessionError(f"not written, it is as it was: {error.strerror}", path=path) from error
+        return size + len(data)
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Writes a new file whole; refuses to take the place of one that is there."""
+    if os.path.lexists(path):
+        raise SessionError("there is a file already; nothing was written", path=path)
+    replace_file(path, data)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Writes a whole file beside its place, syncs it and renames it there: readers see the old one or the new one."""
+    from tempfile import mkstemp
+
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        fd, temporary = mkstemp(prefix=".foldline-", dir=folder)
+    except OSError as error:
+        raise SessionError(f"cannot be written: {error.strerror}", path=path) from error
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        _sync_folder(folder)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise SessionError(f"cannot be written: {error.strerror}", path=path) from error
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[int]:
+    """The file opened for append under an advisory lock that ends with it."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise SessionError(f"cannot be written: {error.strerror}", path=path) from error
+    try:
+        lock(fd)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _sync_folder(folder: str) -> None:
+    if os.name == "nt":  # where a folder cannot be opened, and a rename is on disk by itself
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

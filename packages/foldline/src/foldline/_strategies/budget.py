@@ -1,0 +1,39 @@
+"""A hard budget, used: the newest steps stay whole, all that is older gives way to a page that takes the rest of the room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from foldline._strategies.older import cut_for, edit_for, tokens_of, told_together
+from foldline._tokens.weigh import summary_frame
+from foldline._view import Edit, View
+
+TAIL = 0.1
+"""The share of a hard budget that the newest steps take word for word; a page says more than they do for its length."""
+
+MOST_PAGE = 16_000
+"""Tokens of the largest page; what a larger budget leaves goes to the newest steps."""
+
+LEAST_PAGE = 12
+"""Tokens of the smallest page that says anything."""
+
+
+def use_budget(*, tail: float = TAIL) -> Callable[[View, int], Iterator[Edit]]:
+    """Replaces all but the newest steps by a page that takes what room they and the pins leave.
+
+    The newest steps have the share `tail` of the room, and what the largest page leaves of it.
+    """
+
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        aim = view.tokens - excess
+        room = aim - sum(entry.tokens for entry in view.entries if entry.pinned)
+        cut = cut_for(view, max(int(room * tail), room - MOST_PAGE))
+        told = told_together(view, list(view.unpinned(cut)))
+        folded = sum(tokens_of(view, spans) for spans in told)
+        left = aim - (view.tokens - folded)
+        for spans in told:
+            size = left * tokens_of(view, spans) // max(1, folded)
+            if size - summary_frame(size) >= LEAST_PAGE:
+                yield edit_for(view, spans, size - summary_frame(size), by="use_budget")
+
+    return strategy

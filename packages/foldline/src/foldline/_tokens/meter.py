@@ -1,0 +1,169 @@
+"""How full the window is: anchored on what the provider billed, estimated for the rest, calibrated between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from foldline._messages import Message, Value
+from foldline._tokens.weigh import weigh, weigh_all
+
+RATIO_RANGE = (0.5, 2.5)
+"""Billed tokens per estimated token; beyond it a figure is taken for a fault of its source, not for calibration."""
+
+PRIOR = 1_000
+"""Estimated tokens that the ratio 1 is worth before anything was billed."""
+
+SLACK = 1_000
+"""Billed tokens that a step may grow by beyond the range of ratios: hidden reasoning, a reminder. More is a jump."""
+
+MEMORY = 0.95
+"""How much of what was learned of the ratio lasts from one bill to the next."""
+
+TEXT_ERROR = 0.03
+"""The expected relative error of the estimate for a whole history of texts, where those of its messages level out: the
+tables are off by 2.0 to 2.7 % of a message in the mean (`scripts/train_estimator.py`), 44 folds by 1.2 % at most."""
+
+ESTIMATE_ERROR = 0.10
+BILLED_ERROR = 0.002
+"""Expected relative errors of what is estimated, and of what was billed; see `benchmarks/counting`."""
+
+
+class Count(Value, frozen=True, omit_defaults=True):
+    """A number of tokens, its expected relative error, and what it rests on."""
+
+    tokens: int
+    error: float = ESTIMATE_ERROR
+    basis: str = "estimate"
+
+    def __str__(self) -> str:
+        return f"{self.tokens:,} ± {self.error:.1%} ({self.basis})"
+
+
+class Learned(Value, frozen=True, omit_defaults=True):
+    """What bills taught a meter; the fields are those of `Meter`."""
+
+    ratio: float = 1.0
+    unseen: int = 0
+    grown: tuple[float, float] = (0.0, 0.0)
+    billed: tuple[int, int] | None = None
+
+
+class Meter:
+    """Counts the tokens of a request as `overhead` plus each message's weight times `ratio`.
+
+    `learn` takes what a provider billed for a request, and sets the overhead so that the sum is exact for that
+    request; what comes after it is estimated. The ratio follows what was billed for what was added from one bill to
+    the next, so that a jump that no message explains (another system prompt, a search that the provider ran) counts as
+    overhead and not as a ratio. The overhead is what every request carries whatever is folded:
+    system prompt and tool schemas.
+    """
+
+    def __init__(self, family: str = "o200k", *, overhead: int = 0, ratio: float = 1.0) -> None:
+        self.family = family
+        self.ratio = ratio
+        self.apart = 0
+        """The weight of what every request carries and the caller has told: a system text that is no message."""
+        self.unseen = overhead
+        """What every request carries besides, in tokens: tool schemas, and a system text that nobody has told."""
+        self.billed: tuple[int, int] | None = None
+        """The last bill: tokens of the request, and the weight that was sent for them."""
+        self._grown = (0.0, 0.0)
+        """What was billed for what was added from one bill to the next, and its weight; the newest count most."""
+
+    @property
+    def overhead(self) -> int:
+        """Tokens that every request carries whatever is folded."""
+        return self.unseen + round(self.apart * self.ratio)
+
+    @overhead.setter
+    def overhead(self, tokens: int) -> None:
+        self.unseen = tokens - round(self.apart * self.ratio)
+
+    @property
+    def learned(self) -> Learned:
+        """What the bills taught, to be kept."""
+        return Learned(self.ratio, self.unseen, self._grown, self.billed)
+
+    @learned.setter
+    def learned(self, learned: Learned) -> None:
+        self.ratio, self.unseen, self._grown, self.billed = (
+            learned.ratio,
+            learned.unseen,
+            learned.grown,
+            learned.billed,
+        )
+
+    def weigh(self, message: Message) -> int:
+        """The uncalibrated estimate for one message, in tokens."""
+        return weigh(message, self.family)
+
+    def weigh_all(self, messages: Iterable[Message]) -> list[int]:
+        """What `weigh` says of each message; many at once take a fraction of the time."""
+        return weigh_all(messages, self.family)
+
+    def count(self, message: Message) -> int:
+        """The calibrated estimate for one message, in tokens."""
+        return round(weigh(message, self.family) * self.ratio)
+
+    def learn(self, prompt: int, weight: int) -> bool:
+        """Takes a bill of `prompt` tokens for messages of the estimated `weight`; False where it cannot be one for them."""
+        low, high = RATIO_RANGE
+        weight += self.apart
+        if prompt < low * weight - SLACK:
+            return False
+        if self.billed is not None:
+            billed, weighed = prompt - self.billed[0], weight - self.billed[1]
+            if weighed > 0 and 0 < billed <= high * weighed + SLACK:
+                self._grown = self._grown[0] * MEMORY + billed, self._grown[1] * MEMORY + weighed
+                self.ratio = min(high, max(low, (self._grown[0] + PRIOR) / (self._grown[1] + PRIOR)))
+        if prompt < self.ratio * weight:
+            self.ratio = max(low, prompt / weight)
+        self.unseen = max(0, round(prompt - self.ratio * weight))
+        self.billed = (prompt, weight)
+        return True
+
+    def forget(self) -> None:
+        """Voids the anchor, after a fold or on another branch; what was learned of ratio and overhead stays."""
+        self.billed = None
+
+    def total(self, weight: int) -> Count:
+        """How many tokens a request of messages of the estimated `weight` takes."""
+        weight += self.apart
+        tokens = self.unseen + round(weight * self.ratio)
+        if self.billed is None:
+            return Count(tokens)
+        new = abs(weight - self.billed[1]) * self.ratio
+        error = (new * ESTIMATE_ERROR + self.billed[0] * BILLED_ERROR) / max(1, tokens)
+        return Count(tokens, min(ESTIMATE_ERROR, error), "billed + estimate" if new >= 1 else "billed")
+
+
+def calibrated(
+    messages: Sequence[Message], *, family: str = "o200k", since: int = 0, overhead: int = 0
+) -> tuple[Meter, list[int]]:
+    """A meter that learned from the usage in a history, and the weight of each message.
+
+    Only replies from the index `since` on are bills for the history as it stands now; a reply with no usage or an
+    aborted one teaches nothing.
+    """
+    meter = Meter(family, overhead=overhead)
+    weights = meter.weigh_all(messages)
+    sent = 0
+    for i, (message, weight) in enumerate(zip(messages, weights)):
+        if i >= since and message.usage is not None and message.usage.prompt > 0:
+            meter.learn(message.usage.prompt, sent)
+        sent += weight
+    return meter, weights
+
+
+def newest_size(messages: Sequence[Message], *, family: str = "o200k", since: int = 0) -> Count | None:
+    """What the next request takes, from the newest bill and what came after; None where nothing was billed.
+
+    Only the messages behind that bill are weighed, however long the history is.
+    """
+    for i in range(len(messages) - 1, since - 1, -1):
+        usage = messages[i].usage
+        if usage is not None and usage.prompt > 0:
+            meter = Meter(family)
+            meter.learn(usage.prompt, 0)
+            return meter.total(sum(meter.weigh_all(messages[i:])))
+    return None

@@ -1,0 +1,307 @@
+"""The Gemini format: contents with a role and parts, in REST's spelling (`functionCall`) or the SDK's (`function_call`).
+
+A request's `systemInstruction` is not among the contents. Calls need no ids here; `pairing` gives them some of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
+from foldline._wires.arranging import beside_system, results_named
+from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, no_role, opaque
+from foldline._wires.pairing import UNSTATED, paired
+from foldline._wires.shape import BARE, Shape, extra_of, from_json, item_of, placeholder, to_json, verbatim
+from foldline._wires.summary import summary_text
+from foldline._wires.usage import count, less_cached, states_any
+
+NAME = "gemini"
+
+CONTENT = Shape(("role", "parts"), 2)
+TEXT = Shape(("text",), 1)
+THOUGHT = Shape(("text", "thought"), 2)
+CALL = Shape(("name", "args", "id"), 2)
+SERVER_CALL = Shape(("toolType", "args", "id"), 2)
+RESPONSE = Shape(("name", "response", "id", "parts"), 2)
+SERVER_RESPONSE = Shape(("toolType", "response", "id", "parts"), 2)
+
+_ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "system": "system", "function": "tool", "tool": "tool"}
+_NAMES: dict[Role, str] = {"user": "user", "assistant": "model", "system": "system", "tool": "user"}
+_CALLS = {"functionCall": CALL, "function_call": CALL, "toolCall": SERVER_CALL, "tool_call": SERVER_CALL}
+_RESPONSES = {
+    "functionResponse": RESPONSE,
+    "function_response": RESPONSE,
+    "toolResponse": SERVER_RESPONSE,
+    "tool_response": SERVER_RESPONSE,
+}
+_MEDIA = ("inlineData", "inline_data", "fileData", "file_data")
+_SAID = ("output", "result", "error", "content")
+"""The keys of a response that hold a tool's words where they stand alone."""
+
+JSON = "json"
+"""The mark of a response whose JSON text stands in the parts."""
+
+STATED = "stated"
+"""The mark of an id that begins as ours do."""
+
+_ABSENT: dict[str, Any] = {"is": None}
+"""What stands for a value that is not there."""
+
+
+# -- decode -------------------------------------------------------------------------------------------------------
+
+
+def decode(item: Mapping[str, Any], where: str = "") -> Message:
+    """The message that a content says; `where` names it in errors."""
+    item = item_as_mapping(item, NAME, where)
+    given = item.get("role")
+    role = _ROLES.get(given) if isinstance(given, str) else "user" if given is None and "parts" in item else None
+    if role is None:
+        raise no_role(item, NAME, where)
+    marks: dict[str, Any] = {} if given == _NAMES[role] else {"role": {"is": given}}
+    parts: tuple[Part, ...] = ()
+    if isinstance(said := item.get("parts"), (list, tuple)) and said:
+        parts = tuple(_part_in(part) for part in said)
+    elif said is not None and said != []:
+        parts, marks["parts"] = (Opaque(verbatim(said)),), BARE
+    elif "parts" in item:
+        marks["parts"] = {"is": said}
+    return Message(role, parts, None, extra_of(item, CONTENT, marks), NAME)
+
+
+def _part_in(part: Any) -> Part:
+    if not isinstance(part, dict):
+        return Opaque(verbatim(part))
+    if isinstance(text := part.get("text"), str):
+        if part.get("thought") is True:
+            signature = part.get("thoughtSignature", part.get("thought_signature"))
+            return Thinking(text, signature if isinstance(signature, str) else None, None, extra_of(part, THOUGHT, {}))
+        return Text(text) if len(part) == 1 else Text(text, extra_of(part, TEXT, {}))
+    bodies = [key for key in part if key in _CALLS or key in _RESPONSES or key in _MEDIA]
+    body = part[bodies[0]] if len(bodies) == 1 else None
+    found = _body_in(part, bodies[0], body) if isinstance(body, dict) else None
+    return found or Opaque(verbatim(part))
+
+
+def _body_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> Part | None:
+    if key in _CALLS:
+        return _call_in(part, key, body)
+    if key in _RESPONSES:
+        return _response_in(part, key, body)
+    kind = str(body.get("mimeType", body.get("mime_type"))).partition("/")[0]
+    return Media("image" if kind == "image" else "audio" if kind == "audio" else "document", dict(part))
+
+
+def _call_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> ToolCall | None:
+    shape = _CALLS[key]
+    name, args = body.get(shape.keys[0]), body.get("args")
+    marks: dict[str, Any] = {}
+    id, arguments = _id_in(body, marks), to_json({} if args is None else args)
+    if not isinstance(name, str) or arguments is None or id is None:
+        return None
+    if not isinstance(args, dict) and "args" in body:
+        marks["args"] = {"is": None} if args is None else JSON
+    return ToolCall(id, name, arguments, _extra_in(part, key, body, shape, marks))
+
+
+def _response_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> ToolResult | None:
+    shape = _RESPONSES[key]
+    name = body.get(shape.keys[0])
+    marks: dict[str, Any] = {}
+    id = _id_in(body, marks)
+    if not isinstance(name, str) or id is None:
+        return None
+    parts: list[Text | Media | Opaque] = []
+    response = body.get("response")
+    only = next(iter(response)) if isinstance(response, dict) and len(response) == 1 else None
+    if only in _SAID and isinstance(text := response[only], str):  # type: ignore[index]
+        parts, marks["response"] = [Text(text)], only
+    elif "response" in body:
+        said = to_json(response)
+        if said is None:
+            return None
+        parts, marks["response"] = [Text(said)], JSON
+    more = body.get("parts")
+    if isinstance(more, list) and more:
+        read = [_part_in(each) for each in more]
+        parts += [each if isinstance(each, (Media, Opaque)) else Opaque(verbatim(raw)) for each, raw in zip(read, more)]
+    elif "parts" in body:
+        marks["parts"] = {"is": more}
+    failed = isinstance(response, dict) and response.get("error") is not None
+    return ToolResult(id, tuple(parts), failed, name, _extra_in(part, key, body, shape, marks))
+
+
+def _id_in(body: dict[str, Any], marks: dict[str, Any]) -> str | None:
+    """The id that a body states, empty where it states none; None where what it states is no id."""
+    id = body.get("id")
+    if id is None or id == "":
+        if "id" in body:
+            marks["id"] = {"is": id}
+        return ""
+    if isinstance(id, str) and id.startswith(UNSTATED):
+        marks["id"] = STATED
+    return id if isinstance(id, str) else None
+
+
+def _extra_in(
+    part: dict[str, Any], key: str, body: dict[str, Any], shape: Shape, marks: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The extra of a part: that of its body stands as the mark of the body's key."""
+    return extra_of(part, Shape((key,), 1), {key: extra_of(body, shape, marks)})
+
+
+# -- encode -------------------------------------------------------------------------------------------------------
+
+
+def encode(message: Message) -> dict[str, Any]:
+    """The content that says a message; of one that came from here, the same content.
+
+    A system message of another format becomes a content that belongs into the request's `systemInstruction`.
+    """
+    own = message.format == NAME
+    extra = message.extra if own else {}
+    parts: Any = [_part_out(part, message.format) for part in message.parts if own or type(part) is not Thinking]
+    if extra.get("parts") == BARE and len(parts) == 1 and type(message.parts[0]) is Opaque:
+        parts = parts[0]
+    role: Any = _NAMES[message.role]
+    if "parts" in extra or "role" in extra:
+        given = extra.get("role", _ABSENT)
+        role = given["is"] if given is not None else role
+    return item_of({"role": role, "parts": parts}, extra, CONTENT, {"role": None, "parts": []})
+
+
+def _part_out(part: Part, origin: str) -> Any:
+    extra = getattr(part, "extra", {}) if origin == NAME else {}
+    match part:
+        case Text(text):
+            return item_of({"text": text}, extra, TEXT)
+        case Summary():
+            return {"text": summary_text(part)}
+        case Thinking(text):
+            return item_of({"text": text, "thought": True}, extra, THOUGHT)
+        case ToolCall():
+            return _call_out(part, extra)
+        case ToolResult():
+            return _response_out(part, extra, origin)
+        case Media(_, source) if not source.keys().isdisjoint(_MEDIA):
+            return dict(source)
+        case Opaque(source) if origin in (NAME, ""):
+            return verbatim(source)
+        case _:
+            return {"text": placeholder(part)["text"]}
+
+
+def _call_out(call: ToolCall, extra: dict[str, Any]) -> dict[str, Any]:
+    key = next((key for key in extra if key in _CALLS), "functionCall")
+    shape, marks = _CALLS[key], extra.get(key) or {}
+    args = from_json(call.arguments, None)
+    if not isinstance(args, dict) and not (marks.get("args") == JSON and args is not None):
+        args = {"arguments": call.arguments}
+    body = {shape.keys[0]: call.name, "args": args, **_id_out(call.id, marks)}
+    return _wrapped(key, item_of(body, marks, shape, {"args": {}}), extra)
+
+
+def _response_out(result: ToolResult, extra: dict[str, Any], origin: str) -> dict[str, Any]:
+    key = next((key for key in extra if key in _RESPONSES), "functionResponse")
+    shape, marks = _RESPONSES[key], extra.get(key) or {}
+    words = [part.text for part in result.parts if type(part) is Text]
+    body: dict[str, Any] = {shape.keys[0]: result.name or result.call_id}
+    if words or not marks:
+        body["response"] = _said_out("\n".join(words), marks.get("response"), result.error)
+    body |= _id_out(result.call_id, marks)
+    if more := [_part_out(part, origin) for part in result.parts if type(part) is not Text]:
+        body["parts"] = more
+    return _wrapped(key, item_of(body, marks, shape), extra)
+
+
+def _said_out(text: str, mark: Any, failed: bool) -> Any:
+    """What a tool said, in the shape that the mark names; words that a fold put in place of JSON are output."""
+    if mark == JSON and (data := from_json(text, _ABSENT)) is not _ABSENT:
+        return data
+    return {mark if mark in _SAID else "error" if failed else "output": text}
+
+
+def _id_out(id: str, marks: Mapping[str, Any]) -> dict[str, str]:
+    ours = id.startswith(UNSTATED) and marks.get("id") != STATED
+    return {} if ours or not id else {"id": id}
+
+
+def _wrapped(key: str, body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    return item_of({key: body}, extra, Shape((key,), 1))
+
+
+# -- what else there is to know of the format ---------------------------------------------------------------------
+
+
+def _tells(item: Mapping[str, Any]) -> Sign:
+    role, parts = item.get("role"), item.get("parts")
+    if isinstance(role, str) and role not in _ROLES:
+        return Sign.NEVER
+    if isinstance(parts, (list, tuple)) and any(isinstance(part, Mapping) and "type" in part for part in parts):
+        return Sign.NEVER
+    return Sign.SURELY if "parts" in item or role == "model" else Sign.NEVER
+
+
+def _strange(message: Message) -> Iterator[Any]:
+    """What is no part at all: the parts of the format have no types, and Google adds kinds of them."""
+    return (source for source in opaque(message.parts) if not isinstance(source, dict))
+
+
+def _usage(usage: Any) -> Usage | None:
+    named = ("promptTokenCount", "prompt_token_count", "candidatesTokenCount", "candidates_token_count")
+    if not states_any(usage, *named):
+        return None
+    total = count(usage, "promptTokenCount", "prompt_token_count")
+    total += count(usage, "toolUsePromptTokenCount", "tool_use_prompt_token_count")
+    output = count(usage, "candidatesTokenCount", "candidates_token_count")
+    output += count(usage, "thoughtsTokenCount", "thoughts_token_count")
+    return less_cached(total, count(usage, "cachedContentTokenCount", "cached_content_token_count"), 0, output)
+
+
+def _reply(reply: Mapping[str, Any]) -> Ended | None:
+    content = at(reply, "candidates", 0, "content")
+    if not isinstance(content, Mapping):
+        return None
+    end = at(reply, "candidates", 0, "finishReason") or at(reply, "candidates", 0, "finish_reason")
+    return Ended(decode({**content, "role": "model"}), str(end or ""))
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    declared = {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
+    return {"functionDeclarations": [declared]}
+
+
+def _picture(item: Mapping[str, Any]) -> Picture | None:
+    match item:
+        case {"inlineData": {"mimeType": str(mime), "data": str(data)}}:
+            return Picture(mime, data)
+    return None
+
+
+def _image(picture: Picture) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": picture.mime, "data": picture.data}}
+
+
+def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+    system, rest = beside_system(messages)
+    items = [encode(message) for message in results_named(rest)]
+    named = {"contents": items, "systemInstruction": {"parts": [{"text": system}]}} if system else items
+    return named, len(items)
+
+
+FORMAT = WireFormat(
+    name=NAME,
+    tells=_tells,
+    decode=decode,
+    encode=encode,
+    usage=_usage,
+    reply=_reply,
+    appended="reply.candidates[0].content",
+    strange=_strange,
+    ids=paired,
+    tool=_tool,
+    picture=_picture,
+    image=_image,
+    request=_request,
+)

@@ -1,0 +1,167 @@
+"""How an item keeps its order and shape while its values stand in parts.
+
+An `extra` has one of two forms. Without a modelled key it holds the unmodelled ones, and the item is the encoder's
+canonical one followed by them. With modelled keys it lists all keys of the item in their order, and the value of a
+modelled key is a mark: `None` says "the parts tell what stands here", `{"is": value}` says "the parts tell nothing
+and the wire had this value", and anything else names a shape.
+
+Marks never overrule parts: what an edit put into the parts is written, wherever the marks come from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from foldline._messages import Media, Opaque, Part, Summary, Text
+
+AnyPart = TypeVar("AnyPart", bound=Part)
+
+
+class Shape(NamedTuple):
+    """The modelled keys of one kind of item in canonical order; the first `always` are never left out."""
+
+    keys: tuple[str, ...]
+    always: int
+
+
+def extra_of(item: Mapping[str, Any], shape: Shape, marks: Mapping[str, Any]) -> dict[str, Any]:
+    """The extra of an item: what it says beyond its parts, and how it says it."""
+    given = list(item)
+    known = [key for key in shape.keys if key in item]
+    canonical = known[: shape.always] == list(shape.keys[: shape.always]) and given[: len(known)] == known
+    if canonical and not marks:
+        return {key: item[key] for key in given[len(known) :]}
+    return {key: marks.get(key) if key in shape.keys else value for key, value in item.items()}
+
+
+def item_of(
+    fields: dict[str, Any], extra: Mapping[str, Any], shape: Shape, void: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The item that says `fields` in the shape of `extra`.
+
+    A field that equals its `void` says nothing: where the extra knows better, or does not have its key, it yields.
+    """
+    if not extra:
+        return fields
+    if extra.keys().isdisjoint(shape.keys):
+        return {**fields, **extra}
+    telling = {key: value for key, value in fields.items() if not void or key not in void or void[key] != value}
+    item: dict[str, Any] = {}
+    for key, mark in extra.items():
+        if key not in shape.keys:
+            item[key] = mark
+        elif key in telling:
+            item[key] = telling[key]
+        elif type(mark) is dict and "is" in mark:
+            item[key] = mark["is"]
+        elif key in fields:
+            item[key] = fields[key]
+    for key, value in telling.items():
+        if key not in extra:
+            item[key] = value
+    return item
+
+
+# -- content: a string, a list of parts, or something else --------------------------------------------------------
+
+LIST = "list"
+"""The mark of a list where a string would do."""
+
+BARE = "bare"
+"""The mark of a content that is neither string nor list and stands in one `Opaque`."""
+
+
+def content_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[AnyPart | Text | Opaque, ...], Any]:
+    """The parts of a content, and its mark."""
+    if isinstance(value, str):
+        return (Text(value),), None
+    if isinstance(value, (list, tuple)) and value:
+        parts = tuple([part_in(item) for item in value])
+        return parts, LIST if len(parts) == 1 and _is_plain(parts[0]) else None
+    if value is None or value == []:
+        return (), {"is": value}
+    return (Opaque(verbatim(value)),), BARE
+
+
+def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any, str], Any], origin: str, void: Any) -> Any:
+    """The content that says the parts, in the shape that the mark names where they still fit it.
+
+    `origin` is the format that the parts came from; a format's own extras count, those of others do not.
+    """
+    if not parts:
+        return void
+    if len(parts) == 1:
+        part = parts[0]
+        if mark == BARE and type(part) is Opaque:
+            return verbatim(part.source)
+        item = part_out(part, origin)
+        plain = mark != LIST and type(part) in (Text, Summary) and tuple(item) == TEXT.keys
+        return item["text"] if plain else [item]
+    return [part_out(part, origin) for part in parts]
+
+
+def _is_plain(part: Part) -> bool:
+    return type(part) is Text and not part.extra
+
+
+# -- parts that the formats share ---------------------------------------------------------------------------------
+
+TEXT = Shape(("type", "text"), 2)
+
+
+def text_in(item: dict[str, Any]) -> Text | None:
+    """The text of a text part, or None where it has no words."""
+    text = item.get("text")
+    if not isinstance(text, str):
+        return None
+    return Text(text) if tuple(item) == TEXT.keys else Text(text, extra_of(item, TEXT, {}))
+
+
+def verbatim(item: Any) -> Any:
+    """The item as it is; outer dicts are copied, since callers move cache markers about in their own."""
+    if isinstance(item, dict):
+        return dict(item)
+    if isinstance(item, list):
+        return [dict(each) if isinstance(each, dict) else each for each in item]
+    return item
+
+
+def part_in(item: Any, known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> AnyPart | Opaque:
+    """The part that an item decodes to by its type; what no decoder wants is opaque."""
+    if isinstance(item, dict):
+        kind = item.get("type")
+        decoder = known.get(kind) if isinstance(kind, str) else None
+        if decoder is not None and (part := decoder(item)) is not None:
+            return part
+    return Opaque(verbatim(item))
+
+
+def placeholder(part: Media | Opaque) -> dict[str, Any]:
+    """The text part that stands in for what this format cannot say."""
+    kind = part.kind if type(part) is Media else part.source.get("type") if isinstance(part.source, dict) else None
+    return {"type": "text", "text": f"[{kind or 'content of another format'}]"}
+
+
+# -- tool arguments -----------------------------------------------------------------------------------------------
+
+# Not escaped, so that lone surrogates do not merge into pairs on the way back.
+_dumps = json.JSONEncoder(ensure_ascii=False).encode
+_loads = json.JSONDecoder().decode
+
+
+def to_json(value: Any) -> str | None:
+    """The JSON text of a value, or None where it has none."""
+    try:
+        return _dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def from_json(text: str, default: Any) -> Any:
+    """The value of a JSON text, or the default where it is broken."""
+    try:
+        return _loads(text)
+    except (ValueError, RecursionError):
+        return default
