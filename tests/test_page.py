@@ -448,6 +448,74 @@ def test_the_state_is_what_is_open() -> None:
     assert "grep" not in state
 
 
+EDIT = runs("edit", {"path": "src/export.py", "oldText": "a", "newText": "b"})
+ANSWERED = "the last request is answered, and the report leaves nothing open"
+
+
+def state_of(*messages: Message) -> list[str]:
+    lines = section(page(messages, 1_500), "State").splitlines()
+    return [line.removeprefix("- ") for line in lines if not line.startswith("- last run")]
+
+
+ASKED = user("Fix the export of the warehouse and then write down what you did.")
+
+
+@pytest.mark.parametrize(
+    ("report", "open_now"),
+    [
+        ("The export works again.\n\nNext steps:\n1. Backfill March.\n2. Tell the auditors.\n\nThat is all.", ["Next steps: 1. Backfill March.", "2. Tell the auditors."]),
+        ("## Done\n- The export\n\n## Remaining\n- The import\n- The docs", ["Remaining: The import", "The docs"]),
+        ("The export works again. I have not run the slow tests.", ["I have not run the slow tests."]),
+        ("The export works again. The import is not wired up yet, it waits for the key.", ["The import is not wired up yet, it waits for the key."]),
+        ("The export works again. Shall I push it?", ["asked the user: Shall I push it?"]),
+        ("Der Export läuft wieder. Der Import ist noch nicht angepasst.", ["Der Import ist noch nicht angepasst."]),
+        ("导出已经修好。还没有跑慢速测试。", ["还没有跑慢速测试。"]),
+        ("The export works again. Open the page to see it, it is next to the import.", [ANSWERED]),
+    ],
+)  # fmt: skip
+def test_what_the_agent_leaves_open_is_the_state(report: str, open_now: list[str]) -> None:
+    assert state_of(ASKED, *EDIT, says(report)) == open_now
+
+
+def test_what_was_done_or_answered_later_is_not_open() -> None:
+    first = says("The export works again. The import is not wired up yet. Shall I push it?")
+    later = [user("Yes, push it, and look at the mirrors meanwhile."), *EDIT]
+    done = says("Pushed. The import is wired up as well.")
+    assert state_of(ASKED, *EDIT, first, *later, done) == [ANSWERED]
+    assert state_of(ASKED, *EDIT, first, *later) == [
+        "The import is not wired up yet.",
+        "the last request is not answered yet; newest: edit src/export.py",
+    ]
+
+
+def test_a_request_that_is_not_answered_says_where_the_agent_is() -> None:
+    amid = Message("assistant", (Text("The sums are right now, so the dates are next."), *EDIT[0].parts))
+    assert state_of(ASKED, amid, EDIT[1]) == [
+        "the last request is not answered yet; newest: The sums are right now, so the dates are next."
+    ]
+    again = user("Also look at the dates of the invoices, they are off by one since March.")
+    assert not section(extract(Brief(1_500, after=(again.text,)), [ASKED, amid, EDIT[1]]).text, "State")
+
+
+PLANNED = runs("TodoWrite", {"todos": [{"content": "Sum the rows", "status": "in_progress"}, {"content": "Tell the auditors", "status": "pending"}]})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("later", "open_steps"),
+    [
+        ([], True),
+        ([*EDIT], True),
+        ([says("This is my plan. Shall I begin?"), user("Yes.")], True),
+        ([user("Keep it on Python 3.9, please, as the nightly run needs it.")], True),
+        ([*EDIT, says("The rows add up. Next I tell the auditors of the change.")], True),
+        ([*EDIT, says("Everything is in place, have a look.")], False),
+        ([user("Now something else: the login page is broken since yesterday."), *EDIT], False),
+    ],
+)
+def test_a_plan_that_the_agent_forgot_is_not_open(later: list[Message], open_steps: bool) -> None:
+    assert ("[ ] Tell the auditors" in state_of(ASKED, *PLANNED, *later)) is open_steps
+
+
 def test_an_open_error_of_long_ago_is_no_open_error() -> None:
     failed = bash("make docs", "error: no rule to make target docs", error=True)
     assert "make docs" not in section(

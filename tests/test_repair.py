@@ -12,7 +12,7 @@ import pytest
 
 from foldline import Brief, Fold, Layer, Message, View, open_session
 from foldline import _engine as engine
-from foldline._facts.language import language_of
+from foldline._facts.language import named_language
 from foldline._facts.merging import from_data
 from foldline._facts.reading import facts_of
 from foldline._facts.verify import audit
@@ -39,9 +39,9 @@ LANGUAGES = {
 
 @pytest.mark.parametrize(("language", "text"), LANGUAGES.items(), ids=lambda value: str(value)[:9])
 def test_languages_are_told_apart(language: str, text: str) -> None:
-    assert language_of(text) == language
+    assert named_language(text) == language
     code = "`for x in range(3): the_thing.of(is_it)` https://example.com/the/of/and src/the/of/and/is.py "
-    assert language_of(code * 20 + text) == language
+    assert named_language(code * 20 + text) == language
 
 
 # -- repair -------------------------------------------------------------------------------------------------------

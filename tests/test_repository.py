@@ -134,3 +134,62 @@ def test_it_lasts_from_fold_to_fold() -> None:
     assert told(both) == told(facts_of([*ran(COMMITTED, PUSHED), *edited("src/rows.py"), *ran(OPENED)]))
     assert "changed since: src/rows.py" in told(both)[0]
     assert "pushed" in told(both)[0]
+
+
+def test_each_repository_has_its_line() -> None:
+    steps = (
+        ("cd /srv/app && git commit -am 'Rows add up'", "[sums 1a2b3c4] Rows add up"),
+        ("git -C /srv/docs commit -am 'Say so'", "[main 9f8e7d6] Say so"),
+        ("cd /srv/app/src && git push", "To a:b.git\n   0f0f0f0..1a2b3c4  sums -> sums"),
+    )
+    facts = facts_of([*ran(*steps), *edited("/srv/docs/rows.md"), *edited("/srv/app/src/rows.py")])
+    lines = [
+        "git in /srv/docs: on branch main; last commit 9f8e7d6 “Say so”; changed since: rows.md",
+        "git in /srv/app: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed; changed since: src/rows.py",
+    ]
+    assert told_in(facts) == lines
+    first, rest = facts_of(ran(*steps[:2])), facts_of([*ran(*steps[2:]), *edited("/srv/docs/rows.md")])
+    assert [line.partition(";")[0] for line in told_in(merge(from_data(first.data()), rest))] == [
+        line.partition(";")[0] for line in lines
+    ]
+
+
+def told_in(facts: Facts) -> list[str]:
+    return [line for line in state(facts) if line.startswith("git")]
+
+
+def test_repositories_last_where_a_page_comes_back_as_text() -> None:
+    facts = facts_of(ran(COMMITTED, ("git -C /srv/docs commit -am 'Say so'", "[main 9f8e7d6] Say so")))
+    assert len(told_in(facts)) == 2
+    page = f"{SUMMARY_PREFIX}{compose(Brief(900), facts)}{SUMMARY_SUFFIX}"
+    assert told_in(facts_of([Message("user", (Text(page),)), *ran(("ls", "rows.py"))])) == told_in(facts)
+
+
+@pytest.mark.parametrize("where", ["workdir", "cwd"])
+def test_the_folder_that_a_call_names_is_the_repositorys(where: str) -> None:
+    def at(folder: str, branch: str) -> list[Message]:
+        call = ToolCall(branch, "exec_command", json.dumps({"cmd": "git commit -am x", where: folder}))
+        answer = ToolResult(branch, (Text(f"[{branch} 1a2b3c4] x"),))
+        return [Message("assistant", (call,)), Message("tool", (answer,))]
+
+    assert [line.partition(";")[0] for line in told_in(facts_of([*at("/srv/a", "one"), *at("/srv/b", "two")]))] == [
+        "git in /srv/a: on branch one",
+        "git in /srv/b: on branch two",
+    ]
+
+
+def test_commits_of_one_command_in_two_folders_are_told_apart() -> None:
+    command = "cd /srv/a && git commit -am x; cd ../b && git commit -am y"
+    facts = facts_of(ran((command, "[one 1a2b3c4] x\n 1 file changed\n[two 9f8e7d6] y\n 1 file changed")))
+    assert told_in(facts) == [
+        "git in /srv/a: on branch one; last commit 1a2b3c4 “x”",
+        "git in /srv/b: on branch two; last commit 9f8e7d6 “y”",
+    ]
+
+
+def test_a_command_without_a_folder_is_where_the_newest_one_was() -> None:
+    steps = [("cd /srv/app && git switch -c sums", ""), ("git commit -am x", "[sums 1a2b3c4] x")]
+    assert told_in(facts_of(ran(*steps))) == ["git: on branch sums; last commit 1a2b3c4 “x”"]
+    assert told_in(facts_of(ran(COMMITTED, ("git -C /srv/app push", PUSHED[1])))) == [
+        "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"
+    ]

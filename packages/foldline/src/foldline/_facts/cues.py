@@ -1,37 +1,60 @@
-"""How agents and tools of several languages begin a line that says what is open, or what failed."""
+"""What agents and tools say in any language: that something is open or taken back, that a call failed."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 
-import msgspec
+from foldline._facts.language import languages
 
 _LABEL = 24
 """Characters that may stand between such a word and the colon of its label."""
 
+_LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))[^\n:：]{{0,{most}}}[:：]"
 
-def leaves_open(line: str, *, labelled: bool = False) -> bool:
-    """Whether a line of a report begins by saying that something is open; `labelled`, only where a colon follows."""
-    found = _pattern("open").match(line)
-    return found is not None and (not labelled or found[0].endswith((":", "：")))
+
+def says_open(sentence: str) -> bool:
+    """Whether a sentence of a report says that something is open or comes next."""
+    return labels_open(sentence) or _holding("left").search(_plain(sentence)) is not None
+
+
+def labels_open(line: str) -> bool:
+    """Whether a line begins with a label that says that what follows is open."""
+    return _labels().match(line) is not None
+
+
+def says_back(sentence: str) -> bool:
+    """Whether a sentence takes back what its speaker had said."""
+    return _holding("back").search(_plain(sentence)) is not None
 
 
 def failed_with(text: str) -> str:
     """What a tool's answer says that failed, where it begins by saying so."""
-    found = _pattern("error").match(text.lstrip()[:400])
+    found = _failures().match(text.lstrip()[:400])
     return " ".join(found[0].split()) if found and found["rest"].strip() else ""
 
 
-@cache
-def _pattern(kind: str) -> re.Pattern[str]:
-    """Words with a colon behind them; where no spaces part words, also without."""
-    from importlib.resources import files
+def _plain(sentence: str) -> str:
+    return sentence.replace("’", "'").lstrip(" *_-")
 
-    tables: dict[str, dict[str, list[str]]] = msgspec.json.decode((files(__package__) / "words/cues.json").read_bytes())
-    words = sorted({word for each in tables.values() for word in each[kind]}, key=len, reverse=True)
-    either = "|".join(map(re.escape, words))
-    start = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{1,40}[:：]\s*)?"
-    if kind == "open":
-        return re.compile(rf"{start}(?:{either})(?:\b|(?=[^a-z]))[^\n:：]{{0,{_LABEL}}}(?:[:：]|\b)", re.IGNORECASE)
+
+@cache
+def _holding(kind: str) -> re.Pattern[str]:
+    """The patterns of a kind of all languages: agents mix them."""
+    return re.compile("|".join(p for each in languages().values() for p in getattr(each, kind)), re.IGNORECASE)
+
+
+@cache
+def _labels() -> re.Pattern[str]:
+    return re.compile(_LABELLED.format(words=_words("open"), most=_LABEL), re.IGNORECASE)
+
+
+@cache
+def _failures() -> re.Pattern[str]:
+    either = _words("failed")
     return re.compile(rf"\W*(?:{either})\b(?:\s?\[\w+\]|\s\d+)?\s*[:：](?P<rest>[^\n]{{2,300}})", re.IGNORECASE)
+
+
+def _words(kind: str) -> str:
+    words = {word for each in languages().values() for word in getattr(each, kind)}
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))

@@ -81,7 +81,7 @@ def facts_of_prose(text: str) -> Facts:
             rules.append(Rule(bare[:600], 0, "summary"))
         elif kind == "next" and ticked is not None:
             todos.append(Todo(bare[:300], "done" if ticked in "xX" else "pending"))
-        elif kind != "skip":
+        if kind not in ("read", "modified", "rule", "skip"):
             for each in parted(f"{heading}: {bare}" if heading else bare):
                 pieces.append(Piece(each, 0, part, "summary", "summary"))
             heading = ""

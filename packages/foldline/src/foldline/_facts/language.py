@@ -1,47 +1,111 @@
-"""Which language a text is written in, as far as its script and its commonest words tell."""
+"""Which language a text is written in, as far as its letters and its commonest words tell, and what is said in each."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
+from typing import NamedTuple
+
+import msgspec
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S*[/\\_<>{}=]\S*|\b\w+\.\w+\b", re.DOTALL)
-_SCRIPTS = {
-    "Korean": re.compile("[\uac00-\ud7af]"),
-    "Japanese": re.compile("[\u3040-\u30ff]"),
-    "Chinese": re.compile("[\u4e00-\u9fff]"),
-    "Russian or another Cyrillic language": re.compile("[\u0400-\u04ff]"),
-    "Greek": re.compile("[\u0370-\u03ff]"),
-    "Hebrew": re.compile("[\u0590-\u05ff]"),
-    "Arabic or another language in its script": re.compile("[\u0600-\u06ff]"),
-    "Hindi or another language in Devanagari": re.compile("[\u0900-\u097f]"),
-    "Thai": re.compile("[\u0e00-\u0e7f]"),
-}
-_WORDS = {
-    "English": "the and of to is was that for with this not are it be has on from by have were which then but should",
-    "German": "der die das und nicht ist mit ein eine den dem des auf für wird wurde auch sich noch werden sind aber nach",
-    "French": "le la les des et est une pour pas dans que qui avec sur du ce sont aux mais cette été être nous il",
-    "Spanish": "el los las que del una por con para es se no está como pero más fue son sus esta hay lo ya",
-    "Portuguese": "o os as que do da uma por com para não em foi são mas mais está isso dos das ao seu ou",
-    "Italian": "il lo gli che di una per con non è del della sono nel più anche come ma dei questo stato alla",
-    "Dutch": "de het een van en niet is dat op te met voor zijn wordt ook aan maar door nog bij werd deze",
-}  # fmt: skip
-_FUNCTION_WORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
-_LATIN = re.compile(r"[^\W\d_]{1,20}")
+_WORD = re.compile(r"[^\W\d_]{1,20}(?:'[^\W\d_]+)*")
 _SAMPLE = 8_000
 _LEAST = 6
-"""Function words, or letters of a script, that must be there before a language is named."""
+"""Common words, or letters of a script, that must be there before a language is named."""
+
+_AHEAD = 1.5
+"""How far what tells of a language must be ahead of what tells of the next one before it is named."""
+
+_SHARE = 1.08
+"""Letters of a script for each word in Latin letters from which a text is in that script: they say more."""
+
+_MANY = 12
+"""Letters of a script from which a text is taken to be in it, whatever else stands there."""
+
+
+class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A language as `words/languages.toml` has it: its letters or its commonest words, and what is said in it."""
+
+    name: str
+    words: str = ""
+    letters: str = ""
+    open: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+class _Heard(NamedTuple):
+    """What tells of a language in a text, what tells of the next likely one, and how many words it has in Latin letters."""
+
+    code: str
+    found: int
+    rival: int
+    words: int
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """All languages that are known, by their codes."""
+    from importlib.resources import files  # slow to import, and needed at the first fold only
+
+    table = tomllib.loads((files("foldline._facts") / "words" / "languages.toml").read_text("utf-8"))
+    return msgspec.convert(table, dict[str, Language])
 
 
 def language_of(text: str) -> str:
-    """The English name of the language of a text's prose, or an empty text where that cannot be told."""
+    """The code of the language that a text is most likely in; English where nothing speaks against it, else empty."""
+    heard = _heard(text)
+    return heard.code if heard.found else "en" if text.isascii() else ""
+
+
+def named_language(text: str) -> str:
+    """The English name of the language of a text's prose, or an empty text where that cannot be told for sure."""
+    heard = _heard(text)
+    sure = heard.found >= max(_LEAST, _AHEAD * heard.rival) and heard.found > 0.08 * heard.words
+    return languages()[heard.code].name if sure else ""
+
+
+def script_of(text: str) -> str:
+    """The code of the language whose letters a text is written in; empty for Latin ones."""
+    return "" if text.isascii() else _written(text, len(_latin(text))).code
+
+
+def _heard(text: str) -> _Heard:
     prose = _CODE.sub(" ", text[:_SAMPLE])
-    words = [w.lower() for w in _LATIN.findall(prose) if w.isascii() or w[0] < "\u0250"]
-    for language, letters in _SCRIPTS.items():
-        found = len(letters.findall(prose))
-        if language == "Japanese" and found:
-            found += len(_SCRIPTS["Chinese"].findall(prose))
-        if found >= _LEAST and found / 2 >= 0.35 * (len(words) + found / 2):
-            return language
-    scores = sorted(((sum(w in known for w in words), name) for name, known in _FUNCTION_WORDS.items()), reverse=True)
-    (best, name), (second, _) = scores[0], scores[1]
-    return name if best >= _LEAST and best >= 1.5 * second and best > 0.08 * len(words) else ""
+    words = _latin(prose)
+    if not prose.isascii() and (written := _written(prose, len(words))).code:
+        return written
+    counts = sorted(
+        ((sum(w in known for w in words), -i, code) for i, (code, known) in enumerate(_common())), reverse=True
+    )
+    (best, _, code), (second, _, _) = counts[:2]
+    return _Heard(code, best, second, len(words))
+
+
+def _latin(prose: str) -> list[str]:
+    return [word for word in _WORD.findall(prose.lower()) if word[0] < "\u0250"]
+
+
+def _written(prose: str, words: int) -> _Heard:
+    """The language that a script tells; its rival is what words there are in Latin letters."""
+    for code, letters in _scripts():
+        count = len(letters.findall(prose))
+        if count and (count >= _SHARE * words or count >= _MANY):
+            return _Heard(code, count, int(_SHARE * words / _AHEAD), words)
+    return _Heard("", 0, 0, words)
+
+
+@cache
+def _scripts() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The languages that have letters of their own."""
+    return tuple((code, re.compile(f"[{each.letters}]")) for code, each in languages().items() if each.letters)
+
+
+@cache
+def _common() -> tuple[tuple[str, frozenset[str]], ...]:
+    """The commonest words of the languages that are written in Latin letters; the first wins a tie."""
+    return tuple((code, frozenset(each.words.split())) for code, each in languages().items() if each.words)

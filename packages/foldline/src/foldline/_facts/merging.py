@@ -67,7 +67,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
             todos=tuple(plan.todos),
             passed=passed,
             plan_at=older.plan_at if new.plan_at is None else new.plan_at,
-            repository=later(older.repository, new.repository),
+            repositories=later(older.repositories, new.repositories),
             end=new.end,
         )
     )
@@ -98,7 +98,12 @@ def from_data(data: Mapping[str, Any]) -> Facts:
     if not fields["pieces"]:
         said = (*_older(plain.get("requests"), "user", "said"), *_older(plain.get("notes"), "summary", "summary"))
         fields["pieces"] = tuple(_read(said, Piece))
-    for name, type_ in (("passed", dict[str, int]), ("plan_at", int), ("repository", Repository), ("end", int)):
+    for name, type_ in (
+        ("passed", dict[str, int]),
+        ("plan_at", int),
+        ("repositories", tuple[Repository, ...]),
+        ("end", int),
+    ):
         if (value := _converted(plain.get(name), type_)) is not None:
             fields[name] = value
     return bounded(Facts(**fields))
@@ -127,9 +132,8 @@ def _shifted(facts: Facts, by: int) -> Facts:
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
-    known = facts.repository
-    repository = known if known.settled < 0 else replace(known, settled=known.settled + by)
-    return replace(facts, **fields, passed=passed, plan_at=plan_at, repository=repository, end=facts.end + by)
+    repositories = tuple(r if r.settled < 0 else replace(r, settled=r.settled + by) for r in facts.repositories)
+    return replace(facts, **fields, passed=passed, plan_at=plan_at, repositories=repositories, end=facts.end + by)
 
 
 def _with(old: tuple[F, ...], new: tuple[F, ...]) -> tuple[F, ...]:

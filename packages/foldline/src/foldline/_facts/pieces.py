@@ -21,13 +21,24 @@ class Pieces:
         self._told: list[Piece] = []
         self._of_user: dict[int, list[int]] = {}
 
-    def tell(self, text: str, at: int, part: int, kind: Kind, by: Teller, *, edge: bool = False, used: int = 0) -> None:
+    def tell(
+        self,
+        text: str,
+        at: int,
+        part: int,
+        kind: Kind,
+        by: Teller,
+        *,
+        edge: bool = False,
+        open: bool = False,
+        used: int = 0,
+    ) -> None:
         """Adds a piece; what a call brought is `used` by as many of its literals as are wanted, and so much more."""
         if kind in ("result", "excerpt"):
             used += sum(word in self._wanted for word in literals(text))
         if by == "user":
             self._of_user.setdefault(at, []).append(len(self._told))
-        self._told.append(Piece(text, at, part, by, kind, used, edge))
+        self._told.append(Piece(text, at, part, by, kind, used, edge, open))
 
     def again(self, at: int) -> None:
         """Counts once more what the user said in a message."""

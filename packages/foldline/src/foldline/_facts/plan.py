@@ -38,7 +38,7 @@ class Plan:
             return
         old = self.todos[place]
         status = todo.status if known else old.status
-        self.todos[place] = replace(todo, text=todo.text or old.text, status=status, id=todo.id or old.id)
+        self.todos[place] = replace(todo, text=todo.text or old.text, status=status, id=todo.id or old.id, at=todo.at)
         if _keys(self.todos[place]) != _keys(old):
             self._places = _places(self.todos)
 

@@ -67,14 +67,16 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     results = {result.call_id for message in messages for result in message.results}
     said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages))
     reports = _reports(messages, spans)
-    observed = {at - 1 for at, each in enumerate(spans) if at and any(span.by == "tool" for span in each)}
+    acting = {at - 1 for at, each in enumerate(spans) if at and any(span.by == "tool" for span in each)}
+    acting |= {len(messages) - 1} if acting else set()
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
         new = said.ask(told, at)
         for part, span in enumerate(told):
-            if at in observed and span.by == "agent" and (acting := call_in(span.text)):
-                work.act(acting.call, at)
-                span = Span("agent", acting.words.strip())
+            if at in acting and span.by == "agent" and (act := call_in(span.text)):
+                work.act(act.call, at)
+                reports.discard(at)
+                span = Span("agent", act.words.strip())
             if span.by == "tool" and span.text:
                 work.observe(span.text, at, part)
             elif span.text and (new or not asked(span)):
@@ -94,7 +96,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         todos=tuple(plan.todos),
         passed=work.attempts.passed,
         plan_at=plan.at,
-        repository=work.repository,
+        repositories=work.repositories,
         end=len(messages),
     )
 

@@ -1,20 +1,21 @@
-"""Where the work stands in its git repository, read from the commands that were run and what git answered."""
+"""Where the work stands in its git repositories, read from the commands that were run and what git answered."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 
 from foldline._facts.shell import programs
 from foldline._facts.types import Repository
 from foldline._messages import replace
 
-PULLS = 3
-"""The newest pull requests that are told."""
+PULLS, MOST = 3, 4
+"""The newest pull requests of a repository that are told, and the newest repositories that are known."""
 
 _COMMITTED = re.compile(
     r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )
+_COMMITTED_LINE = re.compile(r"(?m)(?<=\n)(?=^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] )")
 _NO_COMMIT = re.compile(r"nothing to commit|no changes added|nothing added to commit")
 _LOGGED = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
 _SUBJECT = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)
@@ -28,11 +29,51 @@ _MAKING = ("-b", "-B", "-c", "-C", "--create")
 _DETACHED = "detached HEAD"
 
 
-def noted(known: Repository, command: str, answer: str, at: int) -> Repository:
-    """What is known of the repository after a command that succeeded, by what it answered in message `at`."""
-    asked = [args for name, args in programs(command) if name in ("git", "gh", "glab") and args]
-    if not asked:
-        return known
+def noted(known: Sequence[Repository], command: str, where: str, answer: str, at: int) -> tuple[Repository, ...]:
+    """The repositories after a command that succeeded `where` it was run, by what it answered in message `at`."""
+    asked: dict[str, list[list[str]]] = {}
+    for name, args, folder in programs(command, where):
+        if name in ("git", "gh", "glab") and args:
+            asked.setdefault(folder, []).append(args)
+    answers = _COMMITTED_LINE.split(answer)
+    apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
+    for (folder, calls), said in zip(asked.items(), apart if len(asked) > 1 else [answer]):
+        shown = {found["branch"] for found in _COMMITTED.finditer(said)}
+        here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
+        now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
+        known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
+    return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
+
+
+def _place(known: Sequence[Repository], folder: str, branches: Set[str]) -> int:
+    """Which of the repositories a folder is in: one that holds it or lies in it, else the newest where either has no name.
+
+    One that is on none of the `branches` on which was committed is another one.
+    """
+    for i, each in enumerate(known):
+        if each.folder == folder or _within(each.folder, folder) or _within(folder, each.folder):
+            return i
+    nameless = known and (not folder or (len(known) == 1 and not known[0].folder))
+    same = nameless and (not branches or known[-1].branch in {*branches, ""})
+    return len(known) - 1 if same else len(known)
+
+
+def _switches(args: Sequence[str]) -> bool:
+    return args[0] in ("checkout", "switch", "worktree", "branch", "rebase")
+
+
+def _within(folder: str, path: str) -> bool:
+    if not folder:
+        return bool(path) and path[0] not in "/~"
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _shorter(one: str, other: str) -> str:
+    return min(filter(None, (one, other)), key=len, default="")
+
+
+def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) -> Repository:
+    """What is known of a repository after calls of git in it."""
     for branch in (*filter(None, map(_made, asked)), *_ON.findall(answer)):
         known = replace(known, branch=branch)
     shown = list(_COMMITTED.finditer(answer))
@@ -73,9 +114,19 @@ def _shown(answer: str) -> str:
     return f"{found[1][:_HASH]} “{subject.strip()}”"
 
 
-def later(older: Repository, new: Repository) -> Repository:
-    """What is known of the repository when one run of messages followed another."""
+def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repository, ...]:
+    """What is known of repositories when one run of messages followed another."""
+    known = tuple(older)
+    for each in new:
+        here = _place(known, each.folder, {each.branch} - {""})
+        both = _later(known[here], each) if here < len(known) else each
+        known = (*known[:here], *known[here + 1 :], both)
+    return known[-MOST:]
+
+
+def _later(older: Repository, new: Repository) -> Repository:
     return Repository(
+        folder=_shorter(older.folder, new.folder),
         branch=new.branch or older.branch,
         committed=new.committed or older.committed,
         commit=new.commit if new.committed else older.commit,

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from foldline._facts.language import language_of, script_of
 from foldline._facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
@@ -39,9 +40,6 @@ _LITERAL = re.compile(
 
 _NAMED = "¤"
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
-_SAMPLE = 4_000
-"""Characters of a message from which its language is told."""
-
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?\S+")
 """A name and its value."""
 
@@ -65,7 +63,7 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     quoted = False
     for each in said:
         text = each.text
-        spoken = _script(text) or language
+        spoken = script_of(text) or language
         quoted &= not each.apart
         if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
             called = _called(text, spoken)
@@ -128,55 +126,11 @@ def _wide(letter: str) -> bool:
     return letter >= "\u2e80"
 
 
-# --- languages ---
-
-_SCRIPTS = (("ko", "\uac00-\ud7af"), ("ja", "\u3040-\u30ff"), ("zh", "\u4e00-\u9fff"), ("ru", "\u0400-\u04ff"))
-_SCRIPT = tuple((name, re.compile(f"[{letters}]")) for name, letters in _SCRIPTS)
-_OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u2c00-\u2dff\ua000-\uabff]")
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
-
-
-def language_of(text: str) -> str:
-    """The language of a text by its script and its commonest words; English where nothing speaks against it."""
-    text = text[:_SAMPLE]
-    script = _script(text)
-    if script or _OTHER_SCRIPT.search(text):
-        return script
-    words = set(_WORD.findall(text.lower()))
-    count = {name: len(words & known) for name, known in _common()}
-    best = max(count, key=lambda name: count[name])
-    return best if count[best] or text.isascii() else ""
-
-
-def _script(text: str) -> str:
-    """The language that a script tells; half as many letters of it as of Latin ones are enough, for they say more."""
-    if text.isascii():
-        return ""
-    latin = sum(map(str.isascii, text))
-    for name, letters in _SCRIPT:
-        count = len(letters.findall(text))
-        if (count and count * 3 >= latin - count) or count >= 12:
-            return name
-    return ""
-
-
-@cache
-def _common() -> tuple[tuple[str, frozenset[str]], ...]:
-    """The commonest words of the languages that are written in Latin letters; the first wins a tie."""
-    said = ((name, frozenset(_table(name).words.split())) for name in LANGUAGES)
-    return tuple((name, words) for name, words in said if words)
-
-
-# --- cues ---
-
-
 class Table(msgspec.Struct, forbid_unknown_fields=True):
     """A language's file: patterns by what they say of a sentence that holds them, and parts that patterns share."""
 
     cues: dict[str, list[str]]
     parts: dict[str, str] = {}
-    words: str = ""
-    """The commonest words of a language that is written in Latin letters."""
 
 
 class Cues(NamedTuple):

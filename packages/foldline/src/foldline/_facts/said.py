@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable
 
 from foldline._facts.again import taken_back
+from foldline._facts.cues import labels_open, says_open
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import rules_in
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
-from foldline._facts.texts import LONGEST, said_in, sentences
+from foldline._facts.texts import LONGEST, headed, said_in, sentences
 from foldline._facts.types import Kind, Request, Rule
 from foldline._messages import replace
 
@@ -93,10 +94,12 @@ class Said:
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
-        said = list(sentences(read))
-        for i, each in enumerate(said):
+        said = list(headed(read))
+        for i, (under, each) in enumerate(said):
             if report or not each.endswith((":", "：", "…")):
-                self._pieces.tell(each, at, part, kind, "agent", edge=report and i in (0, len(said) - 1))
+                edge = report and i in (0, len(said) - 1)
+                left = report and (labels_open(f"{under}:") or says_open(each) or (edge and each.endswith(("?", "？"))))
+                self._pieces.tell(each, at, part, kind, "agent", edge=edge, open=left)
         self._plan.written(text, at)
 
     def _paste(self, text: str, at: int, part: int) -> None:

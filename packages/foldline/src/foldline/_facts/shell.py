@@ -47,8 +47,7 @@ def touches(command: str) -> Iterator[Touch]:
     where = ""
     for words, outputs, _ in _steps(bare):
         name, args = _program(words)
-        if name == "cd" and args:
-            where = join(where, args[0]) if not _NOT_A_PATH.search(args[0]) else ""
+        where = _entered(where, args) if name == "cd" else where
         for action, path, to in _segment(name, args, outputs):
             yield action, _at(where, path), _at(where, to)
 
@@ -97,13 +96,19 @@ def family(command: str) -> str:
     return " ".join(words[:_FAMILY_WORDS])
 
 
-def programs(command: str) -> Iterator[tuple[str, list[str]]]:
-    """The programs that a command line runs, each with its arguments; of git without the options before its subcommand."""
+def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:
+    """The programs that a command line runs, each with its arguments and the folder that it is in, where that is told.
+
+    Of git the options before its subcommand are left out.
+    """
     for words, _, _ in _steps(without_bodies(command[:_LIMIT])):
         name, args = _program(words)
+        where = _entered(where, args) if name == "cd" else where
+        folder = where
         while name == "git" and args and args[0].startswith("-"):
+            folder = _entered(folder, args[1:]) if args[0] == "-C" else folder
             args = args[2 if args[0] in _GIT_OPTIONS else 1 :]
-        yield name, args
+        yield name, args, folder
 
 
 _GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
@@ -194,6 +199,11 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         yield from (("read", p, "") for p in paths if "/" in p or "." in p)
     elif name in ("curl", "wget"):
         yield from (("written", v, "") for o, v in pairwise(args) if o in ("-o", "-O", "--output") and _is_path(v))
+
+
+def _entered(where: str, args: list[str]) -> str:
+    """The folder that is entered from another one; empty where that is not told."""
+    return normpath(join(where, args[0])) if args and not _NOT_A_PATH.search(args[0]) else ""
 
 
 def _into(source: str, target: str, many: bool) -> str:

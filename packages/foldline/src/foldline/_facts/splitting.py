@@ -13,10 +13,10 @@ BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_`]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*\s*$)")
 _SHORT = re.compile(
-    r"(?:^|[\s(])(?:\w|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|no|ca|bzw|"
+    r"(?:^|[\s(])(?:\w|\d\d|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|no|ca|bzw|"
     r"evtl|ggf|inkl|usw|st|dr|mr|mrs|ms|prof|sr|sra|dll|dsb|min|max|fig|vol)\.$",
     re.IGNORECASE,
 )
@@ -96,12 +96,15 @@ def _parts(block: str) -> Iterator[str]:
     """A block's sentences, without the bullet and the space around them."""
     bullet = BULLET.match(block)
     start = bullet.end() if bullet else 0
-    for end in _END.finditer(block, start):
-        piece = block[start : end.end()]
-        if end.group() == "." and _SHORT.search(piece[-12:]):
-            continue
-        if piece.strip():
-            yield piece.strip()
-        start = end.end()
-    if block[start:].strip():
-        yield block[start:].strip()
+    for end in ends(block, start):
+        if piece := block[start:end].strip():
+            yield piece
+        start = end
+
+
+def ends(line: str, start: int = 0) -> Iterator[int]:
+    """Where the sentences of a line end behind a place, the line's own end last."""
+    for end in _END.finditer(line, start):
+        if end.group() != "." or not _SHORT.search(line[max(start, end.end() - 12) : end.end()]):
+            yield end.end()
+    yield len(line)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
+from foldline._facts.again import said_again
+from foldline._facts.cues import labels_open, says_open
 from foldline._facts.folders import root_of
 from foldline._facts.shell import family
-from foldline._facts.types import Facts, Fault, File
+from foldline._facts.splitting import ends
+from foldline._facts.types import Facts, Fault, File, Todo
 
 NEWEST, NEWEST_SHARE = 24, 0.15
 """Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""
+
+REPORTS = 3
+"""The newest reports whose open points may be open still."""
 
 _PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
 _SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
@@ -26,6 +33,66 @@ def open_faults(facts: Facts) -> Iterator[Fault]:
         tried = _script(fault.key)
         if not tried or all(seen <= fault.seen or done != tried for seen, done in scripts):
             yield fault
+
+
+def open_steps(facts: Facts) -> Iterator[Todo]:
+    """The steps of the plan that are left, without those that the agent forgot: it worked on and closed a turn without them."""
+    touched = max((todo.at for todo in facts.todos), default=0)
+    worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
+    closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
+    asked = max((r.at for r in facts.requests if worked and touched < r.at < worked[-1]), default=0)
+    for todo in facts.todos:
+        forgotten = bool(closing or asked) and not any(said_again(todo.text, p.text) for p in closing)
+        if todo.status in ("pending", "in_progress") and not forgotten:
+            yield todo
+
+
+def left_open(facts: Facts) -> Iterator[str]:
+    """What the newest reports say is open, unless something later says the same: it was done then.
+
+    Of reports before the newest it is what they say under a label, since most of it was done on the way. A question that
+    the user spoke after is answered.
+    """
+    reports = [p for p in facts.pieces if p.kind == "report"]
+    newest = sorted({p.at for p in reports})[-REPORTS:]
+    for piece in reports:
+        if piece.open and piece.at in newest and (piece.at == newest[-1] or labels_open(piece.text)):
+            left = _open_in(piece.text, asking=piece.at > _asked(facts))
+            later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
+            if left and not any(said_again(left, each) for each in later):
+                yield left
+
+
+def _open_in(text: str, *, asking: bool) -> str:
+    """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
+    starts = [0, *ends(text)]
+    said = [text[start:end].strip() for start, end in pairwise(starts)]
+    left = [each for each in said if says_open(each) or (asking and asks(each))]
+    if labels_open(text) or not (left or asks(text)):
+        return text
+    return " ".join(left)
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question."""
+    return text.endswith(("?", "？"))
+
+
+def answered(facts: Facts) -> bool:
+    """Whether the agent closed the turn of the newest request with a report."""
+    return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > _asked(facts)
+
+
+def newest_words(facts: Facts) -> str:
+    """What the agent said or changed last since the newest request; empty where it did neither."""
+    since = [p for p in facts.pieces if p.at > _asked(facts) and p.kind in ("thought", "change")]
+    words = [p for p in since if p.at == since[-1].at and p.kind == "thought"]
+    return (words or since)[-1].text if since else ""
+
+
+def _asked(facts: Facts) -> int:
+    """When the user spoke last."""
+    return max((p.at for p in facts.pieces if p.by == "user"), default=facts.end)
 
 
 def base_of(facts: Facts) -> str:

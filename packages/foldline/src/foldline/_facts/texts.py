@@ -9,9 +9,13 @@ from typing import Any
 import msgspec
 
 from foldline._facts.literals import line_around
+from foldline._facts.splitting import ends
 
 LONGEST = 300
 """Characters of the longest sentence, line or message that is one piece."""
+
+LEAST = 24
+"""Characters of the shortest sentence that is a piece by itself where its line is long."""
 
 FIELDS = 90
 """Characters of fields of a record that are one piece."""
@@ -20,9 +24,9 @@ MOST_FIELDS = 60
 MOST_LINES = 14
 """Pieces that are made of one record, and of one output."""
 
-_STOP = re.compile(r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)[\"'”’)\]*`]{0,2}\s+(?=[^\sa-z])|(?<=[。！？])\s*")
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
+_ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
 _ROW = re.compile(r"^\|(.+)\|$")
 _RULE = re.compile(r"[\s|:=*_-]+$")
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -38,12 +42,18 @@ _CODE = 200
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences and lines of a text, verbatim but for the marks of lists; headings go before what they head."""
+    return (each for _, each in headed(text))
+
+
+def headed(text: str) -> Iterator[tuple[str, str]]:
+    """The sentences and lines of a text, each with the heading or the line over the list that it stands under."""
     heading, block, fence = "", list[str](), ""
+    under, whole = "", False
     for line in text.splitlines():
         if found := _FENCE.match(line):
             if fence:
                 if 0 < sum(map(len, block)) <= _CODE:
-                    yield " ; ".join(block)
+                    yield under, " ; ".join(block)
                 block, fence = [], ""
             else:
                 fence = found[1]
@@ -56,14 +66,17 @@ def sentences(text: str) -> Iterator[str]:
             continue
         if (found := _HEADING.match(line)) or (len(line) <= _LEAD and line.endswith((":", "："))):
             heading = ((found[1] or found[2]) if found else line).strip(" :：*-")
+            under, whole = heading, found is not None
             continue
+        if not (heading or whole or _ITEM.match(line)):
+            under = ""
         line = _MARKS.sub("", line)
         if row := _ROW.match(line):
             line = " – ".join(cell.strip() for cell in row[1].split("|") if cell.strip())
         if heading and len(heading) <= 60:
             line = f"{heading}: {line}"
         heading = ""
-        yield from parted(line)
+        yield from ((under, each) for each in parted(line))
 
 
 def said_in(words: str) -> list[str]:
@@ -76,13 +89,11 @@ def parted(line: str) -> Iterator[str]:
     if len(line) <= _WHOLE:
         yield line
         return
-    start, last = 0, len(line)
-    for found in _STOP.finditer(line):
-        if found.start() - start >= 24:
-            yield from _cut(line[start : found.start()].strip())
-            start = found.end()
-    if start < last:
-        yield from _cut(line[start:].strip())
+    start = 0
+    for end in ends(line):
+        if end - start >= LEAST or end == len(line):
+            yield from _cut(line[start:end].strip())
+            start = end
 
 
 def _cut(text: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ _FRAME = re.compile(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = re.compile(r"(?:\*\*\d+\*\* )?> (.+)")
 _TURN = re.compile(r"\*\*\d+\*\* ")
 _ERROR = re.compile(r"open error: `(.*?)` → (.+)")
+_GIT = re.compile(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _FOLDER = re.compile(r"([^;{}]*)\{([^}]*)\}")
 _STATES: dict[str, FileState] = {
@@ -36,7 +37,9 @@ def facts_of_page(text: str) -> Facts:
     said = [*_said(task), *(piece for line in lines["What happened"] for piece in _pieces(line))]
     faults = (_ERROR.match(line) for line in open_now)
     todos = (line for line in open_now if line.startswith("[ ] "))
-    rest = (line for line in open_now if not line.startswith(("[ ] ", "open error: ", "last run: ", "git: ")))
+    rest = (
+        line for line in open_now if not line.startswith(("[ ] ", "open error: ", "last run: ", "git: ", "git in "))
+    )
     said += [Piece(line, 0, len(said) + i, "agent", "report") for i, line in enumerate(rest)]
     return Facts(
         requests=(Request(task),) if task else (),
@@ -45,18 +48,18 @@ def facts_of_page(text: str) -> Facts:
         faults=tuple(Fault(f[2], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(file for line in lines.get("Files", ()) for file in _files(line.removeprefix("- "))),
-        repository=next((_repository(line) for line in open_now if line.startswith("git: ")), Repository()),
+        repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),
         end=1,
     )
 
 
-def _repository(line: str) -> Repository:
+def _repository(folder: str | None, line: str) -> Repository:
     """Where a repository stood; what was changed since is told by the files."""
-    told = line.removeprefix("git: ").split("; ")
+    told = line.split("; ")
     known = {name: text.removeprefix(name) for text in told for name in _KNOWN if text.startswith(name)}
     commit, pushed, _ = known.get("last commit ", "").partition(", pushed")
     pulls = tuple(known.get("opened ", "").split(", ")) if "opened " in known else ()
-    return Repository(known.get("on branch ", ""), bool(commit), commit, bool(pushed), pulls)
+    return Repository(folder or "", known.get("on branch ", ""), bool(commit), commit, bool(pushed), pulls)
 
 
 def _said(task: str) -> list[Piece]:

@@ -18,6 +18,7 @@ _PATH_KEYS = (
     "absolute_path", "relative_path", "notebook_path", "TargetFile", "AbsolutePath",
 )  # fmt: skip
 _COMMAND_KEYS = ("command", "cmd", "CommandLine", "commandLine", "shell_command", "bash_command", "script")
+_FOLDER_KEYS = ("workdir", "cwd", "working_directory", "Cwd", "dir_path", "directory")
 _EDIT_KEYS = frozenset({
     "old_string", "new_string", "oldText", "newText", "old_str", "new_str", "old_text", "new_text", "edits", "diff",
     "replacement", "insert_line", "search", "new_source", "code_edit", "old_content", "patch",
@@ -80,6 +81,8 @@ class Action(Value, frozen=True, omit_defaults=True):
 
     touches: tuple[Touch, ...] = ()
     command: str = ""
+    where: str = ""
+    """The folder in which the command is run, where the call says so."""
     plan: Plan | None = None
     words: str = ""
     """The strings among the arguments, without their keys, which every call of the tool repeats."""
@@ -104,7 +107,8 @@ def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
     if patch and not any(isinstance(arguments.get(k), str) for k in _PATH_KEYS):
         return Action(touches=tuple(patch_actions(patch)))
     if command := _command(arguments):
-        return Action(touches=tuple(touches(command)), command=command, shell_only=True)
+        where = next((v for k in _FOLDER_KEYS if isinstance(v := arguments.get(k), str)), "")
+        return Action(touches=tuple(touches(command)), command=command, where=where, shell_only=True)
     return Action(touches=tuple(_file_actions(arguments, words)))
 
 

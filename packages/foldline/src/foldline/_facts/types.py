@@ -96,8 +96,8 @@ class Piece(Value, frozen=True, omit_defaults=True):
     """The least that is told or left out: a short message, a sentence, a call, a few fields of what it brought.
 
     Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
-    literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `times` how often
-    it was said.
+    literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `open` that it says what
+    is open or next, `times` how often it was said.
     """
 
     text: str
@@ -107,12 +107,15 @@ class Piece(Value, frozen=True, omit_defaults=True):
     kind: Kind = "said"
     used: int = 0
     edge: bool = False
+    open: bool = False
     times: int = 1
 
 
 class Repository(Value, frozen=True, omit_defaults=True):
-    """Where the newest work stands in its repository; what was changed behind the message `settled` is not committed."""
+    """Where the newest work stands in a repository; what was changed behind the message `settled` is not committed."""
 
+    folder: str = ""
+    """Where it is, as the commands name it; empty where they do not."""
     branch: str = ""
     committed: bool = False
     commit: str = ""
@@ -139,7 +142,8 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """When each kind of command last succeeded, which closes the errors of its kind."""
     plan_at: int | None = None
     """When a plan was last written whole: what an older plan held is no longer planned."""
-    repository: Repository = Repository()
+    repositories: tuple[Repository, ...] = ()
+    """In the order in which they were worked in last."""
     end: int = 0
 
     def data(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Work:
         """`edge` is how many characters are read of an answer's head, and of its tail."""
         self.trails = Trails()
         self.attempts = Attempts()
-        self.repository = Repository()
+        self.repositories: tuple[Repository, ...] = ()
         self._pieces = pieces
         self._plan = plan
         self._edge = edge
@@ -113,7 +113,7 @@ class Work:
         if ended.command:
             self.attempts.ran(ended.source, ended.outcome, end.note, at)
         if ended.command and not end.failed:
-            self.repository = noted(self.repository, ended.command, ended.answer, at)
+            self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
         if end.failed and end.fault and not ended.looks:
             self.attempts.failed(Fault(end.fault, ended.source[:_SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:

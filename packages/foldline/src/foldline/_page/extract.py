@@ -14,7 +14,7 @@ from foldline._facts.speech import clean
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Message, Summary
 from foldline._page.choosing import candidates, choose, settled, terms
-from foldline._page.lines import files, rules, state, task
+from foldline._page.lines import ending, files, rules, state, task
 from foldline._page.quoting import safe, shorten, wanted
 from foldline._page.timeline import FRAME, Timeline
 from foldline._tokens.estimate import estimate
@@ -64,7 +64,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     standing = rules(facts, brief.after)
     if budget >= SMALL:
         page.add("Rules that stand", binding(standing, int(budget * min(RULES, budget / RULES_FROM)), facts.end))
-    page.fill("State", [f"- {safe(text)}" for text in state(facts)], int(budget * STATE))
+    ends = ending(facts) if budget >= SMALL and not brief.after else ()
+    page.fill("State", [f"- {safe(text)}" for text in (*state(facts), *ends)], int(budget * STATE))
     page.add("Files", _files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))

@@ -7,11 +7,18 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from foldline._facts.again import said_again
-from foldline._facts.cues import leaves_open
 from foldline._facts.folders import grouped
 from foldline._facts.shell import only_looks
-from foldline._facts.standing import base_of, changed_files, open_faults
+from foldline._facts.standing import (
+    answered,
+    asks,
+    base_of,
+    changed_files,
+    left_open,
+    newest_words,
+    open_faults,
+    open_steps,
+)
 from foldline._facts.types import Command, Facts, File, Repository, Request, Rule
 from foldline._messages import replace
 from foldline._tokens.estimate import estimate
@@ -27,9 +34,6 @@ LATELY = 12
 
 SINCE = 6
 """The newest files that are named of those that were changed since the newest commit."""
-
-REPORTS = 3
-"""The newest reports whose open points may be open still."""
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -55,7 +59,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         return Task([])
     chain: list[Request] = []
     for request in reversed(facts.requests):
-        if request.text.endswith(("?", "？")) and not telling(request.text):
+        if asks(request.text) and not telling(request.text):
             continue
         chain.insert(0, request)
         if telling(request.text) or len(chain) == CHAIN:
@@ -92,27 +96,41 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
 
 
 def state(facts: Facts) -> Iterator[str]:
-    """What is open: the steps of the plan, errors, how the newest checks ended, and where the repository stands."""
-    for todo in facts.todos:
-        if todo.status in ("pending", "in_progress"):
-            yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
-    yield from _left_open(facts)
-    for fault in open_faults(facts):
-        yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}"
+    """How the newest checks ended and where the repository stands, then what is open."""
     changed = max((file.seen for file in changed_files(facts)), default=-1)
     for check in [c for c in facts.commands if c.note and c.seen >= changed and _checks(c)][-2:]:
         yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
-    if line := repository(facts):
-        yield f"git: {line}"
+    several = len(facts.repositories) > 1
+    for each in facts.repositories:
+        if line := repository(facts, each):
+            yield f"git in {each.folder or 'the working folder'}: {line}" if several else f"git: {line}"
+    yield from _left(facts)
 
 
-def repository(facts: Facts) -> str:
-    """Where the work stands in its repository, and what was changed since the newest commit; empty where nothing tells."""
-    known = facts.repository
-    if known == Repository():
-        return ""
+def ending(facts: Facts) -> Iterator[str]:
+    """Whether the newest request is answered, where it was said once: at what the agent is, or that nothing is open."""
+    if not facts.requests or facts.requests[-1].times > 1:
+        return
+    if not answered(facts):
+        newest = newest_words(facts)
+        yield "the last request is not answered yet" + (f"; newest: {cut(newest, 240)}" if newest else "")
+    elif not any(_left(facts)):
+        yield "the last request is answered, and the report leaves nothing open"
+
+
+def _left(facts: Facts) -> Iterator[str]:
+    """What is open: errors, the steps of the plan, what the agent said last is left."""
+    for fault in open_faults(facts):
+        yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}"
+    for todo in open_steps(facts):
+        yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
+    yield from (f"asked the user: {left}" if asks(left) else left for left in left_open(facts))
+
+
+def repository(facts: Facts, known: Repository) -> str:
+    """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
     commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
-    since = _changed_since(facts, known.settled)
+    since = _changed_since(facts, known)
     names = ", ".join(since[-SINCE:]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
@@ -128,29 +146,21 @@ def repository(facts: Facts) -> str:
     )
 
 
-def _changed_since(facts: Facts, at: int) -> list[str]:
-    """The files that were changed behind a message, as they are called in the folder that most of them share."""
+def _changed_since(facts: Facts, known: Repository) -> list[str]:
+    """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
-    changed = [file.path.removeprefix(root) for file in changed_files(facts) if file.seen > at]
-    return [path for path in changed if not (root and path.startswith(("/", "~")))]
+    since = [file.path for file in changed_files(facts) if file.seen > known.settled]
+    if len(facts.repositories) > 1:
+        since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
+        return [path.removeprefix(f"{known.folder}/") for path in since]
+    paths = [path.removeprefix(root) for path in since]
+    return [path for path in paths if not (root and path.startswith(("/", "~")))]
 
 
 def _checks(command: Command) -> bool:
     """Whether a command tried something, and its output says how that ended as its outcome does."""
     told = _CHECK.search(command.note) and (command.outcome == "ok" or not _PASSED.search(command.note))
     return bool(told) and not only_looks(command.text)
-
-
-def _left_open(facts: Facts) -> Iterator[str]:
-    """What the newest reports say is open, unless something later says the same: it was done then."""
-    reports = [p for p in facts.pieces if p.kind == "report"]
-    newest = sorted({p.at for p in reports})[-REPORTS:]
-    for piece in reports if newest else ():
-        said = leaves_open(piece.text) if piece.at == newest[-1] else leaves_open(piece.text, labelled=True)
-        if piece.at in newest and said:
-            later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
-            if not any(said_again(piece.text, each) for each in later):
-                yield piece.text
 
 
 def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from foldline._facts.language import language_of
+from foldline._facts.language import named_language
 from foldline._facts.reading import user_words
 from foldline._facts.speakers import spoken
 from foldline._facts.speech import is_summary
@@ -112,7 +112,7 @@ def _named(claims: Sequence[str]) -> str:
 def _unsupported(text: str, user: Sequence[str]) -> list[str]:
     """What a text says of the user without one telling word that the user used; nothing where they write two languages."""
     spoken = "\n".join(user)
-    if language_of(text) != language_of(spoken):
+    if named_language(text) != named_language(spoken):
         return []
     known = {word[:_STEM].casefold() for word in _TELLING.findall(spoken)}
     claims = ((claim, {word[:_STEM].casefold() for word in _TELLING.findall(claim)}) for claim in ascribed(text))
@@ -153,21 +153,21 @@ def _sealed(message: Message) -> bool:
 
 def spoken_in(messages: Sequence[Message], facts: Facts) -> list[str]:
     """The languages of the conversation, the user's first, as far as they can be told."""
-    user = language_of("\n".join(r.text for r in reversed(facts.requests)))
+    user = named_language("\n".join(r.text for r in reversed(facts.requests)))
     replies = (m.text for m in reversed(messages) if m.role == "assistant")
-    assistant = language_of("\n".join(replies))
+    assistant = named_language("\n".join(replies))
     return list(dict.fromkeys(filter(None, (user, assistant))))
 
 
 def language_for(messages: Sequence[Message]) -> str:
     """The language that a summary of messages should have: the user's, as far as it can be told."""
-    return language_of("\n".join(reversed([*user_words(messages)])))
+    return named_language("\n".join(reversed([*user_words(messages)])))
 
 
 def _changed(text: str, messages: Sequence[Message], facts: Facts) -> str:
     prose = re.sub(r"(?m)^#+ .*$", "", text)
     spoken = spoken_in(messages, facts)
-    written = language_of(prose)
+    written = named_language(prose)
     if not spoken or not written or written in spoken:
         return ""
     return f"the summary is in {written}, the conversation in {spoken[0]}"
