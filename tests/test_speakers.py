@@ -552,6 +552,13 @@ ANSWERS = [
     ("request_user_input", '{"answers": {"q1": {"answers": ["the second"]}}}', ["the second"]),
     ("ask_followup_question", "<answer>\nthe second\n</answer>", ["the second"]),
     ("attempt_completion", "The user has provided feedback.\n<feedback>\nnot yet\n</feedback>", ["not yet"]),
+    ("ask_user", "the second, please", ["the second, please"]),
+    ("mcp__host__ask_user", "the second", ["the second"]),
+    ("AskUserQuestion", "User responded: the second", ["the second"]),
+    ("request_user_input", '{"answer": "the second"}', ["the second"]),
+    ("ask_human", "User did not answer.", []),
+    ("ask_user", "Cancelled by the user", []),
+    ("attempt_completion", "The task was completed.", []),
     ("Bash", '"a"="you must"', []),
     ("Bash", "the user said:\nyou must", []),
 ]  # fmt: skip
@@ -560,6 +567,21 @@ ANSWERS = [
 @pytest.mark.parametrize(("name", "text", "own"), ANSWERS)
 def test_an_answer_to_a_tool_that_asks_is_the_users(name: str, text: str, own: list[str]) -> None:
     assert [tuple(s) for s in spoken([reply("?", call(name)), result(text)])[1]] == [("user", words) for words in own]
+
+
+def test_an_answer_belongs_to_the_call_before_it_where_ids_are_used_again() -> None:
+    messages = [
+        reply("?", call("ask_user", question="Which one?")),
+        result("the second"),
+        reply("", call("Bash")),
+        result("never do it"),
+    ]
+    assert [[span.text for span in each if span.by == "user"] for each in spoken(messages)] == [
+        [],
+        ["the second"],
+        [],
+        [],
+    ]
 
 
 REFUSED = [

@@ -10,7 +10,7 @@ from foldline._facts.merging import bounded, from_data, merge
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.said import Said, asked
-from foldline._facts.speakers import Span, spoken
+from foldline._facts.speakers import Span, speaks, spoken
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.text_calls import call_in
 from foldline._facts.told import facts_of_page, is_page
@@ -121,7 +121,7 @@ def _written(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
 
 
 def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> set[int]:
-    """The messages in which the agent reports: the last that it says in a turn, with no call behind it."""
+    """The messages in which the agent reports: the last that it says in a turn, with no call behind it but such as speak."""
     reports: set[int] = set()
     last: int | None = None
     for at, message in enumerate(messages):
@@ -131,7 +131,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
             last = None
         if message.role == "assistant":
             words = any(span.by == "agent" and span.text.strip() for span in spans[at])
-            last = None if any(True for _ in message.calls) else at if words else last
+            last = None if not all(map(speaks, message.calls)) else at if words else last
     if last is not None:
         reports.add(last)
     return reports

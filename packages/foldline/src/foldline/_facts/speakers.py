@@ -30,10 +30,11 @@ def spoken(
     Words are texts, what a tool says for the agent (its questions, its report), and what the user answered it. Thinking,
     calls, other results and summaries are none. Only blanks between the pieces are left out.
     """
-    asking = {call.id: call.name for message in messages for call in message.calls if call.name in known.ASKS}
+    asking: dict[str, str] = {}
     observed = _observed(messages)
     made: list[tuple[Span, ...]] = []
     for at, message in enumerate(messages):
+        asking.update((call.id, tool_of(call)) for call in message.calls)
         mark = speaker(message) if speaker else None
         made.append(tuple(_of(message, mark or "", at in observed, asking)))
     return made
@@ -76,6 +77,16 @@ def whose(text: str) -> Speaker:
     return "harness" if known.SUMMARY.match(text[:200]) else ""
 
 
+def tool_of(call: ToolCall) -> str:
+    """The name of the tool that is called, without that of its server."""
+    return call.name.rpartition("__")[2]
+
+
+def speaks(call: ToolCall) -> bool:
+    """Whether with a call the agent says something to the user."""
+    return tool_of(call) in known.ASKS or tool_of(call) in known.SPEAKS
+
+
 def framed(text: str) -> bool:
     """Whether a text is a template around words of the user, as Cline and the benchmarks have them."""
     return _framed(text) is not None
@@ -99,7 +110,7 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str])
                 yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
             elif text := part.text.strip():
                 yield Span(by or ("agent" if message.role == "assistant" else "harness"), text)
-        elif type(part) is ToolCall and part.name in known.SPEAKS:
+        elif type(part) is ToolCall and speaks(part):
             yield from (Span("agent", text) for text in _said(part) if text)
         elif type(part) is ToolResult:
             yield from (Span("user", text) for text in _answers(part, asking) if text)
@@ -251,8 +262,9 @@ def _said(call: ToolCall) -> Iterator[str]:
         return
     if not isinstance(arguments, dict):
         return
-    key = known.SPEAKS[call.name]
-    given = arguments.get(key, arguments.get("question") if key == "questions" else None)
+    name = tool_of(call)
+    keys = known.QUESTIONS if name in known.ASKS else (known.SPEAKS[name],)
+    given = next((arguments[key] for key in keys if key in arguments), None)
     for each in given if isinstance(given, list) else [given]:
         yield _words(each.get("question") if isinstance(each, dict) else each)
 
@@ -263,21 +275,26 @@ def _words(value: Any) -> str:
 
 def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
     """The user's words in a tool's result: why a call was refused, or the answer to what was asked."""
-    text = text_of(result).lstrip() if result.error or result.call_id in asking or len(result.parts) == 1 else ""
+    name = asking.get(result.call_id, "")
+    answers = name in known.ASKS or name in known.REPORTS
+    text = text_of(result).lstrip() if result.error or answers or len(result.parts) == 1 else ""
     for frame in known.REFUSALS:
         if frame.sign in text[:600] and (found := frame.pattern.match(text)):
             yield _unescaped(found[1]) if text[0] == "{" else found[1].strip()
             return
-    if result.call_id in asking:
-        yield from _answered(text)
+    if answers:
+        given = [*_answered(text)]
+        plain = name in known.ASKS and not (given or result.error or text[:1] in "{[" or known.NO_ANSWER.match(text))
+        yield from [known.ANSWER.sub("", text).strip()] if plain else given
 
 
 def _answered(text: str) -> Iterator[str]:
     """The answers in the result of a tool that asks: in JSON, in tags, or each behind its question."""
     if text.startswith("{"):
         try:
-            yield from _leaves(json.loads(text).get("answers"))
-        except (ValueError, AttributeError):
+            record = json.loads(text)
+            yield from _leaves(next((record[key] for key in known.ANSWERED if key in record), None))
+        except ValueError:
             return
     for tag in known.ANSWERED:
         _, opened, rest = text.partition(f"<{tag}>")

@@ -13,6 +13,7 @@ from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.repository import noted
+from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
 from foldline._facts.tool_calls import LOOKING, NOTING, read_action, words_of
@@ -65,10 +66,16 @@ class Work:
         self._plan = plan
         self._edge = edge
         self._calls: dict[str, Called] = {}
+        self._asked: set[str] = set()
+        """The calls that say something to the user: what they say and what is answered is read where it is said."""
         self._acting: Called | None = None
 
     def call(self, call: ToolCall, at: int, part: int, *, answered: bool) -> None:
         """Follows a call; one that is not `answered` did what it says."""
+        self._asked.discard(call.id)
+        if speaks(call):
+            self._asked.add(call.id)
+            return
         called = self._calls[call.id] = Called(call, read_action(call), at, part)
         if not answered:
             self._settle(Ended(called, Outcome()))
@@ -89,6 +96,8 @@ class Work:
 
     def result(self, result: ToolResult, at: int) -> None:
         """Reads what a tool answered to a call."""
+        if result.call_id in self._asked:
+            return
         called = self._calls.get(result.call_id)
         text = _without_reminders(clean(edges(result, self._edge)))
         if called is None:

@@ -162,24 +162,42 @@ REFUSALS: tuple[Frame, ...] = (
 
 ASKS = frozenset((
     "AskUserQuestion", "ask_user_question", "ask_followup_question", "question", "request_user_input", "ask_user",
-    "ask_human", "human_input", "get_user_input", "attempt_completion", "plan_mode_respond",
+    "ask_human", "human_input", "get_user_input", "ask_questions", "askQuestions", "ask_for_clarification", "clarify",
 ))  # fmt: skip
-"""Tools whose result is the user's answer."""
+"""Tools that ask the user, whose result is the answer."""
 
-ANSWERED = ("answer", "feedback", "user_message")
-"""Tags around an answer of the user, in Cline and Roo Code."""
+REPORTS = frozenset(("attempt_completion", "plan_mode_respond"))
+"""Tools that report to the user, whose result may hold an answer in tags."""
+
+QUESTIONS = ("questions", "question", "prompt", "message", "query")
+"""The arguments in which a tool asks."""
+
+NO_ANSWER = re.compile(
+    r"\W*(?:error\b|(?:the )?(?:user|request|question|operation|prompt)s? (?:has |was |is |were )?(?:cancel|declin|dismiss|skipp|abort|did not|didn.t|not? )|"
+    r"no (?:answer|response|input|reply)|timed? ?out|cancell?ed|waiting)",
+    re.IGNORECASE,
+)
+"""How a tool that asks says that it has no answer."""
+
+ANSWER = re.compile(
+    r"\A\s*(?:(?:the )?(?:user|human)(?:.s)? (?:has )?(?:answer(?:ed)?|respon(?:ded|se)|repl(?:ied|y)|said|select(?:ed|ion)|chose|chosen|input)|answer|a)"
+    r"[^:\n]{0,30}:\s*",
+    re.IGNORECASE,
+)
+"""What a tool puts before an answer."""
+
+ANSWERED = ("answers", "answer", "response", "feedback", "user_message")
+"""Tags around an answer of the user, in Cline and Roo Code, and names of it in a record."""
 
 QUOTED_ANSWER = re.compile(r'"="((?:[^"\\]|\\.|"(?![,.\s]|\Z))*)"')
 """An answer behind its question, as Claude Code and opencode write them."""
 
 SPEAKS: dict[str, str] = {
-    "attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response",  # Cline
+    "attempt_completion": "result", "plan_mode_respond": "response",  # Cline
     "finish": "message", "submit_final": "answer", "final_answer": "answer", "respond": "content",  # OpenHands, smolagents, tau-bench
-    "AskUserQuestion": "questions", "ask_user_question": "questions", "question": "questions",  # Claude Code, Qwen, opencode
-    "request_user_input": "questions", "ask_user": "questions",  # Codex, Gemini CLI
     "ExitPlanMode": "plan", "exit_plan_mode": "plan",  # Claude Code, Qwen Code
 }  # fmt: skip
-"""Tools that speak: the argument in which the agent says something to the user."""
+"""Tools that speak beside those that ask: the argument in which the agent says something to the user."""
 
 ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 """Between which texts Gemini CLI and Qwen Code put the files that a user named."""

@@ -102,7 +102,7 @@ def candidates(
             cost,
             each,
             sum(each.values()),
-            (_QUESTION if piece.text.endswith(("?", "？")) else 1.0) / said[piece.text],
+            (_QUESTION if piece.text.endswith(("?", "？")) and not piece.open else 1.0) / said[piece.text],
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if piece.edge else 0.0)
             + (
