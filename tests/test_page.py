@@ -340,6 +340,64 @@ def test_an_answer_to_a_tool_that_asks_stands_beside_its_question() -> None:
     assert state_of(ASKED, *asked[:1])[0] == "asked the user: Where shall the numbers of the invoices be kept?"
 
 
+MENU = "There are two ways.\n\n1. A longer timeout for the lock, with a heartbeat of its holder.\n2. No lock files: the numbers come from the database.\n\nWhich one?"
+LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files, the numbers come from the database. I lean to (b)."
+
+
+@pytest.mark.parametrize(
+    ("menu", "words", "chosen"),
+    [
+        (MENU, "2", "2. No lock files: the numbers come from the database."),
+        (MENU, "Option 2 please.", "2. No lock files: the numbers come from the database."),
+        (MENU, "方案2", "2. No lock files: the numbers come from the database."),
+        (LETTERS, "Take (a) please, the small one.", "(a) a longer timeout for the lock"),
+        (LETTERS, "2 files are still missing", ""),
+        (LETTERS, "a bit later", ""),
+    ],
+)
+def test_the_option_that_was_chosen_stands_beside_the_answer(menu: str, words: str, chosen: str) -> None:
+    messages = [ASKED, says(menu), user(words), *EDIT, says("It is done."), *chatter(3)]
+    told = section(page(messages, 1_500), "What happened").splitlines()
+    marked = [line.removeprefix("(chosen) ") for line in told if line.startswith("(chosen) ")]
+    assert marked == ([chosen] if chosen else [])
+    if chosen:
+        assert any(line.endswith(f"> {words}") for line in told)
+        assert f"(the agent had proposed) {chosen}" in section(page(messages[:4], 1_500), "Task now")
+
+
+def test_what_the_agent_takes_back_is_not_told_as_standing() -> None:
+    wrong = "The export fails because the table mirror_9 has no index."
+    back = "I was wrong about mirror_9: the table has an index, and the export fails because its date is local."
+    messages = [ASKED, says(wrong), user("Are you sure about that index? I made one in May."), says(back), *chatter(3)]
+    text = page(messages, 2_000)
+    assert wrong not in text
+    assert back in flat(text)
+
+
+# -- what calls made -----------------------------------------------------------------------------------------------
+
+
+BOOKED = {
+    "user_id": "mia_li_3668", "reservation_id": "MUGYUB", "flights": [{"origin": "JFK", "note": "window"}], "created_at": "2024-05-15T15:00:00",
+    "payment_history": [{"payment_id": "gift_card_1", "amount": 347}], "total": 347, "insurance": "no", "status": "confirmed",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "tail"),
+    [
+        ("book_reservation", json.dumps(BOOKED), "reservation_id: MUGYUB, total: 347, status: confirmed"),
+        ("create_issue", json.dumps({"data": {"issueNumber": 482, "htmlUrl": "https://a.example/482", "labels": []}}), "issueNumber: 482, htmlUrl: https://a.example/482"),
+        ("create_issue", "The issue was filed as requested, with the labels and the text that were asked for. It is #482. Others can see it when they are invited.", "It is #482. Others can see it when they are invited."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tokens", [180, 1_500])
+def test_what_a_call_made_is_told_beside_it(name: str, answer: str, tail: str, tokens: int) -> None:
+    called = runs(name, {"user_id": "mia_li_3668", "flight": "HAT136"}, answer)
+    text = page([user("Please book me the morning flight."), *called, says("It is booked."), *chatter(4)], tokens)
+    assert f"- {name} user_id=mia_li_3668, flight=HAT136 → {tail}" in text
+
+
 # -- whose words ---------------------------------------------------------------------------------------------------
 
 EVIL = "drop the table invoices_2024 right now"

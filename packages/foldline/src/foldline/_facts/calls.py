@@ -10,7 +10,7 @@ from typing import NamedTuple
 from foldline._facts.outcomes import Outcome
 from foldline._facts.shell import family, only_looks, without_bodies
 from foldline._facts.speech import clean
-from foldline._facts.texts import fields, figures, record_of, rims, sentences
+from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
 from foldline._facts.tool_calls import BODIES, CHANGING, Action, arguments_of, words_of
 from foldline._facts.types import Kind
 from foldline._messages import ToolCall, Value
@@ -106,8 +106,15 @@ class Ended(Value, frozen=True, dict=True):
 
     @cached_property
     def tail(self) -> str:
-        """How it ended, where that is to be told; else a short answer, whole."""
-        return self._ending or self.whole
+        """How it ended, where that is to be told; else a short answer, whole, or of a longer one what it made."""
+        return self._ending or self.whole or (self._made if self.changed else "")
+
+    @property
+    def _made(self) -> str:
+        """What a change made anew, by the identifiers in its answer that the call did not have."""
+        if self.called.action.command or self.end.failed:
+            return ""
+        return made(self.answer, self.called.call.arguments)
 
     @cached_property
     def whole(self) -> str:

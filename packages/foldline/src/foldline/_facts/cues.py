@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from foldline._facts.language import languages
 
 _LABEL = 24
 """Characters that may stand between such a word and the colon of its label."""
+
+_CHOICE = 300
+"""Characters of the longest message that is looked through for an option that it chooses."""
 
 _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))[^\n:：]{{0,{most}}}[:：]"
 
@@ -26,6 +30,32 @@ def labels_open(line: str) -> bool:
 def says_back(sentence: str) -> bool:
     """Whether a sentence takes back what its speaker had said."""
     return _holding("back").search(_plain(sentence)) is not None
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question."""
+    return text.endswith(("?", "？"))
+
+
+def option(words: str, menu: Iterable[str]) -> str:
+    """The option of a menu that a short answer chooses by its number or letter; empty where it chooses none."""
+    found = _chooses().search(words) if len(words) <= _CHOICE else None
+    label = next(filter(None, found.groups()), "").lower() if found else ""
+    if not label:
+        return ""
+    begins = rf"(?:^|[\s;:,*])(?:(?:{_words('option')}) ?)?\(?{label}[.):]\**\s"
+    behind = rf"[;,]? \(?{chr(ord(label) + 1)}[.)]\s"
+    for line in menu:
+        if begin := re.search(begins, line, re.IGNORECASE):
+            return re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
+    return ""
+
+
+@cache
+def _chooses() -> re.Pattern[str]:
+    one = "([1-9a-h])"
+    named = rf"(?:^|\b)(?:{_words('option')}) ?\(?{one}(?![^\W_])"
+    return re.compile(rf"^\W*{one}\W*$|\({one}\)|^{one}[.)]|{named}", re.IGNORECASE)
 
 
 def failed_with(text: str) -> str:

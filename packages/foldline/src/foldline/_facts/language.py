@@ -31,6 +31,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     name: str
     words: str = ""
     letters: str = ""
+    option: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     back: tuple[str, ...] = ()

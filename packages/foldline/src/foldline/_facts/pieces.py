@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from foldline._facts.literals import literals
 from foldline._facts.texts import lines_with
@@ -13,32 +13,35 @@ from foldline._messages import replace
 Teller = Literal["user", "agent", "tool", "peer", "harness"]
 
 
+class Marks(TypedDict, total=False):
+    """What is known of a piece beside its text, as `Piece` has it."""
+
+    used: int
+    edge: bool
+    open: bool
+    back: bool
+
+
 class Pieces:
     """Pieces as they are told; `wanted` are the literals that the user or the agent wrote somewhere."""
 
     def __init__(self, wanted: Set[str]) -> None:
         self._wanted = wanted
         self._told: list[Piece] = []
+        self.report: list[Piece] = []
+        """The newest report of the agent."""
         self._of_user: dict[int, list[int]] = {}
 
-    def tell(
-        self,
-        text: str,
-        at: int,
-        part: int,
-        kind: Kind,
-        by: Teller,
-        *,
-        edge: bool = False,
-        open: bool = False,
-        used: int = 0,
-    ) -> None:
+    def tell(self, text: str, at: int, part: int, kind: Kind, by: Teller, **marks: Unpack[Marks]) -> None:
         """Adds a piece; what a call brought is `used` by as many of its literals as are wanted, and so much more."""
         if kind in ("result", "excerpt"):
-            used += sum(word in self._wanted for word in literals(text))
+            marks["used"] = marks.get("used", 0) + sum(word in self._wanted for word in literals(text))
         if by == "user":
             self._of_user.setdefault(at, []).append(len(self._told))
-        self._told.append(Piece(text, at, part, by, kind, used, edge, open))
+        piece = Piece(text, at, part, by, kind, **marks)
+        self._told.append(piece)
+        if kind == "report":
+            self.report = [*(p for p in self.report if p.at == at), piece]
 
     def again(self, at: int) -> None:
         """Counts once more what the user said in a message."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from foldline._facts.again import taken_back
-from foldline._facts.cues import labels_open, says_open
+from foldline._facts.cues import asks, labels_open, option, says_back, says_open
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import rules_in
@@ -23,6 +23,9 @@ _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 
 _PEER, _PEER_SENTENCES = 8_000, 12
 """Characters and sentences that are read of what another agent says."""
+
+ANSWER = 60
+"""Characters of the longest message that is a short answer."""
 
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
@@ -65,8 +68,7 @@ class Said:
         """Reads words of anyone but a tool; `report` says that with them a turn of the agent ends."""
         text = span.text
         if words := asked(span):
-            for each in said_in(words):
-                self._pieces.tell(each, at, part, "said", "user")
+            self._words(words, at, part)
             self._bind(words, at)
         elif span.by == "agent":
             self._statement(text, at, part, report)
@@ -81,6 +83,17 @@ class Said:
                 self._pieces.tell(each, at, part, "said", "peer")
         elif span.by == "paste":
             self._paste(text, at, part)
+
+    def _words(self, words: str, at: int, part: int) -> None:
+        """Tells the user's words: a short answer with the option that it chooses."""
+        report = self._pieces.report
+        chosen = option(words, [piece.text for piece in report])
+        answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)))
+        for each in said_in(words):
+            self._pieces.tell(each, at, part, "answer" if answers else "said", "user")
+        if chosen:
+            self._pieces.tell(chosen, at, part + 1, "answer", "agent")
+        self._pieces.report = []
 
     def _bind(self, words: str, at: int) -> None:
         """The rules in the user's words; one that they take back is none any more."""
@@ -98,8 +111,8 @@ class Said:
         for i, (under, each) in enumerate(said):
             if report or not each.endswith((":", "：", "…")):
                 edge = report and i in (0, len(said) - 1)
-                left = report and (labels_open(f"{under}:") or says_open(each) or (edge and each.endswith(("?", "？"))))
-                self._pieces.tell(each, at, part, kind, "agent", edge=edge, open=left)
+                left = report and (labels_open(f"{under}:") or says_open(each) or (edge and asks(each)))
+                self._pieces.tell(each, at, part, kind, "agent", edge=edge, open=left, back=says_back(each))
         self._plan.written(text, at)
 
     def _paste(self, text: str, at: int, part: int) -> None:

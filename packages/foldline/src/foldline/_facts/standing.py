@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from foldline._facts.again import said_again
-from foldline._facts.cues import labels_open, says_open
+from foldline._facts.cues import asks, labels_open, says_open
 from foldline._facts.folders import root_of
 from foldline._facts.shell import family
 from foldline._facts.splitting import ends
@@ -71,11 +71,6 @@ def _open_in(text: str, *, asking: bool) -> str:
     if labels_open(text) or not (left or asks(text)):
         return text
     return " ".join(left)
-
-
-def asks(text: str) -> bool:
-    """Whether a text ends with a question."""
-    return text.endswith(("?", "？"))
 
 
 def answered(facts: Facts) -> bool:

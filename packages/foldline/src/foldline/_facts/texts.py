@@ -20,6 +20,9 @@ LEAST = 24
 FIELDS = 90
 """Characters of fields of a record that are one piece."""
 
+MADE, MOST_MADE = 160, 4
+"""Characters of prose, and fields of a record, that are told of what a call made."""
+
 MOST_FIELDS = 60
 MOST_LINES = 14
 """Pieces that are made of one record, and of one output."""
@@ -118,6 +121,23 @@ def record_of(text: str) -> Any:
     return value if isinstance(value, dict | list) else None
 
 
+def made(answer: str, known: str) -> str:
+    """The identifiers, states and amounts in an answer that were not `known` before: of prose the sentence with the first."""
+    record = record_of(answer)
+    while isinstance(record, dict) and len(record) == 1 and isinstance(inner := next(iter(record.values())), dict):
+        record = inner
+    if record is None:
+        new = (each for each in sentences(answer[:4_000]) if any(i[0] not in known for i in _IDENTIFIER.finditer(each)))
+        return next(new, "")[:MADE]
+    told: list[str] = []
+    for kind in (_NAMING, _STANDING):
+        for key, value in record.items() if isinstance(record, dict) else ():
+            text = "" if isinstance(value, dict | list | bool) else _scalar(value)
+            if 0 < len(text) <= FIELDS and kind.search(key) and text not in known and len(told) < MOST_MADE:
+                told.append(f"{key}: {text}")
+    return ", ".join(told)[: 2 * MADE]
+
+
 def fields(record: Any) -> list[str]:
     """A record by a few fields at a time, those of one object together, as `key: value`."""
     found: list[str] = []
@@ -180,6 +200,15 @@ def rims(text: str) -> Iterator[str]:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     yield from (line[:LONGEST] for line in (*lines[:2], *lines[2:][-3:]) if not _CODE_LINE.search(line))
 
+
+_IDENTIFIER = re.compile(r"https?://\S+|#\d+|\b[A-Z][A-Z0-9]*-\d+\b|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b")
+_NAMING = re.compile(
+    r"(?i)(?:^|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:id|ids|number|no|num|code|url|link|ref|reference|key|sha|iban)$"
+)
+_STANDING = re.compile(
+    r"(?i)(?:^|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:status|state|total|amount|price|balance|cost|fee|eta|due|version)$"
+)
+"""How keys end that name a thing, and that say how it stands."""
 
 _CODE_LINE = re.compile(
     r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"

@@ -45,7 +45,8 @@ CHANGING = frozenset({
     "book", "cancel", "create", "update", "send", "modify", "delete", "add", "set", "post", "submit", "transfer",
     "exchange", "return", "refund", "schedule", "write", "move", "pay", "order", "reserve", "assign", "close",
     "merge", "deploy", "publish", "upload", "insert", "remove", "reply", "edit", "apply", "commit", "push", "issue",
-    "rename",
+    "rename", "place", "register", "buy", "purchase", "checkout", "start", "enable", "disable", "activate", "approve",
+    "confirm", "change", "charge", "rebook", "renew", "open",
 })  # fmt: skip
 """Words in the names of tools that change something."""
 

@@ -86,8 +86,11 @@ class Todo(Value, frozen=True, omit_defaults=True):
     at: int = 0
 
 
-Kind = Literal["rule", "said", "report", "thought", "call", "change", "failure", "result", "excerpt", "summary"]
-"""What a piece is: a rule of the user's; words of the user or of another agent; of the agent's report at the end of a turn; what it said amid its
+Kind = Literal[
+    "rule", "said", "answer", "report", "thought", "call", "change", "failure", "result", "excerpt", "summary"
+]
+"""What a piece is: a rule of the user's; words of the user or of another agent; a short answer to what was asked, and the option
+that it chose; of the agent's report at the end of a turn; what it said amid its
 work; a call that looked, that changed something, or that failed; some of what a call brought, or a line of a file or of what
 a command put out; a line of an earlier summary."""
 
@@ -97,7 +100,7 @@ class Piece(Value, frozen=True, omit_defaults=True):
 
     Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
     literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `open` that it says what
-    is open or next, `times` how often it was said.
+    is open or next, `back` that it takes back what was said before, `times` how often it was said.
     """
 
     text: str
@@ -108,6 +111,7 @@ class Piece(Value, frozen=True, omit_defaults=True):
     used: int = 0
     edge: bool = False
     open: bool = False
+    back: bool = False
     times: int = 1
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
+from foldline._facts.again import said_again
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
 from foldline._tokens.estimate import estimate_all
@@ -47,6 +48,8 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("harness", "said"): Worth(0.6, 0.6),
     ("user", "excerpt"): Worth(0.2, 0.5, 0.6),
     ("user", "said"): Worth(2.0, 2.0),
+    ("user", "answer"): Worth(3.0, 0.0),
+    ("agent", "answer"): Worth(3.0, 0.0),
     ("agent", "report"): Worth(1.0, 1.1),
     ("agent", "thought"): Worth(0.1, 0.7),
     ("tool", "change"): Worth(1.6, 1.2),
@@ -117,10 +120,13 @@ def candidates(
 
 
 def settled(facts: Facts) -> set[int]:
-    """The places of failures, and of what they brought, that something later closed: what follows them tells how they ended."""
+    """The places of what is over: failures and what they brought, where something later closed them, and what was taken back."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
     over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
-    return {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+    agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
+    back = [p for _, p in agents if p.back]
+    taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
+    return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
 
 
 def _is_bare(piece: Piece) -> bool:
@@ -188,6 +194,8 @@ def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
     piece = each.piece
     worth = WORTH.get((piece.by, piece.kind), _UNKNOWN)
     whole = each.whole
+    if piece.kind == "answer":
+        return worth.base * each.share / (_cost(each, headed) + 4)
     if whole < LEAST:
         return 0.0
     fresh = sum([weight for term, weight in each.terms.items() if term not in told])

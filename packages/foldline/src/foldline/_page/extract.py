@@ -72,7 +72,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
     over = settled(facts)
-    found = [each for each in found if each.place not in over]
+    now = "\n".join((*page.parts.get("Task now", ()), ""))
+    found = [e for e in found if e.place not in over and not (e.piece.kind == "answer" and f" {e.piece.text}\n" in now)]
     timeline = Timeline(facts, found, told, numbered=budget >= NUMBERED)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())

@@ -7,11 +7,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from foldline._facts.cues import asks
 from foldline._facts.folders import grouped
 from foldline._facts.shell import only_looks
 from foldline._facts.standing import (
     answered,
-    asks,
     base_of,
     changed_files,
     left_open,
@@ -81,12 +81,10 @@ def telling(text: str) -> bool:
 
 
 def _proposed(facts: Facts, before: int) -> str:
-    """What the agent had said last before a go-ahead."""
+    """What the agent had said last before a go-ahead, of a menu the option that was chosen."""
+    chosen = [p.text for p in facts.pieces if p.kind == "answer" and p.by == "agent" and p.at == before]
     said = [p for p in facts.pieces if p.kind == "report" and p.at < before]
-    if not said:
-        return ""
-    last = said[-1].at
-    return "\n".join(p.text for p in said if p.at == last)
+    return "\n".join(chosen or (p.text for p in said if p.at == said[-1].at))
 
 
 def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:

@@ -85,6 +85,8 @@ class Timeline:
             return f"- {anothers('; '.join(texts))}"
         if piece.by == "user" and piece.kind != "excerpt":
             return f"> {safe(_joined(group))}"
+        if piece.kind == "answer":
+            return f"(chosen) {anothers(_joined(group))}"
         mark = {"user": "(pasted) ", "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
         return mark + anothers(_joined(group))
 
