@@ -19,6 +19,7 @@ from foldline._facts.shell import family
 from foldline._facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
 from foldline._facts.verify import audit
 from foldline._page.extract import compose
+from foldline._page.lines import files
 from foldline.extend import Text, ToolResult, replace
 from talk import bash, runs, says, user
 
@@ -839,3 +840,52 @@ def test_a_projects_own_instructions_are_one_rule_by_their_heading() -> None:
 def test_a_rule_is_taken_back_by_what_it_names() -> None:
     talk = [user("Keep it secret from the kids. No new packages."), says("Yes."), user("so forget the secret part.")]
     assert [rule.text for rule in facts_of(talk).rules] == ["No new packages."]
+
+
+# -- what other agents did -----------------------------------------------------------------------------------------
+
+REPORT = """The importer reads gzip now.
+
+Files changed:
+- `src/importer.py`: sniffs the first two bytes
+- src/formats/gzip.py
+
+I created tests/test_gzip.py and removed `legacy.py`. I did not change src/api.py, see https://a.example/docs/b.html.
+Read: src/main.py"""
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        runs("Task", {"description": "gzip", "prompt": "Let src/importer.py read gzip."}, REPORT),
+        runs("spawn_agent", {"message": "Let the importer read gzip."}, REPORT),
+        [user(f"<task-notification>\n<result>\n{REPORT}\n</result>\n</task-notification>")],
+    ],
+    ids=["Task", "spawn_agent", "notification"],
+)
+def test_what_another_agent_says_it_changed_is_told_as_its_own(messages: list[Message]) -> None:
+    facts = facts_of([user("Let a sub-agent teach the importer gzip, please."), *messages])
+    assert {f.path: (f.state, f.by) for f in facts.files if f.changed} == {
+        "src/importer.py": ("modified", "peer"),
+        "src/formats/gzip.py": ("modified", "peer"),
+        "tests/test_gzip.py": ("created", "peer"),
+        "legacy.py": ("deleted", "peer"),
+    }
+    listed = files(facts, 200)
+    assert "changed by another agent: src/importer.py; src/formats/gzip.py" in listed
+    own = facts_of([*messages, *runs("edit", {"path": "src/importer.py", "oldText": "a", "newText": "b"})])
+    assert {f.path: f.by for f in own.files}["src/importer.py"] == ""
+
+
+def test_files_come_back_from_a_page_that_is_text() -> None:
+    work = [
+        *runs("write", {"path": "/root/app/src/new.py", "content": "x"}, id="a"),
+        *runs("edit", {"path": "/root/app/src/old.py", "oldText": "a", "newText": "b"}, id="b"),
+        *bash("mv /root/app/src/one.py /root/app/src/two.py && rm /root/app/gone.py"),
+        *runs("Task", {"prompt": "x"}, "I changed /root/app/lib/theirs.py.", id="d"),
+    ]
+    facts = facts_of([user("Bring the sources of the app up to date, please."), *work])
+    page = f"[folded: 9 messages, recall by id]\n{compose(Brief(900), facts)}"
+    assert "- in /root/app/" in page
+    again = facts_of([Message("user", (Summary(page, {}),))])
+    assert {(f.path, f.state, f.to, f.by) for f in again.files} == {(f.path, f.state, f.to, f.by) for f in facts.files}

@@ -27,6 +27,11 @@ def labels_open(line: str) -> bool:
     return _labels().match(line) is not None
 
 
+def changes_in(sentence: str) -> list[tuple[int, str]]:
+    """Where a sentence says that something was `modified`, `created` or `deleted`, in order."""
+    return sorted((found.start(), verb) for verb, pattern in _changes() for found in pattern.finditer(sentence))
+
+
 def says_back(sentence: str) -> bool:
     """Whether a sentence takes back what its speaker had said."""
     return _holding("back").search(_plain(sentence)) is not None
@@ -72,6 +77,13 @@ def _plain(sentence: str) -> str:
 def _holding(kind: str) -> re.Pattern[str]:
     """The patterns of a kind of all languages: agents mix them."""
     return re.compile("|".join(p for each in languages().values() for p in getattr(each, kind)), re.IGNORECASE)
+
+
+@cache
+def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    each = zip(*(language.changed for language in languages().values() if language.changed))
+    patterns = (re.compile(rf"(?<!\bnot )(?<!n't )(?<!\bno )(?:{'|'.join(some)})", re.IGNORECASE) for some in each)
+    return tuple(zip(("modified", "created", "deleted"), patterns))
 
 
 @cache

@@ -5,13 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 SHARED = 3
 """Files of one folder from which its path is told apart."""
 
-_ROOT = re.compile(r"- in (/.*/)")
-_LISTED = re.compile(r"- (?:created|changed|renamed|deleted|read): (.+?)(?: … and \d+ more)?")
+_LISTED = re.compile(r"(?:- )?(created|changed|renamed|deleted|read)( by another agent)?: (.+?)(?: … and \d+ more)?")
+_ROOT = re.compile(r"(?:- )?in (/.*/)")
 _GROUP = re.compile(r"(.*/)\{(.+)\}")
+
+
+class Listed(NamedTuple):
+    """A file as a list has it: what was done to it and by whom, its path as it stands there and whole, and where it was moved."""
+
+    verb: str
+    by: str
+    named: str
+    path: str
+    to: str
 
 
 def root_of(paths: Sequence[str]) -> str:
@@ -37,21 +48,24 @@ def grouped(paths: Iterable[str]) -> str:
     )
 
 
-def listed_in(text: str) -> Iterator[str]:
-    """The paths that stand in the lists of a text, each whole; below a root that was named first, also with it."""
+def listed_in(text: str) -> Iterator[Listed]:
+    """The files that stand in the lists of a text, those below a root that was named first with it."""
     root = ""
     for line in text.splitlines():
         if found := _ROOT.fullmatch(line):
             root = found[1]
         elif found := _LISTED.fullmatch(line):
-            for path in _paths(found[1]):
-                yield path
-                if root:
-                    yield root + path
+            for named, to in _paths(found[3]):
+                yield Listed(found[1], found[2] or "", named, _below(root, named), to and _below(root, to))
 
 
-def _paths(told: str) -> Iterator[str]:
+def _below(root: str, path: str) -> str:
+    return path if path.startswith(("/", "~")) else root + path
+
+
+def _paths(told: str) -> Iterator[tuple[str, str]]:
     for part in told.split("; "):
         group = _GROUP.fullmatch(part)
         for name in (group[2] if group else part).split(", "):
-            yield (group[1] if group else "") + name.partition(" → ")[0]
+            path, _, to = name.partition(" → ")
+            yield (group[1] if group else "") + path, to

@@ -77,6 +77,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 work.act(act.call, at)
                 reports.discard(at)
                 span = Span("agent", act.words.strip())
+            if span.by == "peer":
+                work.reported(span.text, at)
             if span.by == "tool" and span.text:
                 work.observe(span.text, at, part)
             elif span.text and (new or not asked(span)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from foldline._facts.pasted import without_output
@@ -100,6 +101,12 @@ def _parts(block: str) -> Iterator[str]:
         if piece := block[start:end].strip():
             yield piece
         start = end
+
+
+def split(line: str) -> Iterator[str]:
+    """The sentences of a line."""
+    places = [0, *ends(line)]
+    return (said for start, end in pairwise(places) if (said := line[start:end].strip()))
 
 
 def ends(line: str, start: int = 0) -> Iterator[int]:

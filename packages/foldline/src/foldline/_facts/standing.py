@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from foldline._facts.again import said_again
 from foldline._facts.cues import asks, labels_open, says_open
 from foldline._facts.folders import root_of
 from foldline._facts.shell import family
-from foldline._facts.splitting import ends
+from foldline._facts.splitting import split
 from foldline._facts.types import Facts, Fault, File, Todo
 
 NEWEST, NEWEST_SHARE = 24, 0.15
@@ -65,9 +64,7 @@ def left_open(facts: Facts) -> Iterator[str]:
 
 def _open_in(text: str, *, asking: bool) -> str:
     """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
-    starts = [0, *ends(text)]
-    said = [text[start:end].strip() for start, end in pairwise(starts)]
-    left = [each for each in said if says_open(each) or (asking and asks(each))]
+    left = [each for each in split(text) if says_open(each) or (asking and asks(each))]
     if labels_open(text) or not (left or asks(text)):
         return text
     return " ".join(left)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from foldline._facts.folders import listed_in
 from foldline._facts.texts import parted
 from foldline._facts.types import Facts, Fault, File, FileState, Piece, Repository, Request, Rule, Todo
+from foldline._messages import replace
 
 _HEADING = re.compile(r"^## (Task now|Rules that stand|What happened|State|Files|Also named)$", re.MULTILINE)
 _NOTE = re.compile(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
@@ -16,7 +18,6 @@ _TURN = re.compile(r"\*\*\d+\*\* ")
 _ERROR = re.compile(r"open error: `(.*?)` → (.+)")
 _GIT = re.compile(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
-_FOLDER = re.compile(r"([^;{}]*)\{([^}]*)\}")
 _STATES: dict[str, FileState] = {
     "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "read": "read",
 }  # fmt: skip
@@ -40,14 +41,17 @@ def facts_of_page(text: str) -> Facts:
     rest = (
         line for line in open_now if not line.startswith(("[ ] ", "open error: ", "last run: ", "git: ", "git in "))
     )
-    said += [Piece(line, 0, len(said) + i, "agent", "report") for i, line in enumerate(rest)]
+    said += [
+        Piece(line.removeprefix("asked the user: "), 0, len(said) + i, "agent", "report", open=True)
+        for i, line in enumerate(rest)
+    ]
     return Facts(
         requests=(Request(task),) if task else (),
         rules=tuple(Rule(line.removeprefix("- ")) for line in lines.get("Rules that stand", ())),
-        pieces=tuple(Piece(p.text, 0, i, p.by, p.kind) for i, p in enumerate(said)),
+        pieces=tuple(replace(p, part=i) for i, p in enumerate(said)),
         faults=tuple(Fault(f[2], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
-        files=tuple(file for line in lines.get("Files", ()) for file in _files(line.removeprefix("- "))),
+        files=tuple(_files(lines.get("Files", ()))),
         repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),
         end=1,
     )
@@ -82,13 +86,8 @@ def _pieces(line: str) -> Iterator[Piece]:
         yield from (Piece(each, 0, 0, "agent", "report") for part in line.split(" … ") for each in parted(part))
 
 
-def _files(line: str) -> Iterator[File]:
-    """The files of a line by their state; how many more there were is passed over."""
-    verb, _, told = line.partition(": ")
-    if (state := _STATES.get(verb)) is None:
-        return
-    told = re.sub(r" … and \d+ more$", "", told)
-    for folder, names in _FOLDER.findall(told):
-        yield from (File(f"{folder.strip()}{name}", state, {state: 1}) for name in names.split(", "))
-    for each in _FOLDER.sub("", told).split("; "):
-        yield from (File(name, state, {state: 1}) for name in each.split(", ") if name.strip())
+def _files(lines: Iterable[str]) -> Iterator[File]:
+    """The files of lists; how many more there were is passed over."""
+    for each in listed_in("\n".join(lines)):
+        state = _STATES[each.verb]
+        yield File(each.path, state, {state: 1}, to=each.to, by="peer" if each.by else "")

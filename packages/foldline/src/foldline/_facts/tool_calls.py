@@ -54,6 +54,9 @@ _PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "c
 NOTING = _PLANNING | {"note"}
 """Words in the names of tools that show a plan in what they answer."""
 
+DELEGATING = frozenset({"task", "agent", "subagent", "delegate", "dispatch", "spawn"})
+"""Words in the names of tools that let another agent work, which answers with its report."""
+
 _VERBS = (
     ("deleted", frozenset({"delete", "remove", "rm", "unlink"})),
     ("modified", frozenset({"edit", "replace", "patch", "modify", "update", "insert", "append", "multiedit", "diff"})),

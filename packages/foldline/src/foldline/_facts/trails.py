@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from foldline._facts.types import File, FileState
 from foldline._messages import replace
@@ -18,13 +19,13 @@ class Trails:
         for path in self.files:
             self._index(path)
 
-    def touch(self, verb: str, path: str, at: int, to: str = "") -> None:
-        """Books one action; what is `written` is created where it was not there, and modified elsewhere."""
+    def touch(self, verb: str, path: str, at: int, to: str = "", by: Literal["", "peer"] = "") -> None:
+        """Books one action, of the agent's own or of a `peer`; what is `written` is created where it was not there, and modified elsewhere."""
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
             verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
         state: FileState = verb  # type: ignore[assignment]
-        self.follow(File(path, state, {verb: 1}, at, to))
+        self.follow(File(path, state, {verb: 1}, at, to, by))
         if verb == "renamed" and self._known_as(to) in self.files:
             self.touch("written", to, at)
 
@@ -75,7 +76,8 @@ def _later(old: File | None, new: File) -> File:
         state = old.state
     elif state == "created" and old.state not in ("deleted", "renamed"):
         state = "modified"
-    return File(new.path, state, actions, new.seen, new.to or (old.to if state == "renamed" else ""))
+    by = old.by if new.state == "read" else new.by if old.by or not old.changed else ""
+    return File(new.path, state, actions, new.seen, new.to or (old.to if state == "renamed" else ""), by)
 
 
 def _name(path: str) -> str:

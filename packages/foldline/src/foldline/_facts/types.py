@@ -24,6 +24,8 @@ class File(Value, frozen=True, omit_defaults=True):
     actions: dict[str, int] = field(default_factory=dict)
     seen: int = 0
     to: str = ""
+    by: Literal["", "peer"] = ""
+    """Who changed it, where that was another agent."""
 
     @property
     def changed(self) -> bool:

@@ -25,7 +25,7 @@ class Kept(Value, frozen=True, omit_defaults=True):
 def audit(facts: Facts, visible: Iterable[str]) -> Kept:
     """Which facts stand literally in the visible texts, paths also where they are listed by their folders."""
     text = "\n".join(visible)
-    listed = set(listed_in(text))
+    listed = {path for each in listed_in(text) for path in (each.named, each.path)}
     flat = " ".join(text.replace("\n> ", "\n").split())
     kept = 0
     lost: list[str] = []

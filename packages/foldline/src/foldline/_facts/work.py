@@ -9,6 +9,7 @@ from foldline._facts.attempts import Attempts
 from foldline._facts.calls import Called, Ended, brought
 from foldline._facts.cues import failed_with
 from foldline._facts.literals import without_span
+from foldline._facts.others import files_changed
 from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
@@ -16,7 +17,7 @@ from foldline._facts.repository import noted
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
-from foldline._facts.tool_calls import LOOKING, NOTING, read_action, words_of
+from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, read_action, words_of
 from foldline._facts.trails import Trails
 from foldline._facts.types import Fault, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
@@ -107,7 +108,14 @@ class Work:
             return
         if words_of(called.call.name) & NOTING:
             self._plan.shown(text, at)
+        if words_of(called.call.name) & DELEGATING and not result.error:
+            self.reported(text, at)
         self._settle(Ended(called, _end(called, result, text), unframed(text)))
+
+    def reported(self, report: str, at: int) -> None:
+        """Books what another agent says it changed."""
+        for verb, path in files_changed(report):
+            self.trails.touch(verb, path, at, by="peer")
 
     def _settle(self, ended: Ended) -> None:
         """Books what a call did, now that its end is known."""

@@ -168,13 +168,15 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     """
     root = base_of(facts)
     changed, read = (
-        [replace(f, path=f.path.removeprefix(root)) for f in some]
+        [replace(f, path=f.path.removeprefix(root), to=f.to.removeprefix(root)) for f in some]
         for some in (changed_files(facts), (f for f in facts.files if not f.changed))
     )
     lines = [f"in {root}"] if root else []
-    for verb in ("created", "modified", "renamed", "deleted"):
-        some = [f for f in changed if f.state == verb]
-        lines += _listed(verb if verb != "modified" else "changed", some, room - _size(lines))
+    for by in ("", "peer"):
+        for verb in ("created", "modified", "renamed", "deleted"):
+            some = [f for f in changed if f.state == verb and f.by == by]
+            told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
+            lines += _listed(told, some, room - _size(lines))
     lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - _size(lines), room // 3) + spare)
     return lines
 
