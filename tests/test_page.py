@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from foldline import Brief, Message, Summary
 from foldline._facts.literals import literals
+from foldline._facts.merging import merge
 from foldline._facts.reading import facts_of
 from foldline._page.extract import compose
 from foldline.extend import Media, Text, Thinking, ToolCall, ToolResult, estimate, extract
@@ -340,6 +341,26 @@ def test_an_answer_to_a_tool_that_asks_stands_beside_its_question() -> None:
     assert state_of(ASKED, *asked[:1])[0] == "asked the user: Where shall the numbers of the invoices be kept?"
 
 
+def test_a_request_that_is_made_again_leans_on_what_was_said_last() -> None:
+    again = [user("yes, do it"), *EDIT]
+    first, second = says("I would drop the index first."), says("I would write the migration first.")
+    messages = [
+        ASKED,
+        first,
+        *again,
+        says("The index is dropped."),
+        user("and the migration of the mirrors?"),
+        second,
+        *again,
+    ]
+    assert section(page(messages, 1_500), "Task now").endswith(
+        "(the agent had proposed) I would write the migration first."
+    )
+    assert state_of(*messages)[-1] == "the last request is not answered yet; newest: edit src/export.py"
+    whole, parts = facts_of(messages), merge(facts_of(messages[:5]), facts_of(messages[5:]))
+    assert [(r.text, r.newest) for r in parts.requests] == [(r.text, r.newest) for r in whole.requests]
+
+
 MENU = "There are two ways.\n\n1. A longer timeout for the lock, with a heartbeat of its holder.\n2. No lock files: the numbers come from the database.\n\nWhich one?"
 LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files, the numbers come from the database. I lean to (b)."
 
@@ -396,6 +417,25 @@ def test_what_a_call_made_is_told_beside_it(name: str, answer: str, tail: str, t
     called = runs(name, {"user_id": "mia_li_3668", "flight": "HAT136"}, answer)
     text = page([user("Please book me the morning flight."), *called, says("It is booked."), *chatter(4)], tokens)
     assert f"- {name} user_id=mia_li_3668, flight=HAT136 → {tail}" in text
+
+
+def test_what_the_agent_said_goes_before_lines_of_outputs_that_nobody_wrote_of() -> None:
+    log = "\n".join(f"slot {k} has weight_{k} at {k * 37 + 1000}" for k in range(60))
+    messages = [
+        user("Which of the lorry, the ferry, the barge and the train was late this week?"),
+        user("And which one carries coal, or is it several of them that do?"),
+        *(m for i in range(9) for m in bash(f"cat part_{i}.log", log.replace("_", f"_{i}"))),
+        says(
+            "I looked at every slot.\n\nthe lorry, the ferry and the barge: several carries coal\n\nNothing else was in there."
+        ),
+    ]
+    pages = [
+        page([*messages, user("Then write to its owner and ask for the papers, please.")], tokens)
+        for tokens in range(90, 400, 10)
+    ]
+    shown = [text for text in pages if "weight_" in text]
+    assert shown
+    assert all("the ferry and the barge: several carries coal" in text for text in shown)
 
 
 # -- whose words ---------------------------------------------------------------------------------------------------

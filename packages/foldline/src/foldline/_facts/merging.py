@@ -130,6 +130,7 @@ def _shifted(facts: Facts, by: int) -> Facts:
     for name in _KINDS:
         clock = "seen" if name in _SEEN else "at"
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
+    fields["requests"] = tuple(replace(r, again=r.again and r.again + by) for r in fields["requests"])
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
     repositories = tuple(r if r.settled < 0 else replace(r, settled=r.settled + by) for r in facts.repositories)
@@ -146,7 +147,9 @@ def _requested(old: tuple[Request, ...], new: tuple[Request, ...]) -> tuple[Requ
     """Both in the order in which they were said last."""
     known = {request.text: request for request in old}
     again = {request.text for request in new}
-    fresh = (replace(r, at=k.at, times=k.times + r.times) if (k := known.get(r.text)) else r for r in new)
+    fresh = (
+        replace(r, at=k.at, times=k.times + r.times, again=r.newest) if (k := known.get(r.text)) else r for r in new
+    )
     return (*(request for request in old if request.text not in again), *fresh)
 
 

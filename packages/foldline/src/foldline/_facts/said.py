@@ -58,7 +58,7 @@ class Said:
             words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
         known = self.requests.pop(words, None)
         if known is not None:
-            self.requests[words] = replace(known, times=known.times + 1)
+            self.requests[words] = replace(known, times=known.times + 1, again=at)
             self._pieces.again(known.at)
         elif words:
             self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0)

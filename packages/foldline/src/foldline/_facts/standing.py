@@ -84,7 +84,8 @@ def newest_words(facts: Facts) -> str:
 
 def _asked(facts: Facts) -> int:
     """When the user spoke last."""
-    return max((p.at for p in facts.pieces if p.by == "user"), default=facts.end)
+    spoken = [*(p.at for p in facts.pieces if p.by == "user"), *(r.newest for r in facts.requests)]
+    return max(spoken, default=facts.end)
 
 
 def base_of(facts: Facts) -> str:

@@ -61,13 +61,20 @@ class Fault(Value, frozen=True, omit_defaults=True):
 class Request(Value, frozen=True, omit_defaults=True):
     """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters.
 
-    `at` is when it was said first; where there are several they stand in the order in which they were said last.
+    `at` is when it was said first, `again` when it was said last where that was later; where there are several they stand in
+    the order in which they were said last.
     """
 
     text: str
     at: int = 0
     size: int = 0
     times: int = 1
+    again: int = 0
+
+    @property
+    def newest(self) -> int:
+        """When it was said last."""
+        return max(self.at, self.again)
 
 
 class Rule(Value, frozen=True, omit_defaults=True):

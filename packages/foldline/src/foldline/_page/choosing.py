@@ -164,6 +164,11 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
     return chosen
 
 
+def tells(each: Candidate) -> bool:
+    """Whether a piece is more than a line of an output that nobody wrote of."""
+    return each.piece.kind != "excerpt" or each.piece.by != "tool" or each.piece.used > 0
+
+
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
     """The piece of words that says most for its length, whatever it takes; None where none says anything."""
     words = ((_score(e, told, newest, True), -e.place, e) for e in left if e.piece.kind not in ("result", "excerpt"))

@@ -68,7 +68,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         return Task([])
     leans = len(chain) > 1 or bool(since)
     return Task(
-        [r.text for r in chain], _proposed(facts, chain[-1].at if len(chain) > 1 else facts.end) if leans else ""
+        [r.text for r in chain], _proposed(facts, chain[-1].newest if len(chain) > 1 else facts.end) if leans else ""
     )
 
 
@@ -106,8 +106,8 @@ def state(facts: Facts) -> Iterator[str]:
 
 
 def ending(facts: Facts) -> Iterator[str]:
-    """Whether the newest request is answered, where it was said once: at what the agent is, or that nothing is open."""
-    if not facts.requests or facts.requests[-1].times > 1:
+    """Whether the newest request is answered: at what the agent is, or that nothing is open."""
+    if not facts.requests:
         return
     if not answered(facts):
         newest = newest_words(facts)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from foldline._facts.types import Facts
 from foldline._messages import replace
-from foldline._page.choosing import Candidate, choose, next_best, unlike
+from foldline._page.choosing import Candidate, choose, next_best, tells, unlike
 from foldline._page.quoting import anothers, safe, shorten
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -46,13 +46,18 @@ class Timeline:
         whole = sum(each.cost for each in words) <= room * ALL_WORDS
         self.chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), self.told, self._newest)
         room -= sum(each.cost for each in self.chosen)
-        self.chosen += choose(self.left(), room, self.told, self._newest)
+        self.chosen += choose(filter(tells, self.left()), room, self.told, self._newest)
 
     def tell_more(self, room: int, wanted: str) -> bool:
-        """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`."""
+        """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
+
+        What is left then goes to the rims of outputs that nobody wrote of.
+        """
         left = self.left()
-        more = choose(left, room, self.told, self._newest)
-        more = more or choose(unlike(left, self.chosen, wanted), room, set(), self._newest)
+        words = [each for each in left if tells(each)]
+        more = choose(words, room, self.told, self._newest)
+        more = more or choose(unlike(words, self.chosen, wanted), room, set(), self._newest)
+        more = more or choose(left, room, self.told, self._newest)
         self.chosen += more
         return bool(more)
 
