@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from foldline._facts.types import Command, Fault
 from foldline._messages import replace
+
+MOST_OPEN = 80
+"""The newest errors that a success may close."""
 
 
 class Attempts:
@@ -17,8 +18,6 @@ class Attempts:
         self.passed: dict[str, int] = {}
         self._open: dict[str, Fault] = {}
         """The error that is open of each key."""
-        self._closers: dict[str, set[str]] = {}
-        """The keys that are open, by what may close them."""
 
     def ran(self, command: str, outcome: str, note: str, at: int) -> None:
         """Books a run of a command."""
@@ -31,19 +30,15 @@ class Attempts:
         if old is not None:
             del self.faults[old.key, old.text]
         self.faults[fault.key, fault.text] = self._open[fault.key] = fault
-        for closer in _closers(fault.key):
-            self._closers.setdefault(closer, set()).add(fault.key)
+        if len(self._open) > MOST_OPEN:
+            del self._open[next(iter(self._open))]
 
     def succeeded(self, key: str, at: int) -> None:
         """Books a success, which closes the errors of its kind."""
         self.passed[key] = at
-        program, *targets = key.split() or [""]
-        closer = f"{program} {targets[0].rstrip('/')}" if targets else program
-        for failed in [failed for failed in self._closers.get(closer, ()) if closes(key, failed)]:
+        for failed in [failed for failed in self._open if closes(key, failed)]:
             fault = self._open.pop(failed)
             self.faults[failed, fault.text] = replace(fault, resolved=True)
-            for each in _closers(failed):
-                self._closers[each].discard(failed)
 
 
 def closes(passed: str, failed: str) -> bool:
@@ -54,14 +49,3 @@ def closes(passed: str, failed: str) -> bool:
 
 def _within(aim: str, target: str) -> bool:
     return aim == target or aim.startswith((f"{target.rstrip('/')}/", f"{target}::"))
-
-
-def _closers(failed: str) -> Iterator[str]:
-    """The programs with the first target whose success may close a failure: its own aims, and what they lie in."""
-    program, *aims = failed.split() or [""]
-    yield program
-    for aim in aims:
-        yield f"{program} {aim.rstrip('/')}"
-        for i in range(len(aim)):
-            if aim.startswith(("/", "::"), i):
-                yield f"{program} {aim[:i].rstrip('/')}"

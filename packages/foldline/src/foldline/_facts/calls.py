@@ -83,6 +83,11 @@ class Ended(Value, frozen=True, dict=True):
         touched = any(verb != "read" for verb, _, _ in self.called.action.touches)
         return touched or bool(words_of(self.called.call.name) & CHANGING)
 
+    @property
+    def wrote(self) -> bool:
+        """Whether it is a call that wrote files: what it answers says no more than that it did."""
+        return bool(self.called.action.touches) and self.changed and not self.called.action.command
+
     @cached_property
     def commit(self) -> str:
         """The message of the commit that it made."""
@@ -119,7 +124,8 @@ class Ended(Value, frozen=True, dict=True):
     @cached_property
     def whole(self) -> str:
         """The answer, where it is so short that it is told beside the call."""
-        if self._ending or self.called.action.command or len(self.answer) > _SHORT:
+        action = self.called.action
+        if self._ending or action.command or len(self.answer) > _SHORT or self.wrote:
             return ""
         said = " ".join(self.answer.split())
         tells = len(said) <= _WHOLE and not _EMPTY.fullmatch(said) and record_of(self.answer) is None
@@ -135,7 +141,7 @@ class Ended(Value, frozen=True, dict=True):
 def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
     """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
     answer, action = ended.answer, ended.called.action
-    if not answer or ended.whole:
+    if not answer or ended.whole or ended.wrote:
         return "result", []
     if action.touches and not action.command:
         return "excerpt", list(wanted_lines(answer))[:_LINES]
