@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 from foldline._facts.literals import literals
 from foldline._facts.texts import lines_with
@@ -11,15 +11,6 @@ from foldline._facts.types import Kind, Piece
 from foldline._messages import replace
 
 Teller = Literal["user", "agent", "tool", "peer", "harness"]
-
-
-class Marks(TypedDict, total=False):
-    """What is known of a piece beside its text, as `Piece` has it."""
-
-    used: int
-    edge: bool
-    open: bool
-    back: bool
 
 
 class Pieces:
@@ -32,8 +23,8 @@ class Pieces:
         """The newest report of the agent."""
         self._of_user: dict[int, list[int]] = {}
 
-    def tell(self, text: str, at: int, part: int, kind: Kind, by: Teller, **marks: Unpack[Marks]) -> None:
-        """Adds a piece; what a call brought is `used` by as many of its literals as are wanted, and so much more."""
+    def tell(self, text: str, at: int, part: int, kind: Kind, by: Teller, **marks: Any) -> None:
+        """Adds a piece; what a call brought is `used` by as many of its literals as are wanted."""
         if kind in ("result", "excerpt"):
             marks["used"] = marks.get("used", 0) + sum(word in self._wanted for word in literals(text))
         if by == "user":
