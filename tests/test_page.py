@@ -556,7 +556,7 @@ def test_the_state_is_what_is_open() -> None:
 
 
 EDIT = runs("edit", {"path": "src/export.py", "oldText": "a", "newText": "b"})
-ANSWERED = "the last request is answered, and the report leaves nothing open"
+ANSWERED = "the last request is answered; the report names no next step"
 
 
 def state_of(*messages: Message) -> list[str]:
@@ -574,6 +574,8 @@ ASKED = user("Fix the export of the warehouse and then write down what you did."
         ("## Done\n- The export\n\n## Remaining\n- The import\n- The docs", ["Remaining: The import", "The docs"]),
         ("The export works again. I have not run the slow tests.", ["I have not run the slow tests."]),
         ("The export works again. The import is not wired up yet, it waits for the key.", ["The import is not wired up yet, it waits for the key."]),
+        ("The export works again; six checks remain pending.", ["The export works again; six checks remain pending."]),
+        ("The export works again. Commit it with\n```bash\ngit commit -am x\n```", [ANSWERED]),
         ("The export works again. Shall I push it?", ["asked the user: Shall I push it?"]),
         ("Der Export läuft wieder. Der Import ist noch nicht angepasst.", ["Der Import ist noch nicht angepasst."]),
         ("导出已经修好。还没有跑慢速测试。", ["还没有跑慢速测试。"]),
@@ -602,6 +604,15 @@ def test_a_request_that_is_not_answered_says_where_the_agent_is() -> None:
     ]
     again = user("Also look at the dates of the invoices, they are off by one since March.")
     assert not section(extract(Brief(1_500, after=(again.text,)), [ASKED, amid, EDIT[1]]).text, "State")
+
+
+def test_a_report_with_a_command_in_it_is_a_report_and_a_command_by_text_is_none() -> None:
+    looked = user("<bash-stdout>two files</bash-stdout>")
+    assert state_of(ASKED, *EDIT, says("Looked."), looked, says("Done. Try it:\n```bash\nmake\n```")) == [ANSWERED]
+    submits = says("The guard is gone, so I submit it.\n```\nsubmit\n```")
+    assert state_of(*SWE, submits) == [
+        "the last request is not answered yet; newest: The guard is gone, so I submit it."
+    ]
 
 
 PLANNED = runs("TodoWrite", {"todos": [{"content": "Sum the rows", "status": "in_progress"}, {"content": "Tell the auditors", "status": "pending"}]})  # fmt: skip

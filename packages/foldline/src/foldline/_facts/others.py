@@ -23,6 +23,7 @@ def files_changed(report: str) -> Iterator[tuple[str, str]]:
     """
     for under, line in headed(report[:_READ]):
         for sentence in split(line):
-            said = changes_in(sentence) or changes_in(under)[:1]
-            for file in _FILE.finditer(sentence) if said else ():
+            named = list(_FILE.finditer(sentence))
+            said = (changes_in(sentence) or changes_in(under)[:1]) if named else []
+            for file in named if said else ():
                 yield [said[0], *(each for each in said if each[0] < file.start())][-1][1], file[0]

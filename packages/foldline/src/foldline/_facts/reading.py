@@ -68,7 +68,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages))
     reports = _reports(messages, spans)
     acting = {at - 1 for at, each in enumerate(spans) if at and any(span.by == "tool" for span in each)}
-    acting |= {len(messages) - 1} if acting else set()
+    acting |= {len(messages) - 1} if acting and not results else set()
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
         new = said.ask(told, at)

@@ -77,7 +77,8 @@ def answered(facts: Facts) -> bool:
 
 def newest_words(facts: Facts) -> str:
     """What the agent said or changed last since the newest request; empty where it did neither."""
-    since = [p for p in facts.pieces if p.at > _asked(facts) and p.kind in ("thought", "change")]
+    asked = _asked(facts)
+    since = [p for p in facts.pieces if p.at > asked and p.kind in ("thought", "change")]
     words = [p for p in since if p.at == since[-1].at and p.kind == "thought"]
     return (words or since)[-1].text if since else ""
 

@@ -113,7 +113,7 @@ def ending(facts: Facts) -> Iterator[str]:
         newest = newest_words(facts)
         yield "the last request is not answered yet" + (f"; newest: {cut(newest, 240)}" if newest else "")
     elif not any(_left(facts)):
-        yield "the last request is answered, and the report leaves nothing open"
+        yield "the last request is answered; the report names no next step"
 
 
 def _left(facts: Facts) -> Iterator[str]:
