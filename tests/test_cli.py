@@ -234,7 +234,7 @@ def test_what_a_tool_put_out_is_nowhere_the_users(foldline):
 def test_lost_paths_are_told_apart_by_their_ends(foldline, tmp_path):
     log = Log()
     log.user("Rename the setting everywhere.")
-    for n in range(160):
+    for n in range(600):
         log.message("assistant", [edit_of(f"/srv/projects/the-repository/packages/agent/source/file{n}.ts", f"c{n}")])
         log.result(f"c{n}", "done " * 20)
     log.reply("All renamed.")
