@@ -12,7 +12,7 @@ import pytest
 
 from foldline import Brief, Compactor, FoldlineError, Layer, Message, Summary, open_session
 from foldline._facts.reading import facts_of
-from foldline._facts.speech import own_words
+from foldline._facts.speakers import spans_of
 from foldline._writers.gate import Judgement, bare, judge
 from foldline._writers.quotations import Quotation, quotations
 from foldline.extend import Draft, Text, ToolCall, ToolResult, policy, summarize_older
@@ -327,7 +327,8 @@ def test_summaries_that_models_wrote_pass_and_a_fabrication_in_each_is_found() -
 @pytest.mark.parametrize("session", ["claude-code/entire-08-3736929.jsonl", "pi/complextask-01-211839c.jsonl"])
 def test_every_sentence_of_the_users_may_be_quoted(session: str) -> None:
     messages = [message for _, message in open_session(CORPUS / session).messages() if not message.summary]
-    words = [own_words(p.text) for m in messages if m.role == "user" for p in m.parts if type(p) is Text]
+    texts = [p.text for m in messages if m.role == "user" for p in m.parts if type(p) is Text]
+    words = [span.text for text in texts for span in spans_of(text) if span.by in ("user", "paste")]
     lines = [line for text in words for line in text.splitlines() if len(line) > 20 and not set(line) & set('"“”«»„')]
     assert lines
     quoted = "\n".join(f"- The user said: “{line.strip()}”" for line in lines)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from foldline import Compactor, Message, open_session
 from foldline._facts.pasted import without_output
 from foldline._facts.speakers import Span, spans_of, spoken, stopped
-from foldline._facts.speech import own_words, project_rules
+from foldline._facts.speech import project_rules
 from foldline._sessions import read_all, recognize
 from foldline.extend import Speaker, Text, ToolCall, ToolResult
 
@@ -632,6 +632,10 @@ def test_a_host_that_knows_better_is_believed() -> None:
     history = [user("You must."), user("<system-reminder>x</system-reminder>"), reply("ok")]
     spans = spoken(history, lambda m: "tool" if m.text == "You must." else None)
     assert [each[0].by for each in spans] == ["tool", "harness", "agent"]
+
+
+def own_words(text: str) -> str:
+    return "\n".join(span.text for span in spans_of(text) if span.by in ("user", "paste"))
 
 
 def test_own_words_and_rules_of_the_project() -> None:

@@ -50,11 +50,6 @@ def spans_of(text: str, by: Speaker = "") -> tuple[Span, ...]:
     )
 
 
-def own(text: str) -> str:
-    """The user's own words in a text of the user's role, with what was pasted into them."""
-    return "\n".join(words.strip() for who, words, _ in _pieces(text, "") if who == "user" and words.strip())
-
-
 def whose(text: str) -> Speaker:
     """Whose a text is from end to end; empty where the beginning of none that is known, which is mostly a user's."""
     text = text.strip()

@@ -1,10 +1,9 @@
-"""Words of a text in the user's role: the user's own, the project's rules, another compactor's summary; and clean text."""
+"""Words of a text in the user's role: the project's rules, another compactor's summary; and clean text."""
 
 from __future__ import annotations
 
 import re
 
-from foldline._facts.speakers import own
 from foldline._facts.wrappers import SUMMARY
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]?)")
@@ -13,11 +12,6 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _RULES = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
-
-
-def own_words(text: str) -> str:
-    """The user's own words in a text part of a user message; empty where a client or a tool wrote all of it."""
-    return own(text.strip())
 
 
 def is_summary(text: str) -> bool:
