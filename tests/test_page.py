@@ -615,6 +615,16 @@ def test_a_report_with_a_command_in_it_is_a_report_and_a_command_by_text_is_none
     ]
 
 
+def test_the_state_lasts_where_a_page_comes_back_as_text() -> None:
+    open_now = says("The export works again.\n\nNext steps:\n1. Backfill March.\n\nShall I push it?")
+    for messages in ([ASKED, *EDIT, open_now], [ASKED, *EDIT, says("Done.")], [ASKED, *EDIT]):
+        handed_out = user(f"[folded: 4 messages; recall by id]\n{page(messages, 1_500)}")
+        again = facts_of([Message("user", (Summary(handed_out.text, {}),))])
+        state = [line for line in state_of(*messages) if not line.startswith("the last request")]
+        told = [line.removeprefix("- ") for line in section(compose(Brief(1_500), again), "State").splitlines()]
+        assert [line for line in told if not line.startswith("the last request")] == state
+
+
 PLANNED = runs("TodoWrite", {"todos": [{"content": "Sum the rows", "status": "in_progress"}, {"content": "Tell the auditors", "status": "pending"}]})  # fmt: skip
 
 

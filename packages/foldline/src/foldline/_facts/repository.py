@@ -12,6 +12,9 @@ from foldline._messages import replace
 PULLS, MOST = 3, 4
 """The newest pull requests of a repository that are told, and the newest repositories that are known."""
 
+NAMELESS = "the working folder"
+"""What a repository is called beside others where nothing names its folder."""
+
 _COMMITTED = re.compile(
     r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )

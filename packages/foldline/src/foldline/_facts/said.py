@@ -24,6 +24,9 @@ _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 _PEER, _PEER_SENTENCES = 8_000, 12
 """Characters and sentences that are read of what another agent says."""
 
+BEHIND = 50
+"""What is added to the part of an answer for the option that it chose, so that no other words have it."""
+
 ANSWER = 60
 """Characters of the longest message that is a short answer."""
 
@@ -92,7 +95,7 @@ class Said:
         for each in said_in(words):
             self._pieces.tell(each, at, part, "answer" if answers else "said", "user")
         if chosen:
-            self._pieces.tell(chosen, at, part + 1, "answer", "agent")
+            self._pieces.tell(chosen, at, part + BEHIND, "answer", "agent")
         self._pieces.report = []
 
     def _bind(self, words: str, at: int) -> None:

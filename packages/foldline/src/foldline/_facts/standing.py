@@ -56,7 +56,7 @@ def left_open(facts: Facts) -> Iterator[str]:
     newest = sorted({p.at for p in reports})[-REPORTS:]
     for piece in reports:
         if piece.open and piece.at in newest and (piece.at == newest[-1] or labels_open(piece.text)):
-            left = _open_in(piece.text, asking=piece.at > _asked(facts))
+            left = _open_in(piece.text, asking=piece.at >= _asked(facts))
             later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
             if left and not any(said_again(left, each) for each in later):
                 yield left

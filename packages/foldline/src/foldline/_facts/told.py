@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from foldline._facts.folders import listed_in
+from foldline._facts.repository import NAMELESS
 from foldline._facts.texts import parted
 from foldline._facts.types import Facts, Fault, File, FileState, Piece, Repository, Request, Rule, Todo
 from foldline._messages import replace
@@ -16,6 +17,9 @@ _FRAME = re.compile(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = re.compile(r"(?:\*\*\d+\*\* )?> (.+)")
 _TURN = re.compile(r"\*\*\d+\*\* ")
 _ERROR = re.compile(r"open error: `(.*?)` → (.+)")
+_READ = ("[ ] ", "open error: ", "last run: ", "git: ", "git in ", "the last request is ")
+"""How the lines of a state begin that are read as more than words, or hold for their page only."""
+
 _GIT = re.compile(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
@@ -38,9 +42,7 @@ def facts_of_page(text: str) -> Facts:
     said = [*_said(task), *(piece for line in lines["What happened"] for piece in _pieces(line))]
     faults = (_ERROR.match(line) for line in open_now)
     todos = (line for line in open_now if line.startswith("[ ] "))
-    rest = (
-        line for line in open_now if not line.startswith(("[ ] ", "open error: ", "last run: ", "git: ", "git in "))
-    )
+    rest = (line for line in open_now if not line.startswith(_READ))
     said += [
         Piece(line.removeprefix("asked the user: "), 0, len(said) + i, "agent", "report", open=True)
         for i, line in enumerate(rest)
@@ -63,7 +65,14 @@ def _repository(folder: str | None, line: str) -> Repository:
     known = {name: text.removeprefix(name) for text in told for name in _KNOWN if text.startswith(name)}
     commit, pushed, _ = known.get("last commit ", "").partition(", pushed")
     pulls = tuple(known.get("opened ", "").split(", ")) if "opened " in known else ()
-    return Repository(folder or "", known.get("on branch ", ""), bool(commit), commit, bool(pushed), pulls)
+    return Repository(
+        "" if not folder or folder == NAMELESS else folder,
+        known.get("on branch ", ""),
+        bool(commit),
+        commit,
+        bool(pushed),
+        pulls,
+    )
 
 
 def _said(task: str) -> list[Piece]:
@@ -80,6 +89,8 @@ def _pieces(line: str) -> Iterator[Piece]:
         head, *brought = line[2:].split("; ")
         yield Piece(head, 0, 0, "tool", "change" if " → " in head else "call")
         yield from (Piece(each, 0, 0, "tool", "result") for each in brought)
+    elif line.startswith("(chosen) "):
+        yield Piece(line.removeprefix("(chosen) "), 0, 0, "agent", "answer")
     elif line.startswith("(another agent) "):
         yield Piece(line.removeprefix("(another agent) "), 0, 0, "peer", "said")
     else:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped
+from foldline._facts.repository import NAMELESS
 from foldline._facts.shell import only_looks
 from foldline._facts.standing import (
     answered,
@@ -101,12 +102,12 @@ def state(facts: Facts) -> Iterator[str]:
     several = len(facts.repositories) > 1
     for each in facts.repositories:
         if line := repository(facts, each):
-            yield f"git in {each.folder or 'the working folder'}: {line}" if several else f"git: {line}"
+            yield f"git in {each.folder or NAMELESS}: {line}" if several else f"git: {line}"
     yield from _left(facts)
 
 
 def ending(facts: Facts) -> Iterator[str]:
-    """Whether the newest request is answered: at what the agent is, or that nothing is open."""
+    """Whether the newest request is answered: at what the agent is, or that its report names no next step."""
     if not facts.requests:
         return
     if not answered(facts):
