@@ -46,4 +46,4 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "CODEX_HOME", ".codex") / "sessions", "*/*/*/rollout-*.jsonl")
 
 
-FORMAT = SessionFormat("codex", _recognizes, _read, open=_open, stores=_stores, tail=_tail)
+FORMAT = SessionFormat("codex", _recognizes, _read, open=_open, stores=_stores, overhead=5_500, tail=_tail)
