@@ -61,8 +61,9 @@ def prune_tool_outputs(
     The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read
     again later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside
     valid JSON. Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens
-    (at most half of the excess) would come free, with `enough` less than the whole excess; the outputs of the tools
-    named in `exempt` stay, and those that the model has not read yet. Where `caps` names a tool, its outputs that stay
+    (at most half of the excess) would come free, with `enough` less than the whole excess: then the last output to give
+    keeps head and tail of what need not go. The outputs of the tools named in `exempt` stay, and those that the model
+    has not read yet. Where `caps` names a tool, its outputs that stay
     keep head and tail of that many tokens.
     """
     capped = shorten_tool_outputs(keep=ALL, caps=caps)
@@ -86,9 +87,18 @@ def prune_tool_outputs(
         gone = {edit.drop for *_, edit in proposals}
         cut = [edit for edit in capped(view, excess) if edit.drop not in gone] if caps else []
         freed = sum(gain for _, _, gain, _ in proposals) + sum(_gain(view, edit) for edit in cut)
-        if freed >= (excess if enough else min(minimum, excess // 2)):
-            yield from cut
-            yield from (edit for *_, edit in sorted(proposals, key=lambda p: p[:2]))
+        if freed < (excess if enough else min(minimum, excess // 2)):
+            return
+        yield from cut
+        left = excess - sum(_gain(view, edit) for edit in cut)
+        for _, i, gain, edit in sorted(proposals, key=lambda p: p[:2]):
+            if enough and 0 < left < gain:
+                inside = [o for o in doomed.values() if o.place == i]
+                whole = sum(o.tokens for o in inside)
+                share = 1 - (left + CUT_FRAME * len(inside)) / max(1, whole)
+                yield from _cut_down(view, [(o, int(o.tokens * share)) for o in inside])
+            yield edit
+            left -= gain
 
     return strategy
 
