@@ -43,12 +43,12 @@ def fold(path: str) -> dict[str, float]:
     from foldline import Session
     from foldline._desk.desk import Desk
     from foldline._desk.plan import plan
-    from foldline._policy import DEFAULT
+    from foldline.extend import preset
 
     marks = [time.process_time()]
     opened = Desk(Session(path))
     marks.append(time.process_time())
-    planned = plan(opened, DEFAULT)
+    planned = plan(opened, preset("default"))
     made = planned.fold
     marks.append(time.process_time())
     planned.write()

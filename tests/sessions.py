@@ -11,6 +11,7 @@ from foldline import Fold, Layer, Message, Session, Summary, View
 from foldline import _engine as engine
 from foldline import _policy as policy
 from foldline import _steps as steps
+from foldline._policies import preset
 from foldline._tokens.meter import Meter
 from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult, extract, prune_tool_outputs
 
@@ -290,7 +291,7 @@ def folded(session: Session, *, layer: str = "summarize") -> tuple[View, View, F
     if layer == "prune":
         plan = [steps.Step(Layer("prune", 1.0, 1.0, (prune_tool_outputs(protect=0, minimum=0),)), 0, 0)]
     else:
-        plan = steps.steps_by_hand(policy.DEFAULT, before, policy.budget(200_000), meter.overhead)
+        plan = steps.steps_by_hand(preset("default"), before, policy.budget(200_000), meter.overhead)
     folding = engine.folding(before, plan, trigger="manual", ratio=meter.ratio, overhead=meter.overhead)
     return before, *engine.run(folding, extract), meter
 

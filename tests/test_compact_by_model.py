@@ -20,8 +20,7 @@ from foldline import Brief, ConfigError, Message, SummaryFailed, Usage, open_ses
 from foldline._cli import foldline
 from foldline._desk.desk import Desk
 from foldline._desk.plan import plan
-from foldline._policy import DEFAULT
-from foldline.extend import Draft
+from foldline.extend import Draft, preset
 from providers import Provider, Reply, is_silent, says, status
 from sessions import long_log
 from test_model_summaries import CHINESE, GOOD, HOSTILE, STAYING
@@ -127,7 +126,7 @@ def test_a_receipt_survives_in_every_log_that_is_written(tmp_path: Path, log: by
         return Draft(GOOD, usage=Usage(600, 50, 400, 7), cost=0.0123, model="demo-1", calls=3)
 
     found = Desk(open_session(path))
-    planned = plan(found, DEFAULT, "the parser").summarized_by(writes)
+    planned = plan(found, preset("default"), "the parser").summarized_by(writes)
     planned.write()
     receipt = open_session(path).folds()[-1].receipt
     assert (receipt.usage, receipt.cost, receipt.calls) == (Usage(600, 50, 400, 7), 0.0123, 3)

@@ -8,7 +8,7 @@ import pytest
 
 from foldline import Brief, CannotFit, ConfigError, Edit, Fold, Layer, Message, Policy, Summary, UnsafeEdit, View
 from foldline._engine import arun, folding, run
-from foldline._policy import DEFAULT, OPENCLAW, PI, PRESETS
+from foldline._policies import names
 from foldline._steps import steps_by_hand, steps_for, steps_within
 from foldline.extend import (
     Budget,
@@ -24,6 +24,7 @@ from foldline.extend import (
 )
 
 WINDOW = Budget(200_000)
+OPENCLAW = preset("openclaw")
 
 
 def stated(message: Message) -> int:
@@ -106,15 +107,16 @@ def test_marks_out_of_range_or_out_of_order_are_refused_by_key(layers: list[Laye
 
 
 def test_presets_have_names_and_an_unknown_one_is_refused_with_those_that_there_are() -> None:
-    assert [preset(name) for name in PRESETS] == [DEFAULT, OPENCLAW, PI]
-    with pytest.raises(ConfigError, match="no such policy; there are default, openclaw, pi"):
+    assert [preset(name).name for name in names()] == names() == ["default", "openclaw", "pi"]
+    with pytest.raises(ConfigError, match=r"^policy: no policy 'best'; there are default, openclaw, pi$"):
         preset("best")
 
 
 def test_the_layers_of_openclaw_start_at_80_88_and_95_percent() -> None:
     marks = [(s.layer.name, s.mark, s.target) for s in steps_for(OPENCLAW, WINDOW, 0)]
     assert marks == [("prune", 160_000, 120_000), ("summarize", 176_000, 100_000), ("full", 190_000, 80_000)]
-    assert DEFAULT.layer("full").hard
+    assert [layer.hard for layer in OPENCLAW.layers] == [False, False, True]
+    assert preset("default").layers == OPENCLAW.layers
 
 
 def test_a_mark_is_never_above_the_limit_and_the_overhead_counts() -> None:

@@ -10,6 +10,7 @@ from pi_client import HERE, INSTALLED, line, pi_messages
 from foldline import Layer, Message, Session, SessionError, Summary
 from foldline import _engine as engine
 from foldline import _policy as policy
+from foldline._policies import preset
 from foldline._sessions.pi.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
 from foldline._steps import Step, steps_by_hand
 from foldline.extend import Text, ToolCall, extract, prune_tool_outputs
@@ -43,7 +44,7 @@ def fold(session: Session, *layers: Layer) -> None:
     meter = session.meter()
     before = session.view(meter)
     steps = [Step(layer, -1, 0) for layer in layers] or steps_by_hand(
-        policy.DEFAULT, before, policy.budget(200_000), meter.overhead
+        preset("default"), before, policy.budget(200_000), meter.overhead
     )
     made = engine.run(
         engine.folding(before, steps, trigger="manual", ratio=meter.ratio, overhead=meter.overhead), extract

@@ -16,6 +16,7 @@ from foldline._messages import Message, Summary, ToolResult, replace
 from foldline._policy import Layer
 from foldline._steps import Step
 from foldline._strategies import Strategy
+from foldline._strategies.strategy import name_of
 from foldline._tokens.estimate import estimate
 from foldline._tokens.weigh import SURELY_SHORT, summary_frame
 from foldline._view import Brief, Edit, Entry, View
@@ -124,7 +125,7 @@ def _proposed(strategy: Strategy, view: View, excess: int, on_fault: Callable[[s
     except Exception as error:
         if on_fault is None:
             raise
-        on_fault(f"{getattr(strategy, '__qualname__', type(strategy).__name__)}: {type(error).__name__}: {error}")
+        on_fault(f"{name_of(strategy)}: {type(error).__name__}: {error}")
 
 
 def _standing(edit: Edit, view: View) -> Edit:

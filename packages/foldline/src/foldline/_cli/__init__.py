@@ -23,6 +23,7 @@ COMMANDS = {
     "browse": ("foldline._cli.browse:browse", "All of that in a terminal, by key: see, fold, undo, branch, recall."),
     "recall": ("foldline._cli.recall:recall", "Get back what was folded away: a message by its id, or by words."),
     "mcp": ("foldline._cli.mcp:mcp", "Serve recall, status and folding to agents that speak MCP."),
+    "policy": ("foldline._cli.policy:policy", "The policies there are: list, show; check a file of your own."),
     "models": ("foldline._cli.models:models", "What foldline knows of a model: window, prices, cache rules."),
     "autocompact": ("foldline._cli.autocompact:autocompact", "Show or set whether agents fold by themselves."),
 }

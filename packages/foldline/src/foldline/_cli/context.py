@@ -14,12 +14,9 @@ from foldline._desk.status import Status
 from foldline._desk.status import status as status_of
 from foldline._desk.summaries import spent
 from foldline._fold import Receipt
+from foldline._policy import Policy
 from foldline._relative_time import age
 from foldline._sessions.reading import PastFold
-
-LAYERS = {"prune": "Layer 1 (prune)", "summarize": "Layer 2 (summarize)", "full": "Layer 3 (full)"}
-"""The layers by the numbers that the OpenClaw requirements give them."""
-
 
 EXCHANGE = {
     "export": ("foldline._cli.export:export", "Write what a session came to know to a file."),
@@ -54,7 +51,7 @@ def inspect(policy: str | None, session: str | None, as_json: bool, strict: bool
     if as_json:
         print_json(found)
     else:
-        click.echo(draw_inspection(found))
+        click.echo(draw_inspection(found, chosen))
 
 
 @context.command()
@@ -71,7 +68,7 @@ def history(
     if as_json:
         print_json({"session": found.path, "folds": folds[:depth]})
     else:
-        click.echo(draw_history(folds, depth, policy.automatic.warn_at, facts=facts))
+        click.echo(draw_history(folds, depth, policy, facts=facts))
 
 
 def draw_status(s: Status) -> str:
@@ -106,7 +103,7 @@ def _media(s: Status) -> str:
     return f"{images}, {size}"
 
 
-def draw_inspection(i: Inspection) -> str:
+def draw_inspection(i: Inspection, policy: Policy) -> str:
     """The inspection in the layout of the OpenClaw requirements."""
     width = max(len(f"{share.tokens:,}") for share in i.shares)
     lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
@@ -121,7 +118,7 @@ def draw_inspection(i: Inspection) -> str:
         row("Compactable", tokens(i.compactable)),
     ]
     lines += ["", "Potential Savings:"]
-    lines += [row(f"  {_layer(s.layer)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
+    lines += [row(f"  {_layer(s.layer, policy)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
     if i.largest:
         wide = max(len(s.name) for s in i.largest)
         large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {visible(s.unit)}" for s in i.largest)
@@ -129,12 +126,13 @@ def draw_inspection(i: Inspection) -> str:
     return "\n".join(lines)
 
 
-def draw_history(folds: list[PastFold], depth: int | None, warn_at: int, *, facts: bool = False) -> str:
+def draw_history(folds: list[PastFold], depth: int | None, policy: Policy, *, facts: bool = False) -> str:
     """The folds in the layout of the OpenClaw requirements."""
+    warn_at = policy.automatic.warn_at
     standing = [fold for fold in folds if not fold.undone]
     lines = [title("Compaction History")]
     for fold in folds[:depth]:
-        lines += [*_drawn(fold), *(_facts(fold.receipt) if facts else ()), ""]
+        lines += [*_drawn(fold, policy), *(_facts(fold.receipt) if facts else ()), ""]
     newest = standing[0].receipt if standing else Receipt(0, 0)
     risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost, warn_at)
     advice = f"recommend fresh start at {warn_at}" if len(standing) < warn_at else f"hard limit {warn_at + HARD_AFTER}"
@@ -143,11 +141,13 @@ def draw_history(folds: list[PastFold], depth: int | None, warn_at: int, *, fact
     return "\n".join(lines)
 
 
-def _layer(name: str) -> str:
-    return LAYERS.get(name, f"Layer {name}" if name else "layer unknown")
+def _layer(name: str, policy: Policy) -> str:
+    """A layer as the OpenClaw requirements write it: by its place in the policy, and its name."""
+    places = (f"Layer {n} ({name})" for n, layer in enumerate(policy.layers, 1) if layer.name == name)
+    return next(places, f"Layer {name}" if name else "layer unknown")
 
 
-def _drawn(fold: PastFold) -> list[str]:
+def _drawn(fold: PastFold, policy: Policy) -> list[str]:
     r = fold.receipt
     by = {"manual": "MANUAL", "threshold": "AUTO", "overflow": "OVERFLOW", "handoff": "HANDOFF"}.get(
         fold.trigger, "AGENT"
@@ -155,7 +155,7 @@ def _drawn(fold: PastFold) -> list[str]:
     after = f"{r.tokens_after:,}" if r.tokens_after else "?"
     undone = " (undone)" if fold.undone else ""
     lines = [
-        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer)}{undone}",
+        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer, policy)}{undone}",
         f"  {r.tokens_before:,} → {after} tokens",
     ]
     if r.messages_folded:

@@ -12,7 +12,9 @@ import msgspec
 from foldline._config import Settings, read_settings
 from foldline._desk.desk import Desk
 from foldline._errors import SessionError
-from foldline._policy import PRESETS, Policy, preset
+from foldline._messages import replace
+from foldline._policies import preset
+from foldline._policy import Policy
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,7 +49,9 @@ def session_options(command: F) -> F:
 
 
 policy_option = click.option(
-    "--policy", type=click.Choice(list(PRESETS)), help="The policy; without it, the one that the settings name."
+    "--policy",
+    metavar="NAME-OR-FILE",
+    help="The policy: a name of `foldline policy list`, a file, or module:NAME; without it, what the settings name.",
 )
 
 
@@ -74,9 +78,12 @@ def check_place(format: str, path: str | None, option: str) -> None:
 
 
 def chosen_policy(name: str | None) -> tuple[Policy, Settings]:
-    """The policy named by a flag or by the settings, and the settings."""
+    """The policy named by a flag or by the settings, as the settings refine it, and the settings."""
     settings = read_settings()
-    return (preset(name) if name else settings.to_policy()), settings
+    if name is not None:
+        preset(name, path="--policy")
+        settings = replace(settings, policy=name)
+    return settings.to_policy(), settings
 
 
 def print_json(value: Any) -> None:

@@ -44,7 +44,11 @@ def model_options(command: F) -> F:
             multiple=True,
             help=f"Asked where --model fails, in turn where given more than once; {EXTRACT} asks no model.",
         ),
-        click.option("--model", metavar="PROVIDER:NAME", help=f"Who writes the summary; {EXTRACT} asks no model."),
+        click.option(
+            "--model",
+            metavar="PROVIDER:NAME",
+            help=f"Who writes the summary: a model, or a package's summarizer by its name; {EXTRACT} asks none.",
+        ),
     ):
         command = option(command)
     return command

@@ -26,7 +26,8 @@ from foldline._models import Model, warn_of_unknown
 from foldline._models import model as model_named
 from foldline._overflow import read as read_overflow
 from foldline._page.extract import extract
-from foldline._policy import DEFAULT, LEAST_WINDOW, Policy, below, budget_for, narrowed, preset
+from foldline._policies import DEFAULT, preset
+from foldline._policy import LEAST_WINDOW, Policy, below, budget_for, narrowed
 from foldline._steps import Step, caps, steps_by_hand, steps_for, steps_within
 from foldline._tokens.meter import RATIO_RANGE, TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
@@ -68,8 +69,9 @@ class Compactor:
 
     `window` and `reserve` are tokens; the window is the model's where it is not given. `overhead` is what the system
     prompt and the tool schemas take where they are not in the history; it is learned from `observe`. `policy` is one
-    of your own or the name of one (`policy.PRESETS`). `pinned` says which messages no fold may touch, besides those that
-    the policy pins: the system's.
+    of your own, the name of one (`foldline policy list` shows them), the path of its file, or `module:NAME`. `summarizer`
+    writes the summaries: a function, a model's name, or that of a summarizer that a package offers. `pinned` says which
+    messages no fold may touch, besides those that the policy pins: the system's.
 
     `speaker` says whose the words of a message are where the host knows better than its role does (`user`, `agent`, `tool`,
     `harness`, `peer`, `command` or `paste`; None leaves that to foldline): only the user's own words make tasks and rules.
@@ -98,8 +100,8 @@ class Compactor:
         reserve: int | None = None,
         overhead: int = 0,
         system: Any = None,
-        policy: Policy | str = DEFAULT.name,
-        summarizer: Summarizer = extract,
+        policy: Policy | str = DEFAULT,
+        summarizer: Summarizer | str = extract,
         pinned: Callable[[Message], bool] | None = None,
         format: str = "",
         speaker: Callable[[Message], Speaker | None] | None = None,
@@ -120,7 +122,7 @@ class Compactor:
             warn_of_unknown(self.model)
         self.budget = budget_for(self.model, window, reserve)
         self.policy = preset(policy) if isinstance(policy, str) else policy
-        self.summarizer = summarizer
+        self.summarizer = _summarizer_named(summarizer) if isinstance(summarizer, str) else summarizer
         self.meter = Meter(self.model.family, overhead=overhead)
         self._tells = Telling(on_event)
         pins = self._tells.guarded(self.policy.pinned, "a policy's pins", otherwise=False)
@@ -593,3 +595,9 @@ __all__ = [
     "Skipped",
     "SummaryFellBack",
 ]
+
+
+def _summarizer_named(name: str) -> Summarizer:
+    from foldline._config import Summaries
+
+    return Summaries(name).to_summarizer()

@@ -59,7 +59,7 @@ def status(desk: Desk, policy: Policy) -> Status:
     fill = desk.tokens / desk.budget.window
     media = media_in(message for _, message in session.context.entries)
     refused = any(step.measure(desk.view) > step.mark for step in caps(desk.budget)) if media else False
-    at = next((layer.at for layer in policy.layers if layer.kind == "summarize"), policy.layers[0].at)
+    at = policy.layers[policy.first].at
     return Status(
         session.id,
         session.path,

@@ -78,13 +78,15 @@ def _status(arguments: Mapping[str, Any]) -> str:
 def _compact(arguments: Mapping[str, Any]) -> str:
     from foldline._config import read_settings
     from foldline._desk.plan import plan
-    from foldline._policy import PRESETS, preset
+    from foldline._messages import replace
+    from foldline._offered import unknown
+    from foldline._policies import names
 
     asked = _converted(arguments, OfCompact)
-    if asked.policy and asked.policy not in PRESETS:
-        raise WrongArguments(f"no policy {asked.policy!r}; there are {', '.join(PRESETS)}", where="compact")
+    if asked.policy and asked.policy not in names():  # an agent may not name a module or a file of its own
+        raise WrongArguments(unknown("policy", asked.policy, names()), where="compact")
     settings = read_settings()
-    policy = preset(asked.policy) if asked.policy else settings.to_policy()
+    policy = replace(settings, policy=asked.policy or settings.policy).to_policy()
     desk = _opened(asked.session)
     if asked.write:
         desk.check_writable(way_out="an agent cannot fold the session that it works in; close it there first")
@@ -143,12 +145,12 @@ def _status_schema() -> dict[str, Any]:
 
 
 def _compact_schema() -> dict[str, Any]:
-    from foldline._policy import PRESETS
+    from foldline._policies import names
 
     return _object(
         session=SESSION,
         focus={"type": "string", "description": "What the summary must keep."},
-        policy={"type": "string", "enum": list(PRESETS), "description": "If not given, the one that is set."},
+        policy={"type": "string", "enum": names(), "description": "If not given, the one that is set."},
         write={"type": "boolean", "description": "Fold; without it, only say what a fold would do."},
     )
 

@@ -94,7 +94,7 @@ def _theirs() -> tuple[SessionFormat, ...]:
     """The formats of installed packages; one by a name that is taken is left out with a warning."""
     taken = {_ours(module).name for module in (*OURS, *LOOSE)}
     found: dict[str, SessionFormat] = {}
-    for declared in offered(GROUP, SessionFormat):
+    for declared in offered(GROUP, SessionFormat).values():
         if declared.name in taken or declared.name in found:
             warnings.warn(f"a session format is left out: the name {declared.name!r} is taken", stacklevel=2)
         else:

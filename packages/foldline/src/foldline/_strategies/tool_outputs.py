@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from foldline._clipping import one_line
 from foldline._messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
 from foldline._pairs import answers
-from foldline._strategies import Strategy, never_summarizes
+from foldline._strategies.strategy import Strategy, Tokens, never_summarizes, remembered
 from foldline._view import Brief, Edit, Entry, View
 
 STUB = "[pruned: "
@@ -48,13 +48,14 @@ class Output(NamedTuple):
     tokens: int
 
 
+@remembered
 def prune_tool_outputs(
     *,
-    protect: int = 40_000,
-    minimum: int = 20_000,
+    protect: Tokens = 40_000,
+    minimum: Tokens = 20_000,
     exempt: Sequence[str] = (),
     enough: bool = False,
-    caps: Mapping[str, int] | None = None,
+    caps: Mapping[str, Tokens] | None = None,
 ) -> Strategy:
     """Replaces old tool outputs by stubs that name what they were and the id to recall.
 
@@ -103,7 +104,8 @@ def prune_tool_outputs(
     return strategy
 
 
-def shorten_tool_outputs(*, keep: int = 1_000, start: int = 0, caps: Mapping[str, int] | None = None) -> Strategy:
+@remembered
+def shorten_tool_outputs(*, keep: Tokens = 1_000, start: int = 0, caps: Mapping[str, Tokens] | None = None) -> Strategy:
     """Cuts the middle out of every tool output from the entry `start` on, largest first, that is longer than `keep` tokens.
 
     For what is left when nothing older can give: a single output that fills the window by itself. `caps` says for the
@@ -143,7 +145,8 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
             yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
 
 
-def shorten_newest(*, keep: int) -> Strategy:
+@remembered
+def shorten_newest(*, keep: Tokens) -> Strategy:
     """Cuts what stands behind the last cut point down to about `keep` tokens: tool outputs, and long arguments of calls.
 
     It must stay, so that what is cut there is room for a summary of what goes. The largest outputs give first. Those
