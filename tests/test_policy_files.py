@@ -70,7 +70,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def python(home: Path, *words: str, **variables: str) -> CompletedProcess[str]:
-    kept = {key: value for key, value in os.environ.items() if not key.endswith(("_DIR", "_HOME"))}
+    kept = {key: value for key, value in os.environ.items() if not key.endswith(("_DIR", "_HOME", "_KEY"))}
     paths = os.pathsep.join((SOURCE, str(home / "site"), *filter(None, sys.path)))
     env = {**kept, "HOME": str(home), "PYTHONPATH": paths, **variables}
     return subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=home, env=env, timeout=120)
@@ -170,7 +170,8 @@ def test_a_broken_package_is_warned_of_and_left_out(group: str, offer: str, code
     package(home / "site", code, **{group: f"acme = {offer}"})
     (home / "other.toml").write_text(CALM.replace("drop_asides", "acme"))
     words = {"strategies": ("policy", "check", "other.toml"), "policies": ("policy", "list")}
-    done = command(home, *words.get(group, ("compact", "--dry-run", "--session", "session.jsonl", "--model", "acme")))
+    by_model = ("compact", "--yes", "--session", "session.jsonl", "--model", "acme", "--fallback", "extract")
+    done = command(home, *words.get(group, by_model))
     assert f"acme ({offer}, of foldline.{group}) is left out: {why}" in done.stderr
     assert "Traceback" not in done.stderr
     if group == "strategies":
@@ -268,6 +269,24 @@ def test_a_maker_that_fails_is_named_with_its_place(code: str, told: str, home: 
     assert done.returncode == 1
     assert done.stderr.startswith("foldline: calm.toml: layers[0].strategies[0]")
     assert told in done.stderr
+
+
+def test_a_maker_that_refuses_what_the_settings_say_is_named(home: Path) -> None:
+    code = "def drop_asides(*, words=1, keep=9):\n    return [lambda view, excess: ()][9 - keep]\n"
+    package(home / "site", code, strategies=OFFERS["strategies"])
+    words = ("context", "inspect", "--session", "session.jsonl", "--policy", "calm.toml")
+    assert command(home, *words).returncode == 0
+    done = command(home, *words, FOLDLINE_COMPACTION__PRESERVE_RECENT_TOKENS="800")
+    told = "foldline: settings: compaction: drop_asides cannot be made: IndexError: list index out of range\n"
+    assert (done.returncode, done.stderr) == (1, told)
+
+
+@pytest.mark.parametrize(("text", "told"), [("[" * 100_000, "cannot be read: "), ("[]", "it must be a table of keys")])
+def test_what_is_no_table_is_refused(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=rf"mine\.json: {told}"):
+        read_policy(path)
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_settings_that_leave_nothing_of_a_policy_are_refused(tmp_path: Path) -> 
     layer = {"name": "prune", "at": 0.8, "to": 0.6, "strategies": [{"use": "prune_tool_outputs"}]}
     path.write_text(json.dumps({"layers": [layer]}))
     assert Settings(str(path)).to_policy().layers == preset(str(path)).layers
-    with pytest.raises(ConfigError, match="mine: layers: there must be at least one layer"):
+    with pytest.raises(ConfigError, match=r"compaction\.prune\.enabled: the policy mine does nothing else"):
         Settings(str(path), Compaction(prune=Prune(enabled=False))).to_policy()
 
 

@@ -13,8 +13,8 @@ from foldline._decoding import SUFFIXES, converted, read_table
 from foldline._errors import ConfigError
 from foldline._messages import replace
 from foldline._policies import DEFAULT, preset
-from foldline._policy import Automatic, Layer, Policy, policy
-from foldline._strategies.strategy import with_arguments
+from foldline._policy import Automatic, Layer, Policy
+from foldline._strategies.registry import with_arguments
 from foldline._writers import EXTRACT
 from foldline._writers.registry import declared
 
@@ -114,26 +114,22 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     summary: Summaries = Summaries()
 
     def to_policy(self) -> Policy:
-        """The policy that the settings ask for; raises `ConfigError` where they leave nothing of it."""
+        """The policy that the settings ask for."""
+        return self.refined(preset(self.policy))
+
+    def refined(self, policy: Policy) -> Policy:
+        """A policy with what `compaction` states in place of its own; raises `ConfigError` where that leaves nothing."""
         c = self.compaction
+        layers = list(policy.layers)
+        if c.auto_threshold_percent is not None:
+            layers = _starting(layers, policy.first, c.auto_threshold_percent / 100)
+        if not c.prune.enabled:
+            layers = [layer for layer in layers if layer.kind != "prune"]
+        if not layers:
+            why = f"the policy {policy.name} does nothing else"
+            raise ConfigError(why, path="settings", key="compaction.prune.enabled")
         automatic = Automatic(c.auto_enabled, c.max_auto_compactions, c.warn_at_compaction, c.notify_before_auto)
-        return replace(_refined(preset(self.policy), c), automatic=automatic)
-
-
-def _refined(chosen: Policy, c: Compaction) -> Policy:
-    """A policy with those marks and sizes that `compaction` states in place of its own."""
-    layers = list(chosen.layers)
-    if c.auto_threshold_percent is not None:
-        layers = _starting(layers, chosen.first, c.auto_threshold_percent / 100)
-    if not c.prune.enabled:
-        layers = [layer for layer in layers if layer.kind != "prune"]
-    prune = {"protect": c.prune.protect_recent_tokens, "minimum": c.prune.prune_minimum_tokens}
-    sizes = {"prune": _stated(prune), "summarize": _stated({"keep": c.preserve_recent_tokens}), "hard": {}}
-    layers = [
-        replace(layer, strategies=tuple(with_arguments(strategy, sizes[layer.kind]) for strategy in layer.strategies))
-        for layer in layers
-    ]
-    return replace(chosen, layers=policy(chosen.name, layers).layers)
+        return replace(policy, layers=tuple(_sized(layer, c) for layer in layers), automatic=automatic)
 
 
 def _starting(layers: Sequence[Layer], first: int, at: float) -> list[Layer]:
@@ -143,8 +139,14 @@ def _starting(layers: Sequence[Layer], first: int, at: float) -> list[Layer]:
     return [replace(layer, at=mark, to=min(layer.to, at)) for layer, mark in zip(layers, marks)]
 
 
-def _stated(sizes: Mapping[str, int | None]) -> dict[str, int]:
-    return {name: size for name, size in sizes.items() if size is not None}
+def _sized(layer: Layer, c: Compaction) -> Layer:
+    """A layer whose strategies keep as much as is stated for what it does."""
+    sizes: dict[str, dict[str, int | None]] = {
+        "prune": {"protect": c.prune.protect_recent_tokens, "minimum": c.prune.prune_minimum_tokens},
+        "summarize": {"keep": c.preserve_recent_tokens},
+    }
+    stated = {name: size for name, size in sizes.get(layer.kind, {}).items() if size is not None}
+    return replace(layer, strategies=tuple(with_arguments(each, stated, "compaction") for each in layer.strategies))
 
 
 def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -218,7 +220,7 @@ def check_summaries(s: Summaries, place: str) -> None:
         raise ConfigError(f"names no model; {EXTRACT} asks none", path=place, key="summary.model")
     if EXTRACT in (s.model, *s.fallbacks)[: len(s.fallbacks)]:
         raise ConfigError(f"{EXTRACT} cannot fail: nothing can come behind it", path=place, key="summary.fallbacks")
-    if s.installed and set(s.fallbacks) - {EXTRACT}:
+    if set(s.fallbacks) - {EXTRACT} and s.installed:
         raise ConfigError(f"a package's summarizer has none but {EXTRACT}", path=place, key="summary.fallbacks")
     if not s.timeout > 0:
         raise ConfigError("must be more than 0 seconds", path=place, key="summary.timeout")

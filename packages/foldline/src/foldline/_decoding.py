@@ -36,7 +36,7 @@ def read_table(path: Path) -> dict[str, Any]:
         raise ConfigError("YAML needs the package pyyaml; TOML and JSON need nothing", path=str(path)) from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    except (ValueError, msgspec.DecodeError) as error:
+    except (ValueError, RecursionError, msgspec.DecodeError) as error:
         raise ConfigError(f"cannot be read: {error}", path=str(path)) from error
     if value is None:
         return {}
@@ -86,10 +86,9 @@ _KINDS = {
 
 
 def _keys(kind: type[Struct], place: str) -> list[str]:
-    """The keys that a table at a place in such data may have."""
+    """The keys that the table at a place in such data may have."""
     found: Any = msgspec.inspect.type_info(kind)
-    for step in re.findall(r"\w+|\[", place.replace("[...]", "[")):
-        if step.isdigit():
-            continue
-        found = found.item_type if step == "[" else next(f.type for f in found.fields if f.encode_name == step)
-    return [field.encode_name for field in found.fields]
+    for step in re.findall(r"[^.\[\]]+", place):
+        fields = {field.encode_name: field.type for field in getattr(found, "fields", ())}
+        found = fields.get(step) or getattr(found, "item_type", None)
+    return [field.encode_name for field in getattr(found, "fields", ())]

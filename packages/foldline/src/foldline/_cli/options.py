@@ -12,7 +12,6 @@ import msgspec
 from foldline._config import Settings, read_settings
 from foldline._desk.desk import Desk
 from foldline._errors import SessionError
-from foldline._messages import replace
 from foldline._policies import preset
 from foldline._policy import Policy
 
@@ -80,10 +79,8 @@ def check_place(format: str, path: str | None, option: str) -> None:
 def chosen_policy(name: str | None) -> tuple[Policy, Settings]:
     """The policy named by a flag or by the settings, as the settings refine it, and the settings."""
     settings = read_settings()
-    if name is not None:
-        preset(name, path="--policy")
-        settings = replace(settings, policy=name)
-    return settings.to_policy(), settings
+    policy = settings.to_policy() if name is None else settings.refined(preset(name, path="--policy"))
+    return policy, settings
 
 
 def print_json(value: Any) -> None:

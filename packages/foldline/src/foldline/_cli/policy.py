@@ -51,7 +51,7 @@ def show(name: str, as_json: bool) -> None:
 def check(file: str) -> None:
     """Read the policy in FILE, and say what is wrong with it."""
     found = read_policy(file)
-    click.echo(f"{file}: nothing is wrong; its layers are {', '.join(layer.name for layer in found.layers)}")
+    click.echo(visible(f"{file}: nothing is wrong; its layers are {', '.join(layer.name for layer in found.layers)}"))
 
 
 def as_data(policy: Policy) -> dict[str, object]:

@@ -583,6 +583,12 @@ class Compactor:
             return self._history.seen
 
 
+def _summarizer_named(name: str) -> Summarizer:
+    from foldline._config import Summaries
+
+    return Summaries(name).to_summarizer()
+
+
 __all__ = [
     "Compactor",
     "Event",
@@ -595,9 +601,3 @@ __all__ = [
     "Skipped",
     "SummaryFellBack",
 ]
-
-
-def _summarizer_named(name: str) -> Summarizer:
-    from foldline._config import Summaries
-
-    return Summaries(name).to_summarizer()

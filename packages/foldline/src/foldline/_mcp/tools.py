@@ -78,15 +78,14 @@ def _status(arguments: Mapping[str, Any]) -> str:
 def _compact(arguments: Mapping[str, Any]) -> str:
     from foldline._config import read_settings
     from foldline._desk.plan import plan
-    from foldline._messages import replace
     from foldline._offered import unknown
-    from foldline._policies import names
+    from foldline._policies import names, preset
 
     asked = _converted(arguments, OfCompact)
     if asked.policy and asked.policy not in names():  # an agent may not name a module or a file of its own
         raise WrongArguments(unknown("policy", asked.policy, names()), where="compact")
     settings = read_settings()
-    policy = replace(settings, policy=asked.policy or settings.policy).to_policy()
+    policy = settings.refined(preset(asked.policy or settings.policy))
     desk = _opened(asked.session)
     if asked.write:
         desk.check_writable(way_out="an agent cannot fold the session that it works in; close it there first")

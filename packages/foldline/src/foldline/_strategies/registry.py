@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any, cast, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from msgspec import Struct, defstruct
 
@@ -16,9 +16,11 @@ from foldline._strategies.budget import use_budget
 from foldline._strategies.hard import hard_strategies
 from foldline._strategies.older import summarize_older
 from foldline._strategies.replies import shorten_replies
-from foldline._strategies.strategy import Strategy, remembered
+from foldline._strategies.strategy import Made, Strategy, remembered
 from foldline._strategies.tool_outputs import prune_tool_outputs, shorten_newest, shorten_tool_outputs
 from foldline._strategies.truncate import truncate
+
+T = TypeVar("T")
 
 GROUP = "foldline.strategies"
 """The group of entry points under which a package names what makes a strategy of its arguments."""
@@ -59,18 +61,40 @@ def made(name: str, arguments: Mapping[str, Any], path: str, key: str) -> tuple[
     """
     if name not in MAKERS:
         raise ConfigError(unknown("strategy", name, MAKERS), path=path, key=f"{key}.use")
-    try:
+
+    def make() -> Any:
         given = converted(arguments, arguments_of(name), path, key)
-        found = MAKERS[name](**{argument: getattr(given, argument) for argument in arguments})
-    except ConfigError:
-        raise
-    except Exception as error:
-        raise ConfigError(f"{name} cannot be made: {type(error).__name__}: {error}", path=path, key=key) from error
+        return MAKERS[name](**{argument: getattr(given, argument) for argument in arguments})
+
+    found = _called(make, name, path, key)
     strategies = found if isinstance(found, tuple) else (found,)
     for strategy in strategies:
         if not callable(strategy):
             raise ConfigError(f"{name} made a {type(strategy).__name__}, which is no strategy", path=path, key=key)
     return strategies
+
+
+def with_arguments(strategy: Strategy, given: Mapping[str, Any], key: str) -> Strategy:
+    """A strategy made again with those arguments that its maker takes; one that remembers no maker stays as it is.
+
+    Raises `ConfigError` with `key`, which the arguments stand under in the settings, where its maker fails.
+    """
+    if not isinstance(strategy, Made):
+        return strategy
+    taken = {name: value for name, value in given.items() if name in signature(strategy.make).parameters}
+    again = remembered(strategy.make, strategy.name)
+    return (
+        _called(lambda: again(**{**strategy.arguments, **taken}), strategy.name, "settings", key) if taken else strategy
+    )
+
+
+def _called(make: Callable[[], T], name: str, path: str, key: str) -> T:
+    try:
+        return make()
+    except ConfigError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"{name} cannot be made: {type(error).__name__}: {error}", path=path, key=key) from error
 
 
 def arguments_of(name: str) -> type[Struct]:

@@ -60,14 +60,6 @@ def remembered(make: Callable[P, Strategy], name: str = "") -> Callable[P, Strat
     return making
 
 
-def with_arguments(strategy: Strategy, given: Mapping[str, Any]) -> Strategy:
-    """A strategy made again with those arguments that its maker takes; one that remembers no maker stays as it is."""
-    if not isinstance(strategy, Made):
-        return strategy
-    taken = {name: value for name, value in given.items() if name in signature(strategy.make).parameters}
-    return remembered(strategy.make, strategy.name)(**{**strategy.arguments, **taken})
-
-
 def name_of(strategy: Strategy) -> str:
     """What a strategy is called where it is told of."""
     return strategy.name if isinstance(strategy, Made) else getattr(strategy, "__qualname__", type(strategy).__name__)
