@@ -152,6 +152,8 @@ def test_a_packages_summarizer_stands_in_place_of_a_model(home: Path) -> None:
         done = command(home, *words, **variables)
         assert done.returncode == 0, done.stderr
         assert "Acme says: " in (home / "session.jsonl").read_text().splitlines()[-1]
+    refused = command(home, *flags, "--model", "acmee")
+    assert "--model: summary.model: no summarizer 'acmee'; there are extract, acme; acme is meant?" in refused.stderr
     refused = command(home, *flags, "--model", "acme", "--fallback", "openai:gpt-5-mini")
     assert "summary.fallbacks: a package's summarizer has none but extract" in refused.stderr
 

@@ -16,7 +16,7 @@ from foldline._policies import DEFAULT, preset
 from foldline._policy import Automatic, Layer, Policy
 from foldline._strategies.registry import with_arguments
 from foldline._writers import EXTRACT
-from foldline._writers.registry import declared
+from foldline._writers.registry import declared, misspelled
 
 if TYPE_CHECKING:
     from foldline._writers.draft import Summarizer
@@ -76,9 +76,14 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     prompt: str | None = None
 
     @property
+    def bare(self) -> bool:
+        """Whether the model has neither a provider nor a place, so that a summarizer may be meant."""
+        return not self.base_url and ":" not in self.model
+
+    @property
     def installed(self) -> Summarizer | None:
         """The summarizer of a package that stands in place of a model."""
-        return None if self.base_url or ":" in self.model else declared().get(self.model)
+        return declared().get(self.model) if self.bare else None
 
     def to_summarizer(self) -> Summarizer:
         """Who writes summaries as the settings say.
@@ -218,6 +223,8 @@ def check_summaries(s: Summaries, place: str) -> None:
     """Raises `ConfigError` where a value is impossible, or where something stands behind "extract", which cannot fail."""
     if not s.model or s.model.endswith(":"):
         raise ConfigError(f"names no model; {EXTRACT} asks none", path=place, key="summary.model")
+    if s.bare and (why := misspelled(s.model)):
+        raise ConfigError(why, path=place, key="summary.model")
     if EXTRACT in (s.model, *s.fallbacks)[: len(s.fallbacks)]:
         raise ConfigError(f"{EXTRACT} cannot fail: nothing can come behind it", path=place, key="summary.fallbacks")
     if set(s.fallbacks) - {EXTRACT} and s.installed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from msgspec.structs import asdict
 
 from foldline._cli.drawing import row, title, visible
 from foldline._cli.options import print_json
@@ -57,14 +58,7 @@ def check(file: str) -> None:
 def as_data(policy: Policy) -> dict[str, object]:
     """A policy as its file would say it."""
     layers = [
-        {
-            "name": layer.name,
-            "at": layer.at,
-            "to": layer.to,
-            "hard": layer.hard,
-            "outputs_over": layer.outputs_over,
-            "strategies": [{"use": name_of(each), **_arguments(each)} for each in layer.strategies],
-        }
+        {**asdict(layer), "strategies": [{"use": name_of(each), **_arguments(each)} for each in layer.strategies]}
         for layer in policy.layers
     ]
     return {"description": policy.description, "layers": layers}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from msgspec import Struct, defstruct
 
@@ -20,8 +21,6 @@ from foldline._strategies.strategy import Made, Strategy, remembered
 from foldline._strategies.tool_outputs import prune_tool_outputs, shorten_newest, shorten_tool_outputs
 from foldline._strategies.truncate import truncate
 
-T = TypeVar("T")
-
 GROUP = "foldline.strategies"
 """The group of entry points under which a package names what makes a strategy of its arguments."""
 
@@ -31,16 +30,10 @@ Maker = Callable[..., Any]
 OWN: Mapping[str, Maker] = {
     make.__name__: make
     for make in (
-        prune_tool_outputs,
-        shorten_tool_outputs,
-        shorten_newest,
-        shorten_replies,
-        summarize_older,
-        use_budget,
-        truncate,
+        prune_tool_outputs, shorten_tool_outputs, shorten_newest, shorten_replies, summarize_older, use_budget, truncate,
         hard_strategies,
     )
-}
+}  # fmt: skip
 """The makers that are part of foldline."""
 
 
@@ -61,12 +54,9 @@ def made(name: str, arguments: Mapping[str, Any], path: str, key: str) -> tuple[
     """
     if name not in MAKERS:
         raise ConfigError(unknown("strategy", name, MAKERS), path=path, key=f"{key}.use")
-
-    def make() -> Any:
+    with _naming(name, path, key):
         given = converted(arguments, arguments_of(name), path, key)
-        return MAKERS[name](**{argument: getattr(given, argument) for argument in arguments})
-
-    found = _called(make, name, path, key)
+        found = MAKERS[name](**{argument: getattr(given, argument) for argument in arguments})
     strategies = found if isinstance(found, tuple) else (found,)
     for strategy in strategies:
         if not callable(strategy):
@@ -82,15 +72,14 @@ def with_arguments(strategy: Strategy, given: Mapping[str, Any], key: str) -> St
     if not isinstance(strategy, Made):
         return strategy
     taken = {name: value for name, value in given.items() if name in signature(strategy.make).parameters}
-    again = remembered(strategy.make, strategy.name)
-    return (
-        _called(lambda: again(**{**strategy.arguments, **taken}), strategy.name, "settings", key) if taken else strategy
-    )
+    with _naming(strategy.name, "settings", key):
+        return remembered(strategy.make, strategy.name)(**{**strategy.arguments, **taken}) if taken else strategy
 
 
-def _called(make: Callable[[], T], name: str, path: str, key: str) -> T:
+@contextmanager
+def _naming(name: str, path: str, key: str) -> Iterator[None]:
     try:
-        return make()
+        yield
     except ConfigError:
         raise
     except Exception as error:
