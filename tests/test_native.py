@@ -20,7 +20,7 @@ from providers import Provider, Reply, html, is_silent, nothing, resets, says, s
 from test_compact_by_model import LOGS
 from test_model_summaries import GOOD
 
-pytest.importorskip("httpx2")
+pytest.importorskip("anthropic")
 from foldline import ModelSummarizer, NativeSummarizer
 
 Item = dict[str, Any]
@@ -69,7 +69,7 @@ def compacts(handler: Any, request: Any) -> None:
 
 def native(provider: Provider, name: str, **more: Any) -> NativeSummarizer:
     url = provider.root if name == CLAUDE else provider.url
-    return NativeSummarizer(name, base_url=url, api_key="k", **{"retries": 0, "backoff": 0.01, **more})
+    return NativeSummarizer(name, base_url=url, **{"api_key": "k", "retries": 0, "backoff": 0.01, **more})
 
 
 def by_model(provider: Provider) -> ModelSummarizer:
@@ -218,6 +218,19 @@ def test_after_a_refusal_a_summarizer_of_ours_is_asked_at_once(name: str, refusa
     assert receipt.usage == Usage(600, 50, 400)
     assert said in receipt.rewritten[0]
     assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+@pytest.mark.parametrize("falls_back", [False, True])
+def test_a_key_that_a_refusal_quotes_is_told_to_nobody(name: str, falls_back: bool) -> None:
+    key = "a-key-of-no-known-shape"
+    refusal = status(401, {"error": {"message": f"Incorrect API key provided: {key}."}})
+    with Provider(says(GOOD)) as ours:
+        more = {"fallback": by_model(ours)} if falls_back else {}
+        compactor, _, _, _ = folded(name, refusal, api_key=key, **more)
+    receipt = compactor.folds[0].receipt
+    assert "Incorrect API key provided" in str(receipt)
+    assert key not in str(receipt)
 
 
 def test_an_answer_that_was_billed_and_is_no_compaction_stands_in_the_receipt() -> None:

@@ -135,9 +135,11 @@ def _failed(cause: Exception, summarizer: Summarizer) -> SummaryFailed:
     return SummaryFailed(without_keys(f"{type(cause).__name__}: {cause}", _keys(summarizer)), cause=cause)
 
 
-def _keys(summarizer: Summarizer) -> list[str]:
-    """The keys that a summarizer was given."""
-    return [key for each in getattr(summarizer, "endpoints", ()) if isinstance(key := each.api_key, str)]
+def _keys(summarizer: object) -> list[str]:
+    """The keys that a summarizer was given, and those of whoever writes in its place."""
+    given = (getattr(each, "api_key", None) for each in (summarizer, *getattr(summarizer, "endpoints", ())))
+    others = (getattr(summarizer, name, None) for name in ("fallback", "fresh"))
+    return [*filter(None, given), *(key for other in others if other for key in _keys(other))]
 
 
 def _as_answer(answer: object, summarizer: Summarizer) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from foldline._economics import price
@@ -12,7 +13,7 @@ from foldline._models import model as model_named
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._writers import EXTRACT
-from foldline._writers.calling import Conduct, Endpoint, call, connect
+from foldline._writers.calling import Conduct, Endpoint, ask, connect, retried
 from foldline._writers.draft import Draft
 from foldline._writers.gate import language_for
 from foldline._writers.material import material
@@ -109,7 +110,8 @@ class ModelSummarizer:
             room = int(window * SHARE) - reply - estimate(self.rules) - brief.max_tokens - AROUND
             try:
                 text = self._request(brief, messages, max(room, LEAST_ROOM))
-                draft = await call(self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
+                once = partial(ask, self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
+                draft = await retried(once, endpoint.model, self.conduct)
                 return replace(draft, sections=self.sections)
             except ContextOverflow as overflow:
                 stated = overflow.limit or 0
