@@ -160,6 +160,11 @@ def _script(text: str) -> str:
     return ""
 
 
+def common_words(text: str) -> frozenset[str]:
+    """The commonest words of the language of a text, which say nothing of what it is about."""
+    return dict(_common()).get(language_of(text), frozenset())
+
+
 @cache
 def _common() -> tuple[tuple[str, frozenset[str]], ...]:
     """The commonest words of the languages that are written in Latin letters; the first wins a tie."""
