@@ -2,7 +2,8 @@
 
 Windows, prices and cache prices are facts that `scripts/build_models.py` bakes from genai-prices and a models.dev
 snapshot into `_models.json`, which is read when first asked for. They are baked, not imported, because genai-prices
-needs pydantic and 200 ms, and `foldline context status` must know a window without any extra.
+needs pydantic and half a second, and `foldline context status` must know a window without any extra; where it is
+installed, what a call cost is counted by its prices (`_economics`).
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import click
 
 from foldline._cli.drawing import row, title, tokens
 from foldline._cli.options import print_json
+from foldline._economics import priced
 from foldline._models import Model
 from foldline._models import model as model_named
 
@@ -25,7 +26,7 @@ def show(name: str, as_json: bool) -> None:
     """
     if not name.strip():
         raise click.UsageError("NAME is empty")
-    found = model_named(name)
+    found = priced(model_named(name))
     if as_json:
         print_json(found)
     else:
