@@ -5,11 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from msgspec.structs import replace
-
-from foldline._messages import Usage
+from foldline._messages import Usage, replace
 from foldline._models import Model, key_of
 from foldline._models import model as model_named
+
+_OF_CACHE = {
+    "cache_read": "cache_read_mtok",
+    "cache_write": "cache_write_mtok",
+    "cache_write_long": "cache_write_1h_mtok",
+}
+"""What genai-prices calls the prices of a cache."""
 
 
 def priced(model: Model) -> Model:
@@ -25,7 +30,7 @@ def priced(model: Model) -> Model:
         from genai_prices.data_snapshot import get_snapshot
     except ImportError:
         return model
-    name = model.name.partition(":")[2] or model.name
+    name = model.name if model.known else model.name.rpartition(":")[2]
     try:
         _, info = get_snapshot().find_provider_model(name, None, model.provider or None, None)
     except LookupError:
@@ -33,13 +38,6 @@ def priced(model: Model) -> Model:
     stated = prices_on(info, datetime.now(UTC))
     another = model.known and key_of(info.id) != key_of(name)
     return model if another or not stated["input"] else replace(model, **stated)
-
-
-_OF_CACHE = {
-    "cache_read": "cache_read_mtok",
-    "cache_write": "cache_write_mtok",
-    "cache_write_long": "cache_write_1h_mtok",
-}
 
 
 def prices_on(info: Any, day: datetime) -> dict[str, Any]:

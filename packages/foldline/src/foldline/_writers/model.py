@@ -15,7 +15,7 @@ from foldline._view import Brief
 from foldline._writers import EXTRACT
 from foldline._writers.calling import Conduct, Endpoint, ask, connect, retried
 from foldline._writers.draft import Draft
-from foldline._writers.gate import language_for
+from foldline._writers.gate import heard, language_for
 from foldline._writers.material import material
 from foldline._writers.prompt import SECTIONS, fence, request, rules, summary_in, tell
 
@@ -122,7 +122,7 @@ class ModelSummarizer:
 
     def _request(self, brief: Brief, messages: Sequence[Message], room: int) -> str:
         """What is asked, with as much of the messages as `room` tokens hold."""
-        mark = fence(messages)
+        mark = fence(heard(messages))
         told = material(messages, mark, brief, room)
         return request(brief, summary_in(messages), told, mark, language=language_for(messages))
 
