@@ -255,7 +255,7 @@ def _spellings(match: Any) -> Iterator[str]:
 
 
 def row(key: str, name: str, facts: dict[str, Any], limits: Any, host: str = "") -> list[Any]:
-    """One row of the data file, in the order of `foldline._models._Row`, without trailing defaults."""
+    """One row of the data file, in the order of `foldline._models._FIELDS`, without trailing defaults."""
     window, max_input, max_output = limits[-3:] if limits else (0, 0, 0)
     window = WINDOWS.get(key) or _agree(facts.get("window", 0), window) or facts.get("resold", 0)
     if not host and re.search(r"-\d+(-\d+)?b(-|$)", key):
