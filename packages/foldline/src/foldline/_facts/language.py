@@ -25,6 +25,8 @@ _WORDS = {
     "Italian": "il lo gli che di una per con non è del della sono nel più anche come ma dei questo stato alla",
     "Dutch": "de het een van en niet is dat op te met voor zijn wordt ook aan maar door nog bij werd deze",
 }  # fmt: skip
+"""Words of prose, of which a draft has many; those in `words/` tell the language of one sentence, orders among them."""
+
 _FUNCTION_WORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 _LATIN = re.compile(r"[^\W\d_]{1,20}")
 _SAMPLE = 8_000

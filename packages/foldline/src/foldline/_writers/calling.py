@@ -52,15 +52,10 @@ class Conduct(Value, frozen=True, omit_defaults=True):
     backoff: float = 1.0
 
 
-def require_extra() -> None:
-    """Raises `ConfigError` where the packages that call models are not installed."""
-    if find_spec("pydantic_ai") is None:
-        raise ConfigError("a summary by a model needs more packages: pip install 'foldline[llm]'", path="summarizer")
-
-
 def connect(endpoint: Endpoint) -> Any:
     """The pydantic-ai model of an endpoint; raises `ConfigError` where it cannot be made."""
-    require_extra()
+    if find_spec("pydantic_ai") is None:
+        raise ConfigError("a summary by a model needs more packages: pip install 'foldline[llm]'", path="summarizer")
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider_class
