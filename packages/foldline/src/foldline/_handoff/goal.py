@@ -104,7 +104,8 @@ def hand_off(
 
 def scorer(goal: str, texts: Sequence[str]) -> Score:
     """How much one of the texts bears on a goal: BM25, the words weighed by how rare they are in all of them."""
-    told = [word for word in _WORD.findall(_JOINED.sub(" ", goal)) if word.lower() not in common_words(goal)]
+    common = common_words(goal)
+    told = [word for word in _WORD.findall(_JOINED.sub(" ", goal)) if word.lower() not in common]
     words = dict.fromkeys(_WORD.findall(indexed(_plain(" ".join(told)))))
     found = dict(zip(texts, weighed(map(_plain, texts), words)))
     return lambda text: found.get(text, 0.0)

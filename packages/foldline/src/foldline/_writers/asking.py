@@ -138,8 +138,9 @@ def _failed(cause: Exception, summarizer: Summarizer) -> SummaryFailed:
 def _keys(summarizer: object) -> list[str]:
     """The keys that a summarizer was given, and those of whoever writes in its place."""
     given = (getattr(each, "api_key", None) for each in (summarizer, *getattr(summarizer, "endpoints", ())))
+    own = [key for key in given if isinstance(key, str)]
     others = (getattr(summarizer, name, None) for name in ("fallback", "fresh"))
-    return [*filter(None, given), *(key for other in others if other for key in _keys(other))]
+    return own + [key for other in others if other is not None for key in _keys(other)]
 
 
 def _as_answer(answer: object, summarizer: Summarizer) -> Answer:
