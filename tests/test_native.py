@@ -221,6 +221,16 @@ def test_after_a_refusal_a_summarizer_of_ours_is_asked_at_once(name: str, refusa
 
 
 @pytest.mark.parametrize("name", [CLAUDE, GPT])
+def test_an_address_that_is_none_leaves_the_summary_to_ours(name: str) -> None:
+    with Provider(says(GOOD)) as ours:
+        asked = NativeSummarizer(name, base_url="http://nowhere:none", api_key="k", retries=0, fallback=by_model(ours))
+        compactor = Compactor(name, window=20_000, summarizer=asked)
+        sent = compactor.fold(talk(name))
+    assert "A stack was chosen" in json.dumps(sent)
+    assert "InvalidURL" in compactor.folds[0].receipt.rewritten[0]
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
 @pytest.mark.parametrize("falls_back", [False, True])
 def test_a_key_that_a_refusal_quotes_is_told_to_nobody(name: str, falls_back: bool) -> None:
     key = "a-key-of-no-known-shape"

@@ -127,9 +127,12 @@ class NativeSummarizer:
         if self.tools:
             body["tools"] = self.tools
         body["compaction"] = {"type": "summarize", **self._told(brief)}
-        async with AsyncAnthropic(**self._client()) as client:
-            ask = client.beta.messages.with_raw_response.create
-            reply = await self._reply(lambda: ask(**body, betas=[BETA]))
+
+        async def ask() -> Any:
+            async with AsyncAnthropic(**self._client()) as client:
+                return await client.beta.messages.with_raw_response.create(**body, betas=[BETA])
+
+        reply = await self._reply(ask)
         usage, stop = _passes(reply.get("usage")), reply.get("stop_reason")
         match reply.get("content"):
             case [{"type": "compaction", "content": str(said), "signature": str()} as block] if said.strip():
@@ -144,8 +147,12 @@ class NativeSummarizer:
         body: dict[str, Any] = {"model": self.name, "input": _encoded(messages, openai_responses.NAME)}
         if isinstance(self.system, str):
             body["instructions"] = self.system
-        async with AsyncOpenAI(**self._client()) as client:
-            reply = await self._reply(lambda: client.responses.with_raw_response.compact(**body))
+
+        async def ask() -> Any:
+            async with AsyncOpenAI(**self._client()) as client:
+                return await client.responses.with_raw_response.compact(**body)
+
+        reply = await self._reply(ask)
         made, usage = _made(reply.get("output")), wire.read_usage(reply)
         return self._draft(made, "", usage, "" if made else "no compaction")
 
