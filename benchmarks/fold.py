@@ -38,7 +38,7 @@ STEPS = ("open", "plan", "write")
 
 def fold(path: str) -> dict[str, float]:
     """Folds a session in place, and answers milliseconds for each step, tokens before and after, and peak memory in MB."""
-    import foldline._engine
+    import foldline._engine.folding
     import foldline._page.extract  # noqa: F401  (here, so that the plan does not load it)
     from foldline import Session
     from foldline._desk.desk import Desk

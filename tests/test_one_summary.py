@@ -12,8 +12,10 @@ import pytest
 from foldline import Brief, Compactor, Layer, Message, View, open_session
 from foldline._desk.desk import Desk
 from foldline._desk.plan import plan
-from foldline._engine import folding, run
-from foldline._steps import Step, steps_by_hand
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.steps import Step, steps_by_hand
+from foldline._fold import Occasion
 from foldline.extend import Text, budget, extract, preset, replace, summarize_older, text_of, view_of
 from provider_rules import check_valid
 
@@ -209,7 +211,7 @@ def test_a_session_file_holds_such_a_fold_and_takes_it_back(write: Any, pins: tu
     session = open_session(path)
     before = pinned(session.view(), *pins)
     steps = steps_by_hand(preset("default"), before, budget(200_000), 0)
-    after, fold = run(folding(before, steps, trigger="manual"), extract)
+    after, fold = run(folding(before, steps, Occasion("manual")), extract)
     assert sum(message.summary is not None for message in after.messages) == 1
     assert len(fold.edits) == 1 + bool(pins) * 2 or write is codex
     old = path.read_bytes()

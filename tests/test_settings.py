@@ -17,8 +17,9 @@ from foldline._cli import foldline
 from foldline._config import Compaction, Prune, Settings, Summaries
 from foldline._desk.desk import Desk
 from foldline._desk.status import status
-from foldline._engine import folding, run
-from foldline._steps import steps_by_hand
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.steps import steps_by_hand
 from foldline.extend import extract, preset
 from providers import Provider, says
 from sessions import long_log
@@ -172,7 +173,7 @@ def test_the_log_keeps_the_count_for_the_next_process(tmp_path: Path) -> None:
     policy = Settings(compaction=Compaction(max_auto_compactions=1)).to_policy()
     session = Session(path)
     opened = Desk(session)
-    made = folding(opened.view, steps_by_hand(policy, opened.view, opened.budget, 0), trigger="threshold")
+    made = folding(opened.view, steps_by_hand(policy, opened.view, opened.budget, 0))
     session.fold(opened.view, *run(made, extract), opened.meter)
     later = Compactor("", policy=policy)
     later.fit(Session(path).view().messages)

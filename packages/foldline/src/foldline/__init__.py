@@ -31,8 +31,16 @@ if TYPE_CHECKING:
     from foldline._compactor.compactor import Compactor
     from foldline._compactor.compactors import Compactors
     from foldline._compactor.degradation import Risk
-    from foldline._compactor.events import Event, FoldDue, Folded, Interleaved, Rewound, Skipped, SummaryFellBack
-    from foldline._compactor.guards import Looping
+    from foldline._compactor.events import (
+        Event,
+        FoldDue,
+        Folded,
+        Interleaved,
+        Looping,
+        Rewound,
+        Skipped,
+        SummaryFellBack,
+    )
     from foldline._errors import (
         CannotFit,
         CompactionError,
@@ -112,11 +120,11 @@ __getattr__ = lazily(
             "FoldDue",
             "Folded",
             "Interleaved",
+            "Looping",
             "Rewound",
             "Skipped",
             "SummaryFellBack",
         ),
-        "_compactor.guards": ("Looping",),
         "_errors": (
             "CannotFit",
             "CompactionError",

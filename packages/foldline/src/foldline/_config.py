@@ -91,7 +91,7 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
         Raises `ConfigError` where a model cannot be called, unless extraction is among the fallbacks.
         """
         if self.model == EXTRACT:
-            from foldline._page.extract import extract
+            from foldline._writers.extraction import extract
 
             return extract
         if self.installed:

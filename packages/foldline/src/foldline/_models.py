@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any, Literal
 
 import msgspec
@@ -283,7 +283,7 @@ class _Data(Struct, frozen=True):
 
 @cache
 def _data() -> _Data:
-    return msgspec.json.decode(Path(__file__).with_name("_models.json").read_bytes(), type=_Data)
+    return msgspec.json.decode(get_data(__package__, "_models.json") or b"", type=_Data)
 
 
 @lru_cache(maxsize=1024)

@@ -21,7 +21,6 @@ from foldline._messages import (
     text_of,
 )
 from foldline._models import Model, model
-from foldline._page.extract import extract
 from foldline._policies import preset
 from foldline._policies.file import read_policy
 from foldline._policy import Automatic, Budget, Layer, Policy, budget, policy
@@ -61,6 +60,7 @@ from foldline._wires import (
     summary_text,
 )
 from foldline._writers.draft import Draft, Summarizer
+from foldline._writers.extraction import extract
 from foldline._writers.shared import Conversation, SharedPrefix
 
 __all__ = [

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline._config import Summaries
 from foldline._desk.desk import Desk
 from foldline._desk.summaries import native, why_extracted, why_not_native
-from foldline._engine import folding, run
-from foldline._fold import Fold
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.steps import steps_by_hand
+from foldline._fold import Fold, Occasion
 from foldline._handoff.new_session import NewSession, write_new
-from foldline._page.extract import extract
 from foldline._policy import Policy
-from foldline._steps import steps_by_hand
 from foldline._view import View
 from foldline._writers import EXTRACT
+from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
     from foldline._writers.draft import Summarizer
@@ -109,14 +110,12 @@ def plan(desk: Desk, policy: Policy, focus: str = "", writer: Summaries | None =
 def _folded(desk: Desk, policy: Policy, focus: str, summarizer: Summarizer) -> tuple[View, Fold]:
     since = desk.session.context.since
     steps = steps_by_hand(policy, desk.view, desk.budget, desk.meter.overhead, since)
-    folds = folding(
-        desk.view,
-        steps,
-        trigger="manual",
+    occasion = Occasion(
+        "manual",
         focus=focus,
         ratio=desk.meter.ratio,
         overhead=desk.meter.overhead,
         error=desk.size.error,
         rounds=desk.session.compactions,
     )
-    return run(folds, summarizer)
+    return run(folding(desk.view, steps, occasion), summarizer)

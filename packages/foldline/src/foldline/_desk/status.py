@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from foldline._compactor.degradation import Risk, risk_of
-from foldline._compactor.guards import Breaker
+from foldline._compactor.writer import Breaker
 from foldline._desk.desk import Desk
+from foldline._engine.steps import caps
 from foldline._fold import Receipt, automatic_folds
 from foldline._messages import Value
 from foldline._policy import Policy
 from foldline._sessions.reading import PastFold
-from foldline._steps import caps
 from foldline._tokens.media import media_bytes
 from foldline._tokens.payload import media_in
 

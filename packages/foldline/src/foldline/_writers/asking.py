@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from foldline._errors import SummaryFailed
 from foldline._messages import Summary, replace
-from foldline._page.extract import extract
-from foldline._writers.accept import extracted
 from foldline._writers.draft import Answer, Ask, Draft, Summarizer
+from foldline._writers.extraction import extract, extracted
 from foldline._writers.secrets import without_keys
 
 if TYPE_CHECKING:

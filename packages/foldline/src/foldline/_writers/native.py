@@ -18,11 +18,11 @@ from foldline._errors import ConfigError, ContextOverflow, SummaryFailed, WireEr
 from foldline._messages import Message, Usage, replace
 from foldline._models import Model
 from foldline._models import model as model_named
-from foldline._page.extract import extract
 from foldline._view import Brief
 from foldline._wires import anthropic, openai_responses
 from foldline._writers.calling import Conduct, retried
 from foldline._writers.draft import Draft, Summarizer, both
+from foldline._writers.extraction import extract
 from foldline._writers.prompt import rules
 
 
