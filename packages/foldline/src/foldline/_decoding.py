@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from os import PathLike, fspath
+from os.path import splitext
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,28 +21,31 @@ SUFFIXES = (".toml", ".yaml", ".yml", ".json")
 """How the names of the files end that can be read."""
 
 
-def read_table(path: Path) -> dict[str, Any]:
+def read_table(path: str | PathLike[str]) -> dict[str, Any]:
     """The table of keys in a file, by its suffix; raises `ConfigError` where it cannot be read."""
+    path = fspath(path)
+    suffix = splitext(path)[1]
     try:
-        text = path.read_text("utf-8")
-        if path.suffix in (".yaml", ".yml"):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if suffix in (".yaml", ".yml"):
             value = msgspec.yaml.decode(text)
-        elif path.suffix == ".json":
+        elif suffix == ".json":
             value = json.loads(text)
         else:
             import tomllib
 
             value = tomllib.loads(text)
     except ImportError:
-        raise ConfigError("YAML needs the package pyyaml; TOML and JSON need nothing", path=str(path)) from None
+        raise ConfigError("YAML needs the package pyyaml; TOML and JSON need nothing", path=path) from None
     except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", path=str(path)) from error
+        raise ConfigError(f"cannot be read: {error.strerror}", path=path) from error
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", path=str(path)) from error
+        raise ConfigError(f"cannot be read: {error}", path=path) from error
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ConfigError("it must be a table of keys", path=str(path))
+        raise ConfigError("it must be a table of keys", path=path)
     return value
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from pathlib import Path
+from os import listdir
+from os.path import dirname, join, splitext
 
 from foldline._decoding import SUFFIXES
 from foldline._errors import ConfigError
@@ -42,8 +43,9 @@ def preset(name: str, *, path: str = "policy", key: str = "") -> Policy:
 
 
 @cache
-def _ours() -> Mapping[str, Path]:
-    return {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
+def _ours() -> Mapping[str, str]:
+    folder = dirname(__file__)
+    return {splitext(name)[0]: join(folder, name) for name in sorted(listdir(folder)) if name.endswith(".toml")}
 
 
 @cache

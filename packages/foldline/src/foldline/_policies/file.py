@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from os import PathLike, fspath
+from os.path import basename, splitext
 from typing import Annotated, Any
 
 import msgspec
@@ -35,15 +36,15 @@ class PolicyTable(Struct, frozen=True, forbid_unknown_fields=True):
     description: Annotated[str, Meta(description="What it does, in a sentence, for who chooses one.")] = ""
 
 
-def read_policy(path: str | Path) -> Policy:
+def read_policy(path: str | PathLike[str]) -> Policy:
     """The policy in a file of TOML (or YAML or JSON), called as the file is.
 
     Raises `ConfigError` with the file, the key, and the cure.
     """
-    file = str(path)
-    table = converted(read_table(Path(path)), PolicyTable, file)
+    file = fspath(path)
+    table = converted(read_table(file), PolicyTable, file)
     layers = [_layer(layer, file, f"layers[{n}]") for n, layer in enumerate(table.layers)]
-    return policy(Path(path).stem, layers, description=table.description, path=file)
+    return policy(splitext(basename(file))[0], layers, description=table.description, path=file)
 
 
 def _layer(table: LayerTable, path: str, key: str) -> Layer:
