@@ -17,8 +17,7 @@ from foldline._messages import Message
 from foldline._models import model as model_named
 from foldline._page.extract import compose
 from foldline._sessions.file import SessionFile, Told
-from foldline._sessions.pi.composing import now
-from foldline._sessions.writing import write_whole
+from foldline._sessions.writing import now, write_whole
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 

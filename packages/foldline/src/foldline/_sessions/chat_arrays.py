@@ -9,7 +9,6 @@ from typing import Any
 
 from foldline._messages import Message, Opaque, Part, Text, replace
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.lines import decode
 from foldline._sessions.parts import from_wire, items, mapping, mappings, string, wire_usage
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
@@ -34,12 +33,8 @@ def _recognizes(head: bytes, path: str) -> bool:
 def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every conversation in the file."""
     source = Source(path, strict=strict)
-    found = [each for each in _conversations(source) if each[1]]
-    if not found:
-        raise source.refused("no messages of OpenAI or Anthropic")
-    return [
-        _stored(source, about, given, f"#{i}" if len(found) > 1 else "") for i, (about, given) in enumerate(found, 1)
-    ]
+    found = [(_id(about), partial(_reading, source, about, given)) for about, given in _conversations(source) if given]
+    return source.sessions(found, "no messages of OpenAI or Anthropic")
 
 
 FORMAT = SessionFormat("messages", _recognizes, read_all=_read_all)
@@ -50,7 +45,7 @@ Described = tuple[dict[str, Any], list[Any]]
 
 def _conversations(source: Source) -> Iterator[Described]:
     """What is said about each conversation, and its messages."""
-    if _is_lined(source):
+    if source.is_lined():
         rows = [row for _, row in source.rows()]
         if any(_list_in(row) is not None for row in rows):
             yield from _listed(rows)
@@ -68,18 +63,6 @@ def _conversations(source: Source) -> Iterator[Described]:
         yield from _listed(list(mappings(document)))
 
 
-def _is_lined(source: Source) -> bool:
-    """Whether the file holds an object in each line."""
-    lines = (line for _, line in source.lines())
-    for line in (next(lines, b""), next(lines, b"{}")):
-        try:
-            if not isinstance(decode(line), dict):
-                return False
-        except ValueError:
-            return False
-    return True
-
-
 def _listed(rows: list[dict[str, Any]]) -> Iterator[Described]:
     for row in rows:
         given = _list_in(row)
@@ -91,13 +74,12 @@ def _list_in(row: dict[str, Any]) -> list[Any] | None:
     return next((row[key] for key in LISTS if isinstance(row.get(key), list)), None)
 
 
-def _stored(source: Source, about: dict[str, Any], given: list[Any], suffix: str) -> Stored:
+def _id(about: dict[str, Any]) -> str:
     name = about.get("task_id", about.get("id", about.get("session_id")))
-    id = str(name) if isinstance(name, str | int) else source.stem + suffix
-    return Stored(id, partial(_reading, source, about, given, id, suffix))
+    return str(name) if isinstance(name, str | int) else ""
 
 
-def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, suffix: str) -> Reading:
+def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, path: str) -> Reading:
     from foldline import _wires as wire
 
     format = wire.detect(mappings(given))
@@ -116,7 +98,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, s
     return Reading(
         FORMAT.name,
         id,
-        source.path + suffix,
+        path,
         tuple(entries),
         model=string(about.get("model"), mapping(about.get("meta")).get("model")),
         faults=tuple(source.faults),

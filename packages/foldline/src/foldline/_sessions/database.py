@@ -8,31 +8,20 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
-from foldline._sessions.source import SQLITE, Source, reason
+from foldline._sessions.source import Source
 
 AS_IT_IS = "mode=ro&immutable=1"
 BESIDE_ITS_OWNER = "mode=ro"
 
 
-def tables(head: bytes, path: str) -> frozenset[str]:
-    """The names of the tables in a file that starts so; none where it is no database."""
-    if not head.startswith(SQLITE):
-        return frozenset()
+def tables(path: str) -> frozenset[str]:
+    """The names of the tables in a database; none where they cannot be read."""
     for opening in _openings(path):
         try:
             return frozenset(str(name) for (name,) in _query(path, opening, "select name from sqlite_master", ()))
         except sqlite3.Error:
             continue
     return frozenset()
-
-
-def is_database(source: Source) -> bool:
-    """Whether the file is a database at all."""
-    try:
-        with open(source.path, "rb") as file:
-            return file.read(len(SQLITE)) == SQLITE
-    except (OSError, ValueError) as error:
-        raise source.refused(f"cannot be read: {reason(error)}") from error
 
 
 def query(source: Source, sql: str, *values: object) -> list[tuple[Any, ...]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from foldline._messages import Usage
@@ -77,6 +78,18 @@ def _nobody(path: str) -> Iterable[int]:
 
 def _no_other_place(path: str) -> bool:
     return False
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function of this room by its module and its name, which is loaded when it is first called.
+
+    Whoever looks for a file's format asks all of them, and needs the reader of one.
+    """
+
+    def call(*given: Any, **named: Any) -> Any:
+        return getattr(import_module(f"foldline._sessions.{module}"), name)(*given, **named)
+
+    return call
 
 
 def folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:

@@ -10,7 +10,6 @@ from foldline._fold import Receipt
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
 from foldline._sessions.format import SessionFormat, StoreFolder, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
-from foldline._sessions.lines import decode
 from foldline._sessions.parts import count, mapping, mappings, string, summary, unique, usage
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
@@ -59,12 +58,7 @@ FORMAT = SessionFormat("gemini-cli", _recognizes, _read, stores=_stores, overhea
 
 def _rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a log; a document, which is one object over many lines, is one row."""
-    first = next(source.lines(), (1, b""))[1].strip()
-    try:
-        whole = not isinstance(decode(first), dict)
-    except ValueError:
-        whole = len(first) < 3 or not first.endswith(b"}")
-    if not whole:
+    if source.is_lined():
         yield from source.rows()
         return
     document = source.document()

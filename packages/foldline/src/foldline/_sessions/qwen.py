@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from foldline._fold import Receipt
 from foldline._messages import Message, replace
-from foldline._sessions.ancestry import ancestry, parent_place
+from foldline._sessions.ancestry import named_ancestry
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
 from foldline._sessions.parts import count, mapping, mappings, spoken_by, string, summary, unique, wire_usage
@@ -114,15 +114,14 @@ FORMAT = SessionFormat("qwen-code", _recognizes, _read, stores=_stores, overhead
 
 
 def _path(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
-    """The rows from the first to the newest one, by their parents; a parent that is missing is the row before."""
-    by_uuid = {row["uuid"]: i for i, (_, row) in enumerate(rows)}
+    """The rows from the first to the newest one, by their parents."""
+    places = {row["uuid"]: i for i, (_, row) in enumerate(rows)}
 
-    def parent(at: int) -> int | None:
-        line, row = rows[at]
-        name = string(row.get("parentUuid"))
-        return parent_place(at, name, by_uuid, lambda: source.fault(line, f"its parent {name} is not in the file"))
+    def missing(at: int, name: str) -> None:
+        source.fault(rows[at][0], f"its parent {name} is not in the file")
 
-    return [rows[at] for at in ancestry(len(rows) - 1, parent)][::-1]
+    way = named_ancestry(len(rows) - 1, lambda at: string(rows[at][1].get("parentUuid")), places, missing)
+    return [rows[at] for at in way][::-1]
 
 
 def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:

@@ -8,15 +8,11 @@ from typing import Any
 
 from foldline._fold import Receipt
 from foldline._messages import Message, Opaque, Part, Speaker, Text, ToolResult, Usage, replace
-from foldline._sessions.claude_code import attachments as attachments
-from foldline._sessions.claude_code.rows import ClaudeRow, Tree
-from foldline._sessions.parts import count, from_wire, items, mapping, spoken_by, string, summary, words
+from foldline._sessions.claude_code import attachments
+from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
+from foldline._sessions.parts import count, from_wire, items, mapping, spoken_by, string, summary, wire_usage, words
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
-from foldline._wires import read_usage
-
-SYNTHETIC = "<synthetic>"
-"""The model of what Claude Code itself wrote in a model's place."""
 
 HONEST_VERSION = (2, 1, 41)
 """Up to 2.1.40 the output tokens in the file are what the stream's start said, not what was generated."""
@@ -147,7 +143,7 @@ def _usage(row: ClaudeRow) -> Usage | None:
     """The bill on a row; the prompt counts are right in every version, the output only where the version is honest."""
     if row.message.get("model") == SYNTHETIC:
         return None
-    usage = read_usage(mapping(row.message.get("usage")))
+    usage = wire_usage(mapping(row.message.get("usage")))
     if usage is None or not usage.prompt:
         return None
     version = tuple(int(n) for n in re.findall(r"\d{1,9}", string(row.data.get("version")))[:3])

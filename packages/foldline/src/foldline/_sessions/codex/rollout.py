@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+from msgspec import Raw, Struct
+
 from foldline._fold import Receipt
 from foldline._messages import Message, Opaque, Part, Text, Usage, replace
 from foldline._sessions.codex import items as codex_items
+from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import count, items, mapping, mappings, spoken_by, string, summary, usage, words
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
@@ -215,3 +219,46 @@ def usage_of(billed: dict[str, Any]) -> Usage | None:
 def _summary_in(replacement: list[Any]) -> str:
     texts = (words(item.get("content")) for item in mappings(replacement) if item.get("role") == "user")
     return next((text for text in reversed(list(texts)) if text.startswith(codex_items.SUMMARY_START)), "")
+
+
+# -- the last rows -----------------------------------------------------------------------------------------------
+
+
+class _Payload(Struct):
+    type: str = ""
+    model: str = ""
+    content: Raw = Raw()
+    output: Raw = Raw()
+    arguments: Raw = Raw()
+    info: dict[str, Any] | None = None
+
+
+class _Last(Struct):
+    type: str = ""
+    payload: _Payload | None = None
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
+def _tell(line: bytes) -> Row | None:
+    row = _decoded(line)
+    payload = row.payload or _Payload()
+    match row.type, payload.type:
+        case "event_msg", "token_count":
+            info = mapping(payload.info)
+            return Row(
+                usage=usage_of(mapping(info.get("last_token_usage"))), window=count(info.get("model_context_window"))
+            )
+        case "turn_context", _:
+            return Row(model=payload.model)
+        case "response_item", _:
+            return Row(content=b"".join(map(bytes, (payload.content, payload.output, payload.arguments))))
+        case ("compacted", _) | ("event_msg", "thread_rolled_back"):
+            return Row(anew=True)
+    return None
+
+
+def tail() -> Tail:
+    """How full a session is, as the last rows of its rollout tell it."""
+    return Tail(_tell, (b'"compacted"',))

@@ -6,22 +6,23 @@ import importlib
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from tempfile import mkstemp
+from typing import Any
 
 from foldline._errors import SessionError
 from foldline._messages import Message, replace
 from foldline._sessions.database import query
+from foldline._sessions.file import SessionFile
 from foldline._sessions.lines import Line, Record, decode
 from foldline._sessions.parts import as_json, mapping, string
 from foldline._sessions.pi import dialect
+from foldline._sessions.pi.log import Session
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
+from foldline._sessions.transcript import Transcript
 
 LARGEST_EVENT = 64 * 1024 * 1024
 """Bytes of the largest event that is unpacked; OpenClaw itself stops at 4 MB."""
-
-if TYPE_CHECKING:
-    pass
 
 Unpack = Callable[[bytes, int], bytes]
 
@@ -43,6 +44,13 @@ def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     return [_stored(source, str(id), changed, header, several=several) for id, changed, header in found]
 
 
+def open_session(path: str, *, strict: bool = False) -> SessionFile:
+    """A store's newest session is read, a log is opened as pi's."""
+    if not Source(path).is_database():
+        return Session(path, strict=strict)
+    return Transcript(read_all(path, strict=strict)[-1].read())
+
+
 def _stored(source: Source, id: str, changed: object, header: object, *, several: bool) -> Stored:
     seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
     try:
@@ -55,10 +63,6 @@ def _stored(source: Source, id: str, changed: object, header: object, *, several
 def _reading(source: Source, id: str, suffix: str) -> Reading:
     """The session as pi's own loader reads it, from a file that is made of its events and lives only as long."""
     source.faults.clear()
-    from tempfile import mkstemp
-
-    from foldline._sessions.pi.log import Session
-
     handle, path = mkstemp(suffix=".jsonl")
     try:
         with open(handle, "wb") as file:

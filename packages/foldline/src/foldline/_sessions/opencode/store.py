@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from foldline._sessions.database import is_database, query
+from foldline._sessions.database import query
 from foldline._sessions.lines import decode
 from foldline._sessions.opencode import storage
 from foldline._sessions.parts import mapping, mappings, string
@@ -21,7 +21,7 @@ def sessions(source: Source) -> list[Held]:
     """The sessions in a file or a folder, the one that changed last at the end."""
     if os.path.isdir(source.path):
         return _from_folder(source)
-    if is_database(source):
+    if source.is_database():
         return _from_database(source)
     document = mapping(source.document())
     if "messages" in document:

@@ -64,7 +64,7 @@ def branch(session: Log, at: str) -> Branch:
     way = history.way(place)
     whole = [r for r in (history.records[p] for p in way) if not r.damaged]
     folder = os.path.dirname(os.path.abspath(session.path))
-    id, stamp = composing.new_session_id(), composing.now()
+    id, stamp = composing.new_session_id(), writing.now()
     kept = {key: value for key, value in session.header.items() if key not in ("parentSession", "branchedFrom")}
     header = {"type": "session", **({} if session.header else {"version": dialect.KNOWN_VERSION}), **kept}
     header |= {"id": id, "timestamp": stamp, "parentSession": os.path.abspath(session.path)}
@@ -197,7 +197,7 @@ def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
         if target in ids and (data.get("label") or None) != (here.get(target, {}).get("label") or None):
             records.append({key: data[key] for key in ("type", "timestamp", "targetId", "label") if key in data})
     if tree.group_of(whole[-1]) and not records:
-        records.append({"type": "custom", "customType": BRANCH, "timestamp": composing.now()})
+        records.append({"type": "custom", "customType": BRANCH, "timestamp": writing.now()})
     parent = whole[-1].id
     for record in records:
         record |= {"id": composing.new_entry_id(), "parentId": parent}

@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
-
-import msgspec
 
 from foldline._errors import CompactionError
 from foldline._facts.merging import from_data
-from foldline._fold import Fold
 from foldline._messages import Message, Summary
 from foldline._sessions.lines import Record
 from foldline._sessions.pi.dialect import (
@@ -26,6 +22,7 @@ from foldline._sessions.pi.dialect import (
     system_at,
 )
 from foldline._sessions.pi.tree import FOLD, UNDO, Path
+from foldline._sessions.writing import now
 from foldline._view import Entry, View
 
 REASSERTED = "(The fold was undone: nothing is folded, the whole history follows.)"
@@ -41,21 +38,14 @@ class Place(NamedTuple):
     linear: bool
 
 
-def fold_records(place: Place, before: View, after: View, fold: Fold, meter: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The records that make `after` of `before`, the first one carrying the receipt.
+def fold_records(place: Place, before: View, after: View, note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records that make `after` of `before`, the first one carrying the note.
 
     A prefix that gave way to a summary is a `compaction`, and a single message that changed a `context_edit`. What
     those two cannot say, or an older pi cannot read, is written as messages on a branch of their own.
     """
     leaf = place.path.leaf.id if place.path.leaf else None
-    mark = {
-        "fold": fold.id,
-        "leaf": leaf,
-        "trigger": fold.trigger,
-        "layer": fold.layer,
-        "receipt": msgspec.to_builtins(fold.receipt),
-        "meter": dict(meter),
-    }
+    mark = {"fold": note["fold"], "leaf": leaf, **note}
     old = [entry for entry in before.entries if entry.message.role != "system"]
     new = [entry for entry in after.entries if entry.message.role != "system"]
     records = _annotations(place, old, new, mark)
@@ -253,8 +243,3 @@ def new_session_id() -> str:
 def new_path(folder: str, id: str, stamp: str) -> str:
     """Where pi would put a new session: its time and its id are the file's name."""
     return os.path.join(folder, f"{stamp.replace(':', '-').replace('.', '-')}_{id}.jsonl")
-
-
-def now() -> str:
-    """The time as pi writes it: ISO 8601 in UTC with milliseconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

@@ -53,7 +53,7 @@ class Session:
             "type": "session",
             "version": dialect.KNOWN_VERSION,
             "id": composing.new_session_id(),
-            "timestamp": composing.now(),
+            "timestamp": writing.now(),
             "cwd": cwd,
         }
         writing.replace_file(os.fspath(path), writing.encoded(header))
@@ -157,11 +157,8 @@ class Session:
         if not fold:
             return
         self.check_writable()
-        if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
-            raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
-        writing.refuse_native(fold, self.path)
-        learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
-        self._write(composing.fold_records(self._place(), before, after, fold, learned))
+        note = writing.fold_note(fold, before, self.context, meter, self.path)
+        self._write(composing.fold_records(self._place(), before, after, note))
 
     def undo(self) -> str | None:
         """Takes back the newest fold on the path and answers its id, or None where there is none.

@@ -29,14 +29,13 @@ class _Record(Struct):
 
 
 _decoded = msgspec.json.Decoder(_Record).decode
-_NOTHING = _Message()
 
 
 def _tell(line: bytes) -> Row | None:
     record = _decoded(line)
     if record.type == "session":
         return None
-    message = record.message or _NOTHING
+    message = record.message or _Message()
     usage = dialect.usage_of(message.usage) if message.role == "assistant" else None
     model = record.modelId or (message.model if usage and message.model not in dialect.ECHOES else "")
     folds = record.type in ("compaction", "context_edit", "branch_summary")
@@ -44,4 +43,6 @@ def _tell(line: bytes) -> Row | None:
     return Row(record.id, record.parentId, usage, model, memoryview(message.content), anew)
 
 
-TAIL = Tail(_tell, (b'"compaction"', b'"foldline'))
+def tail() -> Tail:
+    """How full a log is, as its last records tell it."""
+    return Tail(_tell, (b'"compaction"', b'"foldline'))
