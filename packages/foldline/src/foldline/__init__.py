@@ -59,7 +59,9 @@ if TYPE_CHECKING:
     from foldline._messages import Message, Summary, Usage
     from foldline._policy import Layer, Policy
     from foldline._recall import handle, recall_tool, resolve_references
-    from foldline._sessions import Session, SessionFile, open_session
+    from foldline._sessions.file import SessionFile
+    from foldline._sessions.opening import open_session
+    from foldline._sessions.pi.log import Session
     from foldline._view import Brief, Edit, Entry, View
     from foldline._writers.model import ModelSummarizer
     from foldline._writers.native import NativeSummarizer
@@ -157,11 +159,9 @@ __getattr__ = lazily(
             "recall_tool",
             "resolve_references",
         ),
-        "_sessions": (
-            "Session",
-            "SessionFile",
-            "open_session",
-        ),
+        "_sessions.file": ("SessionFile",),
+        "_sessions.opening": ("open_session",),
+        "_sessions.pi.log": ("Session",),
         "_view": (
             "Brief",
             "Edit",

@@ -37,7 +37,7 @@ from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
     from foldline._config import Settings
-    from foldline._sessions import SessionFile
+    from foldline._sessions.file import SessionFile
     from foldline._writers.draft import Summarizer
 
 PATIENCE = 300.0

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+T = TypeVar("T", int, str)
 
 
-def ancestry(newest: int | None, parent: Callable[[int], int | None]) -> Iterator[int]:
-    """The places from the newest row to the first, where `parent` says the place that a row hangs on; a ring ends it."""
-    seen: set[int] = set()
+def ancestry(newest: T | None, parent: Callable[[T], T | None]) -> Iterator[T]:
+    """The rows from the newest to the first, by places or by names: `parent` says what one hangs on; a ring ends it."""
+    seen: set[T] = set()
     while newest is not None and newest not in seen:
         seen.add(newest)
         yield newest

@@ -85,12 +85,8 @@ class Group:
         """Adds a record of what the model sees, and answers its key."""
         raise NotImplementedError
 
-    def summary(self, text: str) -> dict[str, Any]:
-        """The owner's record of a summary in these words."""
-        raise NotImplementedError
-
-    def words(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> str:
-        """The words of a summary: its owner's as they are, ours as the owner would put them."""
+    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+        """The words of a summary, its owner's as they are and ours as the owner would put them, and the record of them."""
         raise NotImplementedError
 
     def copies(self, piece: WrittenEntry) -> Iterable[Mapping[str, Any]]:
@@ -105,8 +101,8 @@ class Group:
         """The records of one piece, and who said what in it where no record tells."""
         message = piece.message
         if (summary := message.summary) and len(message.parts) == 1:
-            text = self.words(summary, piece.raw)
-            keys = [self.append(self.summary(text))]
+            text, record = self.summary(summary, piece.raw)
+            keys = [self.append(record)]
             self.summaries[keys[0]] = summary_note(text, summary)
         else:
             keys = [self.append(record) for record in (self.copies(piece) if piece.verbatim else self.said(piece))]

@@ -168,15 +168,12 @@ class _Chain(Group):
             message = {**mapping(row.get("message")), "id": response}
             yield {**row, "message": message if piece.billed else message | {"usage": _NO_BILL}}
 
-    def words(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> str:
-        """The owner's words as they are, ours between Claude Code's own."""
+    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+        """The row behind a boundary; our words stand between Claude Code's own."""
         said = words(mapping(raw[0].get("message")).get("content")) if raw else ""
-        return said or SUMMARY_START + summary.text + SUMMARY_END.format(path=self._path)
-
-    def summary(self, text: str) -> dict[str, Any]:
-        """The row behind a boundary."""
+        text = said or SUMMARY_START + summary.text + SUMMARY_END.format(path=self._path)
         row = {"isSidechain": False, "type": "user", "message": {"role": "user", "content": text}}
-        return {**row, "isVisibleInTranscriptOnly": True, "isCompactSummary": True}
+        return text, {**row, "isVisibleInTranscriptOnly": True, "isCompactSummary": True}
 
     def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
         """A row for a user's message, and one for each block of a reply."""

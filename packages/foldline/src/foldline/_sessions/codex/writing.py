@@ -126,14 +126,10 @@ class _History(Group):
         self.rows.append(dict(record))
         return str(len(self.rows))
 
-    def words(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> str:
-        """The owner's words as they are, ours behind Codex's own."""
+    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+        """A user's message; our words stand behind Codex's own."""
         self.text = words(raw[0].get("content")) if raw else SUMMARY_START + summary.text
-        return self.text
-
-    def summary(self, text: str) -> dict[str, Any]:
-        """A user's message."""
-        return _words("user", text)
+        return self.text, _words("user", self.text)
 
     def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
         """The message's own items as far as they hold, else new ones."""

@@ -10,12 +10,11 @@ from tempfile import mkstemp
 from typing import Any
 
 from foldline._errors import SessionError
-from foldline._messages import Message, replace
+from foldline._messages import replace
 from foldline._sessions.database import query
 from foldline._sessions.file import SessionFile
-from foldline._sessions.lines import Line, Record, decode
+from foldline._sessions.lines import decode
 from foldline._sessions.parts import as_json, mapping, string
-from foldline._sessions.pi import dialect
 from foldline._sessions.pi.log import Session
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
@@ -70,7 +69,7 @@ def _reading(source: Source, id: str, suffix: str) -> Reading:
                 file.write(line + b"\n")
         session = Session(path)
         live = {name for name, _ in session.context.entries}
-        folded = [entry for entry in _messages(path) if entry[0] not in live]
+        folded = [entry for entry in session.messages() if entry[0] not in live]
         folds = tuple(replace(fold, ours=False) for fold in session.folds())
     except SessionError as error:
         if error.path != path:
@@ -150,12 +149,3 @@ def _unpacker() -> Unpack | None:
             return None
         return lambda data, size: bytes(zstd.ZstdDecompressor().decompress(data, max_length=size))
     return lambda data, size: bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
-
-
-def _messages(path: str) -> Iterator[tuple[str, Message]]:
-    """The messages of all records in order, those of compactions left out."""
-    with open(path, "rb") as file:
-        for number, line in enumerate(file):
-            record = Record(Line(number, line))
-            if record.id and record.type != "compaction" and (message := dialect.message_of(record)):
-                yield record.id, message

@@ -21,7 +21,8 @@ from foldline._sessions.pi.dialect import (
     role_of,
     system_at,
 )
-from foldline._sessions.pi.tree import FOLD, UNDO, Path
+from foldline._sessions.pi.marks import FOLD, UNDO
+from foldline._sessions.pi.tree import Path
 from foldline._sessions.writing import now
 from foldline._view import Entry, View
 

@@ -6,7 +6,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from foldline._errors import SessionError
@@ -15,9 +14,19 @@ from foldline._messages import Message
 from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.lines import Record, first_line, line_number, lines_from_end
+from foldline._sessions.lines import Record, first_line, line_number, lines_from_end, opened
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, tree
-from foldline._sessions.pi.past import fold_id, may_be_marked, past_fold, starts_fold, undoes, undone_ids
+from foldline._sessions.pi.marks import (
+    fold_id,
+    group_of,
+    mark_of,
+    may_be_marked,
+    past_fold,
+    promised,
+    starts_fold,
+    undoes,
+    undone_ids,
+)
 from foldline._sessions.reading import Fault, PastFold
 from foldline._tokens.meter import Meter
 from foldline._view import View
@@ -103,7 +112,7 @@ class Session:
         if self._linear:
             records = [r for r in self._path.records if r.type != "compaction"]
         else:
-            with self._opened() as fd:
+            with opened(self.path) as fd:
                 records = [Record(line) for line in lines_from_end(fd, self._size)][::-1]
         for record in records:
             message = dialect.message_of(record) if record.type != "compaction" else None
@@ -122,11 +131,11 @@ class Session:
         if self._linear:
             records = self._path.records
         else:
-            with self._opened() as fd:
+            with opened(self.path) as fd:
                 records = [Record(line) for line in lines_from_end(fd, self._size) if may_be_marked(line.data)][::-1]
-            sizes = Counter(tree.group_of(r) for r in records)
+            sizes = Counter(group_of(r) for r in records)
             live = {r.line.offset for r in self._path.records}
-            records = [r for r in records if r.line.offset in live or sizes[tree.group_of(r)] >= _promised(r)]
+            records = [r for r in records if r.line.offset in live or sizes[group_of(r)] >= promised(r)]
         undone = {undoes(r) for r in records}
         return [past_fold(r, undone) for r in records if not r.damaged and starts_fold(r)]
 
@@ -199,7 +208,7 @@ class Session:
     # -- inside ----------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        with self._opened() as fd:
+        with opened(self.path) as fd:
             self._size = os.fstat(fd).st_size
             head = first_line(fd) if self._size else None
             if head is None:
@@ -223,7 +232,7 @@ class Session:
             self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {dialect.KNOWN_VERSION}"))
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
-        marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
+        marks = (mark_of(record).get("meter") for record in reversed(self._path.records))
         learned = next((mark for mark in marks if isinstance(mark, dict)), None)
         overhead = 0 if any(message.role == "system" for _, message in entries) else FORMAT.overhead
         undone = undone_ids(self._path.records, linear=self._linear)
@@ -269,7 +278,7 @@ class Session:
         marks = [
             i
             for i, r in enumerate(self._path.records)
-            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or tree.mark_of(r)))
+            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or mark_of(r)))
         ]
         if not marks:
             return 0
@@ -287,12 +296,12 @@ class Session:
         path = self._path.records
         if self._linear:
             standing = self._standing()[-1:]
-            return standing, tree.mark_of(standing[0]) if standing else {}
+            return standing, mark_of(standing[0]) if standing else {}
         for last in reversed(path):
-            mark = tree.mark_of(last)
+            mark = mark_of(last)
             if fold := mark.get("fold"):
-                group = [r for r in path if tree.mark_of(r).get("fold") == fold]
-                return group, tree.mark_of(group[0])
+                group = [r for r in path if mark_of(r).get("fold") == fold]
+                return group, mark_of(group[0])
             if last.type == "compaction" and not mark.get("undo"):
                 return [last], {}
             if last.type == "compaction":
@@ -310,7 +319,7 @@ class Session:
         at = self._path.records.index(record)
         if at:
             return self._path.records[at - 1].id
-        with self._opened() as fd:
+        with opened(self.path) as fd:
             return tree.parent_of(record, (Record(line) for line in lines_from_end(fd, record.line.offset)))
 
     def _place(self) -> composing.Place:
@@ -332,24 +341,11 @@ class Session:
 
     def _search(self, id: str) -> Record | None:
         needle = f'"{id}"'.encode()
-        with self._opened() as fd:
+        with opened(self.path) as fd:
             for line in lines_from_end(fd, self._size):
                 if needle in line.data and (record := Record(line)).id == id:
                     return record
         return None
-
-    @contextmanager
-    def _opened(self) -> Iterator[int]:
-        try:
-            fd = os.open(self.path, os.O_RDONLY)
-        except OSError as error:
-            raise SessionError(f"cannot be read: {error.strerror}", path=self.path) from error
-        try:
-            yield fd
-        except IsADirectoryError as error:
-            raise SessionError("a directory is no session", path=self.path) from error
-        finally:
-            os.close(fd)
 
 
 def _is_system(record: Record) -> bool:
@@ -357,13 +353,7 @@ def _is_system(record: Record) -> bool:
 
 
 def _folds_nothing(compaction: Record) -> bool:
-    return tree.mark_of(compaction).get("nothing") is True
-
-
-def _promised(record: Record) -> int:
-    """How many records the fold that starts here was written as."""
-    n = tree.mark_of(record).get("records")
-    return n if isinstance(n, int) else 0
+    return mark_of(compaction).get("nothing") is True
 
 
 def _milliseconds() -> int:
