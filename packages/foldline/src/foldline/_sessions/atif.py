@@ -9,7 +9,19 @@ from typing import Any
 
 from foldline._messages import Message, Opaque, Part, Text, Thinking, ToolCall, Usage
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.parts import as_json, items, mapping, mappings, result, spoken_by, string, unique, usage, words
+from foldline._sessions.parts import (
+    as_json,
+    items,
+    mapping,
+    mappings,
+    newest,
+    result,
+    spoken_by,
+    string,
+    unique,
+    usage_at,
+    words,
+)
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
 
@@ -49,7 +61,7 @@ def _reading(source: Source, trajectory: dict[str, Any], id: str, path: str) -> 
         id,
         path,
         unique(entries),
-        model=string(*(step.get("model_name") for step in reversed(steps)), agent.get("model_name")),
+        model=newest(steps, "model_name") or string(agent.get("model_name")),
         title=string(agent.get("name")),
         faults=tuple(source.faults),
     )
@@ -94,5 +106,4 @@ def _call(call: dict[str, Any]) -> ToolCall | None:
 
 def usage_of(step: dict[str, Any]) -> Usage | None:
     """What a step was billed; its prompt includes what was cached."""
-    metrics = mapping(step.get("metrics"))
-    return usage(metrics.get("prompt_tokens"), metrics.get("completion_tokens"), metrics.get("cached_tokens"))
+    return usage_at(mapping(step.get("metrics")), "prompt_tokens", "completion_tokens", "cached_tokens")

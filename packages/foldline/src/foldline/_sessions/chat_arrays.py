@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -39,35 +39,16 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
 
 FORMAT = SessionFormat("messages", _recognizes, read_all=_read_all)
 
-Described = tuple[dict[str, Any], list[Any]]
-"""What is said about a conversation, and its messages."""
 
-
-def _conversations(source: Source) -> Iterator[Described]:
+def _conversations(source: Source) -> Iterable[tuple[dict[str, Any], list[Any]]]:
     """What is said about each conversation, and its messages."""
-    if source.is_lined():
-        rows = [row for _, row in source.rows()]
-        if any(_list_in(row) is not None for row in rows):
-            yield from _listed(rows)
-        else:
-            yield {}, rows
-        return
-    document = source.document()
-    if isinstance(document, dict):
-        yield from _listed([document])
-    elif any("role" in row or "call_id" in row for row in mappings(document)):
-        yield {}, items(document)
-    elif isinstance(document, list) and any(isinstance(each, list) for each in document):
-        yield from (({}, each) for each in document if isinstance(each, list))
-    else:
-        yield from _listed(list(mappings(document)))
-
-
-def _listed(rows: list[dict[str, Any]]) -> Iterator[Described]:
-    for row in rows:
-        given = _list_in(row)
-        if given is not None:
-            yield row, given
+    document = [row for _, row in source.rows()] if source.is_lined() else source.document()
+    rows = [document] if isinstance(document, dict) else list(mappings(document))
+    if described := [(row, given) for row in rows if (given := _list_in(row)) is not None]:
+        return described
+    if any("role" in row or "call_id" in row for row in rows):
+        return [({}, items(document))]
+    return [({}, each) for each in items(document) if isinstance(each, list)]
 
 
 def _list_in(row: dict[str, Any]) -> list[Any] | None:
@@ -89,8 +70,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, p
         if message is None:
             source.fault(1, f"message {number} has no role that a model knows")
             continue
-        billed = wire_usage(item.get("usage")) if message.role == "assistant" else None
-        if billed is not None and billed.prompt:
+        if message.role == "assistant" and (billed := wire_usage(item.get("usage"))):
             message = replace(message, usage=billed)
         entries.append((str(number), message))
     paired = wire.with_ids([message for _, message in entries], format)

@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
+from foldline._sessions.lines import decode
 from foldline._sessions.source import Source
 
 AS_IT_IS = "mode=ro&immutable=1"
@@ -33,6 +34,16 @@ def query(source: Source, sql: str, *values: object) -> list[tuple[Any, ...]]:
         except (sqlite3.Error, OverflowError, ValueError) as error:
             problem = error
     raise source.refused(f"not a readable database: {problem}") from problem
+
+
+def object_in(column: object) -> dict[str, Any] | None:
+    """The JSON object in a column, or None where there is none."""
+    data = column.encode("utf-8", "replace") if isinstance(column, str) else column
+    try:
+        value = decode(data) if isinstance(data, bytes) else None
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _openings(path: str) -> tuple[str, ...]:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldline._fold import Receipt
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
 from foldline._sessions.format import SessionFormat, StoreFolder, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
 from foldline._sessions.parts import count, mapping, mappings, string, summary, unique, usage
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
 
 _SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
@@ -128,9 +127,8 @@ class Chat:
                 self._fold(message, text, before)
 
     def _fold(self, message: dict[str, Any], text: str, before: int) -> None:
-        receipt = Receipt(before, 0, round=len(self.folds) + 1)
-        id, timestamp = string(message.get("id")), string(message.get("timestamp"))
-        self.folds.append(PastFold(id, timestamp, "", "summarize", receipt, text, ours=False))
+        id, when = string(message.get("id")), string(message.get("timestamp"))
+        self.folds.append(summarized(id, when, before, len(self.folds) + 1, text))
         self.stale = {string(each.get("id")) for each in self.messages}
 
 

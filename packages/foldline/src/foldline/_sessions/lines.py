@@ -84,6 +84,14 @@ def decode(data: bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
+def encoded(record: object) -> bytes:
+    """A record as one line, newline included; lone surrogates are escaped as JavaScript writes them."""
+    try:
+        return msgspec.json.encode(record) + b"\n"
+    except (UnicodeEncodeError, OverflowError, TypeError):
+        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
 def _head(data: bytes) -> Head | None:
     try:
         return _decode_head(data)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from foldline._errors import WireError
 from foldline._messages import LARGEST_BILL, Media, Message, Opaque, Speaker, Summary, Text, ToolResult, Usage, replace
+from foldline._sessions.lines import encoded
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -31,6 +32,11 @@ def string(*values: object) -> str:
     return next((v for v in values if isinstance(v, str) and v), "")
 
 
+def newest(rows: Sequence[Mapping[str, Any]], key: str) -> str:
+    """The text under a key in the last of the rows that has one with something in it, else the empty one."""
+    return string(*(row.get(key) for row in reversed(rows)))
+
+
 def count(value: object) -> int:
     """The value where it is a possible number of tokens, else 0."""
     return value if type(value) is int and 0 < value <= LARGEST_BILL else 0
@@ -43,6 +49,11 @@ def usage(prompt: object, output: object, cached: object = 0, written: object = 
         read = write = 0
     billed = Usage(total - read - write, count(output), read, write)
     return billed if billed.prompt else None
+
+
+def usage_at(bill: Mapping[str, Any], *keys: str) -> Usage | None:
+    """The same of a bill, by its keys for the prompt, the output, what was cached and what was written to the cache."""
+    return usage(*(bill.get(key) for key in keys))
 
 
 def iso(milliseconds: object) -> str:
@@ -62,6 +73,11 @@ def as_json(value: object) -> str:
         return "{}"
 
 
+def as_written(*values: object) -> bytes:
+    """The values as the rows of a file hold them, by whose length they are counted; nothing for what is not there."""
+    return b"".join(encoded(value).rstrip() for value in values if value is not None)
+
+
 def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
     """The message that a wire item says, or None where it is none."""
     from foldline import _wires as wire
@@ -72,11 +88,12 @@ def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
         return None
 
 
-def wire_usage(billed: object) -> Usage | None:
-    """What a provider's own bill says, or None where it is none."""
+def wire_usage(bill: object) -> Usage | None:
+    """What a provider's own bill says, or None where no prompt was billed."""
     from foldline._wires import read_usage
 
-    return read_usage(billed)
+    billed = read_usage(bill)
+    return billed if billed is not None and billed.prompt else None
 
 
 def words(value: object) -> str:

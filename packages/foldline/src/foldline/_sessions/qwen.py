@@ -6,16 +6,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
-
-from foldline._fold import Receipt
-from foldline._messages import Message, replace
+from foldline._messages import Message
 from foldline._sessions.ancestry import named_ancestry
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
-from foldline._sessions.parts import count, mapping, mappings, spoken_by, string, summary, unique, wire_usage
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.lines import decode
+from foldline._sessions.parts import (
+    as_written,
+    count,
+    mapping,
+    mappings,
+    newest,
+    spoken_by,
+    string,
+    summary,
+    unique,
+    wire_usage,
+)
+from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
 
 _TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
@@ -54,14 +62,11 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     told = [row for _, row in rows]
     return Reading(
         FORMAT.name,
-        next((id for row in reversed(told) if (id := string(row.get("sessionId")))), source.stem),
+        newest(told, "sessionId") or source.stem,
         source.path,
         unique(entries),
-        next((cwd for row in reversed(told) if (cwd := string(row.get("cwd")))), ""),
-        next(
-            (model for row in reversed(told) if row.get("type") == "assistant" and (model := string(row.get("model")))),
-            "",
-        ),
+        newest(told, "cwd"),
+        newest([row for row in told if row.get("type") == "assistant"], "model"),
         since=since,
         folds=tuple(folds),
         folded=tuple(entry for row in told if (entry := _entry(row)) and entry[0] not in live),
@@ -70,36 +75,12 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     )
 
 
-class _Message(Struct):
-    parts: Raw = Raw()
-
-
-class _Tailing(Struct):
-    uuid: str | None = None
-    parentUuid: str | None = None  # noqa: N815
-    subtype: str | None = None
-    model: str | None = None
-    message: _Message | None = None
-    usageMetadata: dict[str, Any] | None = None  # noqa: N815
-    contextWindowSize: int | None = None  # noqa: N815
-
-
-_decoded = msgspec.json.Decoder(_Tailing).decode
-
-
-def _tell(line: bytes) -> Row | None:
-    row = _decoded(line)
-    anew = row.subtype == "chat_compression"
-    content = memoryview(row.message.parts) if row.message else b""
-    return Row(
-        row.uuid,
-        row.parentUuid,
-        wire_usage(row.usageMetadata),
-        row.model or "",
-        content,
-        anew,
-        count(row.contextWindowSize),
-    )
+def _tell(line: bytes) -> Row:
+    row = mapping(decode(line))
+    id, parent, model = (string(row.get(key)) for key in ("uuid", "parentUuid", "model"))
+    content = as_written(mapping(row.get("message")).get("parts"))
+    anew, window = row.get("subtype") == "chat_compression", count(row.get("contextWindowSize"))
+    return Row(id or None, parent or None, wire_usage(row.get("usageMetadata")), model, content, anew, window)
 
 
 def _tail() -> Tail:
@@ -135,8 +116,7 @@ def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
     if kind != "assistant":
         user = row.get("provenance", "real_user") == "real_user"
         return row["uuid"], Message("user", parts) if user else spoken_by(Message("user", parts), "harness")
-    billed = wire_usage(mapping(row.get("usageMetadata")))
-    return row["uuid"], Message("assistant", parts, billed if billed is not None and billed.prompt else None)
+    return row["uuid"], Message("assistant", parts, wire_usage(row.get("usageMetadata")))
 
 
 def _compressed(row: dict[str, Any]) -> list[Any] | None:
@@ -166,11 +146,10 @@ def _folds(rows: Sequence[Numbered], path: set[str]) -> list[PastFold]:
         if history is None:
             continue
         info = mapping(mapping(row.get("systemPayload")).get("info"))
-        receipt = Receipt(count(info.get("originalTokenCount")), count(info.get("newTokenCount")), round=len(folds) + 1)
+        before, after = count(info.get("originalTokenCount")), count(info.get("newTokenCount"))
         text = next((t for each in mappings(history) if SNAPSHOT in (t := plain(each.get("parts")))), "")
-        reason = string(info.get("triggerReason"))
-        fold = PastFold(
-            row["uuid"], string(row.get("timestamp")), _TRIGGERS.get(reason, reason), "summarize", receipt, text
-        )
-        folds.append(replace(fold, undone=row["uuid"] not in path, ours=False))
+        reason, undone = string(info.get("triggerReason")), row["uuid"] not in path
+        trigger, when = _TRIGGERS.get(reason, reason), string(row.get("timestamp"))
+        told = summarized(row["uuid"], when, before, len(folds) + 1, text, trigger=trigger, after=after, undone=undone)
+        folds.append(told)
     return folds

@@ -82,7 +82,7 @@ def _messages(history: list[Any], sent: Callable[[dict[str, Any]], dict[str, Any
         elif message.role == "assistant":
             acted = True
             billed = wire_usage(mapping(mapping(item.get("extra")).get("response")).get("usage"))
-            yield str(index), replace(message, usage=billed) if billed is not None and billed.prompt else message
+            yield str(index), replace(message, usage=billed) if billed else message
         else:
             yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
 

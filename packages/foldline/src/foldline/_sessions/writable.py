@@ -17,9 +17,10 @@ from foldline._errors import SessionError
 from foldline._fold import Fold
 from foldline._messages import Message, Summary
 from foldline._sessions.format import Read
+from foldline._sessions.lines import encoded
 from foldline._sessions.notes import Notes, speakers_note, summary_note
 from foldline._sessions.transcript import Transcript
-from foldline._sessions.writing import append, encoded, fold_note
+from foldline._sessions.writing import append, fold_note
 from foldline._tokens.meter import Meter
 from foldline._view import Entry, View
 

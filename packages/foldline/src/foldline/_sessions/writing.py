@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -19,14 +18,6 @@ if TYPE_CHECKING:
     from foldline._sessions.context import Context
     from foldline._tokens.meter import Meter
     from foldline._view import View
-
-
-def encoded(record: dict[str, Any]) -> bytes:
-    """A record as one line, newline included; lone surrogates are escaped as JavaScript writes them."""
-    try:
-        return msgspec.json.encode(record) + b"\n"
-    except (UnicodeEncodeError, OverflowError, TypeError):
-        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
 def fold_note(fold: Fold, before: View, context: Context, meter: Meter, path: str) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def _message(row: ClaudeRow, rounds: dict[str, int], source: Source) -> Message 
         return None
     if not message.parts:
         return None
-    if row.kind == "assistant" and row.message.get("model") == SYNTHETIC:
+    if row.kind == "assistant" and row.is_synthetic:
         return spoken_by(message, "harness")
     return replace(message, usage=_usage(row)) if row.kind == "assistant" else message
 
@@ -141,13 +141,11 @@ def _speaker(row: ClaudeRow, after_command: bool) -> Speaker:
 
 def _usage(row: ClaudeRow) -> Usage | None:
     """The bill on a row; the prompt counts are right in every version, the output only where the version is honest."""
-    if row.message.get("model") == SYNTHETIC:
+    if row.is_synthetic:
         return None
-    usage = wire_usage(mapping(row.message.get("usage")))
-    if usage is None or not usage.prompt:
-        return None
+    usage = wire_usage(row.message.get("usage"))
     version = tuple(int(n) for n in re.findall(r"\d{1,9}", string(row.data.get("version")))[:3])
-    return replace(usage, output=0) if version and version < HONEST_VERSION else usage
+    return replace(usage, output=0) if usage and version and version < HONEST_VERSION else usage
 
 
 def _newest(first: Usage | None, later: Usage | None) -> Usage | None:
@@ -210,7 +208,7 @@ def _folds(tree: Tree) -> list[PastFold]:
             else:
                 folds.append(replace(_fold(row, {}, "summarize", False), summary=text))
             open_boundary = False
-        elif row.data.get("subtype") == "microcompact_boundary":
+        elif row.is_clearing:
             folds.append(_fold(row, mapping(row.data.get("microcompactMetadata")), "prune", False))
     return folds
 
@@ -232,7 +230,7 @@ def _cleared(tree: Tree) -> tuple[set[str], int]:
     ids: set[str] = set()
     line = 0
     for row in tree.path:
-        if row.data.get("subtype") == "microcompact_boundary":
+        if row.is_clearing:
             metadata = mapping(row.data.get("microcompactMetadata"))
             ids |= {id for id in items(metadata.get("compactedToolIds")) if isinstance(id, str)}
             line = row.line

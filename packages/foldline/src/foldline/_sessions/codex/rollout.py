@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
-
-from foldline._fold import Receipt
 from foldline._messages import Message, Opaque, Part, Text, Usage, replace
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.format import Row, Tail
-from foldline._sessions.parts import count, items, mapping, mappings, spoken_by, string, summary, usage, words
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.lines import decode
+from foldline._sessions.parts import (
+    as_written,
+    count,
+    items,
+    mapping,
+    mappings,
+    spoken_by,
+    string,
+    summary,
+    usage_at,
+    words,
+)
+from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
 
 
@@ -202,18 +210,13 @@ class Rollout:
         self.since = len(self.live)
 
     def _fold(self, line: int, row: dict[str, Any], text: str) -> None:
-        receipt = Receipt(self._context, 0, round=len(self.folds) + 1)
-        self.folds.append(PastFold(str(line), string(row.get("timestamp")), "", "summarize", receipt, text, ours=False))
+        when, round = string(row.get("timestamp")), len(self.folds) + 1
+        self.folds.append(summarized(str(line), when, self._context, round, text))
 
 
 def usage_of(billed: dict[str, Any]) -> Usage | None:
     """The usage of one response; its input includes what was cached."""
-    return usage(
-        billed.get("input_tokens"),
-        billed.get("output_tokens"),
-        billed.get("cached_input_tokens"),
-        billed.get("cache_write_input_tokens"),
-    )
+    return usage_at(billed, "input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 
 
 def _summary_in(replacement: list[Any]) -> str:
@@ -224,36 +227,19 @@ def _summary_in(replacement: list[Any]) -> str:
 # -- the last rows -----------------------------------------------------------------------------------------------
 
 
-class _Payload(Struct):
-    type: str = ""
-    model: str = ""
-    content: Raw = Raw()
-    output: Raw = Raw()
-    arguments: Raw = Raw()
-    info: dict[str, Any] | None = None
-
-
-class _Last(Struct):
-    type: str = ""
-    payload: _Payload | None = None
-
-
-_decoded = msgspec.json.Decoder(_Last).decode
-
-
 def _tell(line: bytes) -> Row | None:
-    row = _decoded(line)
-    payload = row.payload or _Payload()
-    match row.type, payload.type:
+    row = mapping(decode(line))
+    payload = mapping(row.get("payload"))
+    match row.get("type"), payload.get("type"):
         case "event_msg", "token_count":
-            info = mapping(payload.info)
-            return Row(
-                usage=usage_of(mapping(info.get("last_token_usage"))), window=count(info.get("model_context_window"))
-            )
+            info = mapping(payload.get("info"))
+            usage = usage_of(mapping(info.get("last_token_usage")))
+            return Row(usage=usage, window=count(info.get("model_context_window")))
         case "turn_context", _:
-            return Row(model=payload.model)
+            return Row(model=string(payload.get("model")))
         case "response_item", _:
-            return Row(content=b"".join(map(bytes, (payload.content, payload.output, payload.arguments))))
+            said = (payload.get(key) for key in ("content", "output", "arguments"))
+            return Row(content=as_written(*said))
         case ("compacted", _) | ("event_msg", "thread_rolled_back"):
             return Row(anew=True)
     return None

@@ -11,7 +11,7 @@ from typing import Any
 
 from foldline._errors import SessionError
 from foldline._messages import replace
-from foldline._sessions.database import query
+from foldline._sessions.database import object_in, query
 from foldline._sessions.file import SessionFile
 from foldline._sessions.lines import decode
 from foldline._sessions.parts import as_json, mapping, string
@@ -52,11 +52,8 @@ def open_session(path: str, *, strict: bool = False) -> SessionFile:
 
 def _stored(source: Source, id: str, changed: object, header: object, *, several: bool) -> Stored:
     seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
-    try:
-        about = mapping(decode(header.encode("utf-8", "replace"))) if isinstance(header, str) else {}
-    except ValueError:
-        about = {}
-    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), string(about.get("cwd")), seconds)
+    cwd = string(mapping(object_in(header)).get("cwd"))
+    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), cwd, seconds)
 
 
 def _reading(source: Source, id: str, suffix: str) -> Reading:
@@ -122,11 +119,7 @@ def _events(source: Source, id: str) -> Iterator[bytes]:
 
 def _outlined(outline: object) -> bytes:
     """The event without its content, as the store repeats it beside a compressed one: its place in the tree and its pair."""
-    try:
-        event = decode(outline.encode("utf-8", "replace")) if isinstance(outline, str) else {}
-    except ValueError:
-        event = {}
-    return as_json(mapping(event).get("model") or {}).encode("utf-8", "replace")
+    return as_json(mapping(object_in(outline)).get("model") or {}).encode("utf-8", "replace")
 
 
 def _unpacked(packed: bytes, size: object, unpack: Unpack | None) -> bytes | None:

@@ -11,7 +11,7 @@ from foldline._sessions.openhands import events as openhands_events
 from foldline._sessions.openhands import v0 as openhands_v0
 from foldline._sessions.parts import items, mapping, mappings, string, unique
 from foldline._sessions.reading import Reading, Stored
-from foldline._sessions.source import Source
+from foldline._sessions.source import Source, documents
 
 
 def read_all(path: str, *, strict: bool = False) -> list[Stored]:
@@ -65,18 +65,14 @@ def _conversations(source: Source) -> Iterator[tuple[dict[str, Any], list[dict[s
 
 def _folder(source: Source) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A conversation as the SDK keeps it: a document for each event, and one for its state."""
-    events: list[dict[str, Any]] = []
-    folder = os.path.join(source.path, "events")
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+        found = list(documents(os.path.join(source.path, "events")))
     except OSError as error:
         raise source.refused(f"cannot be read: {error.strerror}") from error
-    for number, name in enumerate(names, 1):
-        event = Source(os.path.join(folder, name)).optional()
-        if isinstance(event, dict):
-            events.append(event)
-        else:
+    for number, (name, event) in enumerate(found, 1):
+        if not isinstance(event, dict):
             source.fault(number, f"{name} is not valid JSON")
+    events = [event for _, event in found if isinstance(event, dict)]
     return mapping(Source(os.path.join(source.path, "base_state.json")).optional()), events
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline._messages import Message, Opaque, Part, Text, ToolCall, ToolResult, Usage, replace
+from foldline._messages import Message, Opaque, Part, Text, ToolCall, ToolResult, replace
 from foldline._sessions.openhands.events import Story, usage_of
-from foldline._sessions.parts import as_json, items, mapping, mappings, spoken_by, string, texts
-from foldline._wires import read_usage
+from foldline._sessions.parts import as_json, items, mapping, mappings, spoken_by, string, texts, wire_usage
 
 LONGEST = 30_000
 """Characters of an observation that OpenHands sent; its log keeps all of them."""
@@ -65,18 +64,13 @@ def _act(made: Story, id: str, event: dict[str, Any], seen: set[str], bills: Map
     parts = [*said, *([call] if call else [])]
     if not parts:
         return
-    billed = _usage(response) if name not in seen else None
+    billed = wire_usage(response.get("usage")) if name not in seen else None
     if billed is None and name in bills and name not in seen:
         billed = usage_of(bills[name])
     seen.add(name)
     made.context = billed.context if billed else made.context
     made.model = string(response.get("model"), made.model)
     made.entries.append((id, Message("assistant", tuple(parts), billed)))
-
-
-def _usage(response: dict[str, Any]) -> Usage | None:
-    billed = read_usage(mapping(response.get("usage")))
-    return billed if billed is not None and billed.prompt else None
 
 
 def _call(event: dict[str, Any], metadata: dict[str, Any], response: dict[str, Any]) -> ToolCall | None:

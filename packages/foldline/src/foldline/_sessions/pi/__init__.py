@@ -33,7 +33,7 @@ FORMAT = SessionFormat(
     open=later("pi.log", "Session"),
     stores=_stores,
     overhead=4_000,
-    tail=later("pi.tail", "tail"),
+    tail=later("pi.dialect", "tail"),
     follow=later("pi.following", "follow"),
 )
 

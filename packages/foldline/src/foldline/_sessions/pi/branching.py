@@ -11,7 +11,7 @@ from foldline._messages import Media, Message, Text
 from foldline._sessions import writing
 from foldline._sessions.ancestry import ancestry
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.lines import Record, line_number, lines_from_end, opened
+from foldline._sessions.lines import Record, encoded, line_number, lines_from_end, opened
 from foldline._sessions.pi import composing, dialect
 from foldline._sessions.pi.marks import group_of, mark_of
 from foldline._sessions.pi.tree import numbered
@@ -65,8 +65,8 @@ def branch(session: Session, at: str) -> Branch:
     header |= {"id": id, "timestamp": stamp, "parentSession": os.path.abspath(session.path)}
     extra = [] if session.version == 1 else _behind(history, whole)
     path = composing.new_path(folder, id, stamp)
-    lines = [writing.encoded(header).rstrip(b"\n"), *(r.line.data for r in whole)]
-    lines += [writing.encoded(record).rstrip(b"\n") for record in extra]
+    lines = [encoded(header).rstrip(b"\n"), *(r.line.data for r in whole)]
+    lines += [encoded(record).rstrip(b"\n") for record in extra]
     writing.write_whole(path, b"".join(line + b"\n" for line in lines))
     return Branch(session.path, path, id, at, len(whole), history.folds()[place], tuple(history.faults(way)))
 
@@ -101,7 +101,7 @@ class _History:
         self.path = session.path
         self.linear = session.version == 1
         with opened(session.path) as fd:
-            self.records = [Record(line) for line in lines_from_end(fd, os.fstat(fd).st_size)][::-1]
+            self.records = [*map(Record, lines_from_end(fd, os.fstat(fd).st_size))][::-1]
         self.bridged: dict[int, str] = {}
         self.parents = self._line() if self.linear else self._tree()
 

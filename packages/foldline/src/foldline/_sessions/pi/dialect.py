@@ -24,8 +24,9 @@ from foldline._messages import (
     Usage,
     replace,
 )
-from foldline._sessions.lines import Record
-from foldline._sessions.parts import as_json, count, items, mapping, mappings, string, texts
+from foldline._sessions.format import Row, Tail
+from foldline._sessions.lines import Record, decode
+from foldline._sessions.parts import as_json, as_written, count, items, mapping, mappings, string, texts
 
 FORMAT = "pi"
 
@@ -70,6 +71,15 @@ def role_of(record: Record) -> str:
     if record.type == "custom_message":
         return "custom"
     return string(mapping(record.data.get("message")).get("role")) if record.type == "message" else ""
+
+
+def model_of(record: Record) -> str:
+    """The model that a reply is from, or that was chosen; empty where the record says neither."""
+    if record.type == "model_change":
+        return string(record.data.get("modelId"), record.data.get("model"))
+    message = mapping(record.data.get("message"))
+    name = string(message.get("model")) if record.type == "message" and message.get("role") == "assistant" else ""
+    return "" if name in ECHOES else name
 
 
 def system_of(record: Record) -> Message | None:
@@ -176,6 +186,26 @@ def _bash_text(data: Mapping[str, Any]) -> str:
     if data.get("truncated") and data.get("fullOutputPath"):
         text += f"\n\n[Output truncated. Full output: {data['fullOutputPath']}]"
     return text
+
+
+# -- the last records --------------------------------------------------------------------------------------------
+
+
+def _tell(line: bytes) -> Row | None:
+    data = mapping(decode(line))
+    kind, message, details = data.get("type"), mapping(data.get("message")), mapping(data.get("details"))
+    if kind == "session":
+        return None
+    usage = usage_of(message.get("usage")) if message.get("role") == "assistant" else None
+    model = string(data.get("modelId"), message.get("model") if usage and message.get("model") not in ECHOES else "")
+    anew = kind in ("compaction", "context_edit", "branch_summary") or "foldline" in (*data, *details)
+    id, parent = string(data.get("id")) or None, string(data.get("parentId")) or None
+    return Row(id, parent, usage, model, as_written(message.get("content")), anew)
+
+
+def tail() -> Tail:
+    """How full a log is, as its last records tell it."""
+    return Tail(_tell, (b'"compaction"', b'"foldline'))
 
 
 # -- and back ----------------------------------------------------------------------------------------------------

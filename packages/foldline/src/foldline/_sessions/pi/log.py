@@ -14,7 +14,8 @@ from foldline._messages import Message
 from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.lines import Record, first_line, line_number, lines_from_end, opened
+from foldline._sessions.lines import Line, Record, encoded, first_line, line_number, lines_from_end, opened
+from foldline._sessions.parts import mapping
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, tree
 from foldline._sessions.pi.marks import (
     fold_id,
@@ -58,14 +59,9 @@ class Session:
         """A new, empty session file; refuses to take the place of one that is there."""
         if os.path.exists(path):
             raise SessionError("there is a file already", path=os.fspath(path))
-        header = {
-            "type": "session",
-            "version": dialect.KNOWN_VERSION,
-            "id": composing.new_session_id(),
-            "timestamp": writing.now(),
-            "cwd": cwd,
-        }
-        writing.replace_file(os.fspath(path), writing.encoded(header))
+        about = {"id": composing.new_session_id(), "timestamp": writing.now(), "cwd": cwd}
+        header = {"type": "session", "version": dialect.KNOWN_VERSION, **about}
+        writing.replace_file(os.fspath(path), encoded(header))
         return cls(path)
 
     # -- what is there ---------------------------------------------------------------------------------------
@@ -83,16 +79,8 @@ class Session:
     @property
     def model(self) -> str:
         """The model that answered last, or was chosen last; empty where the file names none."""
-        for record in reversed(self._path.records):
-            message = record.data.get("message")
-            if record.type == "message" and isinstance(message, dict) and message.get("role") == "assistant":
-                if isinstance(name := message.get("model"), str) and name not in dialect.ECHOES:
-                    return name
-            elif record.type == "model_change":
-                name = record.data.get("modelId") or record.data.get("model")
-                if isinstance(name, str):
-                    return name
-        return str(self.header.get("modelId") or "")
+        named = (name for record in reversed(self._path.records) if (name := dialect.model_of(record)))
+        return next(named, str(self.header.get("modelId") or ""))
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold, or from that fold's own record."""
@@ -109,12 +97,7 @@ class Session:
 
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message in the file with its id, in order, whatever was folded or left on another branch since."""
-        if self._linear:
-            records = [r for r in self._path.records if r.type != "compaction"]
-        else:
-            with opened(self.path) as fd:
-                records = [Record(line) for line in lines_from_end(fd, self._size)][::-1]
-        for record in records:
+        for record in self._path.records if self._linear else [*map(Record, self._lines())][::-1]:
             message = dialect.message_of(record) if record.type != "compaction" else None
             if message is not None and record.id:
                 yield record.id, message
@@ -131,8 +114,7 @@ class Session:
         if self._linear:
             records = self._path.records
         else:
-            with opened(self.path) as fd:
-                records = [Record(line) for line in lines_from_end(fd, self._size) if may_be_marked(line.data)][::-1]
+            records = [Record(line) for line in self._lines() if may_be_marked(line.data)][::-1]
             sizes = Counter(group_of(r) for r in records)
             live = {r.line.offset for r in self._path.records}
             records = [r for r in records if r.line.offset in live or sizes[group_of(r)] >= promised(r)]
@@ -232,8 +214,8 @@ class Session:
             self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {dialect.KNOWN_VERSION}"))
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
-        marks = (mark_of(record).get("meter") for record in reversed(self._path.records))
-        learned = next((mark for mark in marks if isinstance(mark, dict)), None)
+        meters = (mapping(mark_of(record).get("meter")) for record in reversed(self._path.records))
+        learned = next(filter(None, meters), None)
         overhead = 0 if any(message.role == "system" for _, message in entries) else FORMAT.overhead
         undone = undone_ids(self._path.records, linear=self._linear)
         self.context = Context(
@@ -316,11 +298,9 @@ class Session:
 
     def _before(self, record: Record) -> str | None:
         """The id of the record that one on the path hangs on."""
-        at = self._path.records.index(record)
-        if at:
+        if at := self._path.records.index(record):
             return self._path.records[at - 1].id
-        with opened(self.path) as fd:
-            return tree.parent_of(record, (Record(line) for line in lines_from_end(fd, record.line.offset)))
+        return tree.parent_of(record, map(Record, self._lines(record.line.offset)))
 
     def _place(self) -> composing.Place:
         return composing.Place(self._path, self._sources, self._knows_edits(), self._linear)
@@ -336,16 +316,18 @@ class Session:
             raise SessionError(f"version {self.version} is unknown: not written to", path=self.path, line=1)
 
     def _write(self, records: Sequence[dict[str, Any]]) -> None:
-        writing.append(self.path, [writing.encoded(r) for r in records], expected_size=self._size)
+        writing.append(self.path, [encoded(r) for r in records], expected_size=self._size)
         self._load()
 
     def _search(self, id: str) -> Record | None:
         needle = f'"{id}"'.encode()
+        found = (Record(line) for line in self._lines() if needle in line.data)
+        return next((record for record in found if record.id == id), None)
+
+    def _lines(self, end: int | None = None) -> Iterator[Line]:
+        """The lines before a byte, or all that there were when the file was read, last first."""
         with opened(self.path) as fd:
-            for line in lines_from_end(fd, self._size):
-                if needle in line.data and (record := Record(line)).id == id:
-                    return record
-        return None
+            yield from lines_from_end(fd, self._size if end is None else end)
 
 
 def _is_system(record: Record) -> bool:

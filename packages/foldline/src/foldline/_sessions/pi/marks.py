@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 
 from foldline._fold import Receipt
 from foldline._sessions.lines import Record
+from foldline._sessions.parts import mapping
 from foldline._sessions.reading import PastFold
 
 FOLD = "foldline:fold"
@@ -19,17 +21,13 @@ UNDO = "foldline:undo"
 _FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
 
 
-def mark_of(record: Record) -> dict[str, object]:
+def mark_of(record: Record) -> dict[str, Any]:
     """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`.
 
     On a copy `of` names the record that it repeats.
     """
     data = record.data
-    details = data.get("details")
-    for place in (data.get("foldline"), details.get("foldline") if isinstance(details, dict) else None):
-        if isinstance(place, dict):
-            return place
-    return {}
+    return mapping(data.get("foldline")) or mapping(mapping(data.get("details")).get("foldline"))
 
 
 def group_of(record: Record) -> tuple[str, str] | None:
