@@ -9,21 +9,10 @@ from typing import Any
 
 from foldline._messages import Message, Opaque, Part, Text, Thinking, ToolCall, Usage
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.parts import (
-    as_json,
-    items,
-    mapping,
-    mappings,
-    newest,
-    result,
-    spoken_by,
-    string,
-    unique,
-    usage_at,
-    words,
-)
+from foldline._sessions.parts import result, spoken_by, system, unique, usage_at
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
+from foldline._sessions.values import as_json, items, mapping, mappings, newest, string, words
 
 _SIGN = re.compile(rb'[{,]\s*"schema_version"\s*:\s*"ATIF')
 
@@ -55,7 +44,9 @@ def _trajectories(source: Source) -> Iterator[dict[str, Any]]:
 def _reading(source: Source, trajectory: dict[str, Any], id: str, path: str) -> Reading:
     agent = mapping(trajectory.get("agent"))
     steps = list(mappings(trajectory["steps"]))
-    entries = [*_system(agent), *(each for step in steps for each in _entries(step))]
+    tools = system((), items(agent.get("tool_definitions")))
+    entries = [("tools", tools)] if tools else []
+    entries += [each for step in steps for each in _entries(step)]
     return Reading(
         FORMAT.name,
         id,
@@ -65,11 +56,6 @@ def _reading(source: Source, trajectory: dict[str, Any], id: str, path: str) -> 
         title=string(agent.get("name")),
         faults=tuple(source.faults),
     )
-
-
-def _system(agent: dict[str, Any]) -> list[tuple[str, Message]]:
-    tools = items(agent.get("tool_definitions"))
-    return [("tools", Message("system", (Opaque(tools),)))] if tools else []
 
 
 def _entries(step: dict[str, Any]) -> Iterator[tuple[str, Message]]:

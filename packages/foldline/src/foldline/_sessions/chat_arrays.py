@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from foldline._messages import Message, Opaque, Part, Text, replace
+from foldline._messages import Message, replace
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.parts import from_wire, items, mapping, mappings, string, wire_usage
+from foldline._sessions.parts import from_wire, system, wire_usage
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
+from foldline._sessions.values import items, mapping, mappings, string
 
 LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 """The keys under which files keep their list of messages."""
@@ -90,10 +91,6 @@ def _head(about: dict[str, Any]) -> list[tuple[str, Message]]:
     prompt, tools = about.get("system", about.get("instructions")), about.get("tools")
     if isinstance(instruction := about.get("systemInstruction"), dict):
         prompt = instruction.get("parts")
-    parts: list[Part] = []
-    if isinstance(prompt, str) and prompt:
-        parts.append(Text(prompt))
-    parts += [Text(text) for block in mappings(prompt) if (text := string(block.get("text")))]
-    if isinstance(tools, list) and tools:
-        parts.append(Opaque(tools))
-    return [("system", Message("system", tuple(parts)))] if parts else []
+    texts = [prompt] if isinstance(prompt, str) else [part.get("text") for part in mappings(prompt)]
+    message = system(texts, tools if isinstance(tools, list) else None)
+    return [("system", message)] if message else []

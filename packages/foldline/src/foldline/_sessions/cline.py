@@ -10,9 +10,10 @@ from typing import Any
 from foldline._fold import Receipt
 from foldline._messages import Message, Part, Text, Usage, replace
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.parts import count, from_wire, iso, mapping, mappings, newest, string, summary, words
+from foldline._sessions.parts import from_wire, summary
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, iso, mapping, mappings, newest, string, words
 
 FILE = "api_conversation_history.json"
 

@@ -68,18 +68,6 @@ class StoreFolder(NamedTuple):
     pattern: str
 
 
-def _nowhere(environment: Mapping[str, str]) -> Iterable[StoreFolder]:
-    return ()
-
-
-def _nobody(path: str) -> Iterable[int]:
-    return ()
-
-
-def _no_other_place(path: str) -> bool:
-    return False
-
-
 def later(module: str, name: str) -> Callable[..., Any]:
     """A function of this room by its module and its name, which is loaded when it is first called.
 
@@ -118,7 +106,7 @@ class SessionFormat(NamedTuple):
     open: Open | None = None
     """Given where sessions are folded in place; else they are read only."""
 
-    stores: Callable[[Mapping[str, str]], Iterable[StoreFolder]] = _nowhere
+    stores: Callable[[Mapping[str, str]], Iterable[StoreFolder]] = lambda environment: ()
     """Where the agent keeps its sessions, by the environment."""
 
     overhead: int = 0
@@ -126,11 +114,11 @@ class SessionFormat(NamedTuple):
 
     tail: Callable[[], Tail] | None = None
 
-    busy: Callable[[str], Iterable[int]] = _nobody
+    busy: Callable[[str], Iterable[int]] = lambda path: ()
     """The processes at work on a session that do not hold its file open."""
 
     follow: Callable[[str, Mark], Follower | None] | None = None
     """Reads on where an earlier reading stopped; None for a file that has to be read whole."""
 
-    elsewhere: Callable[[str], bool] = _no_other_place
+    elsewhere: Callable[[str], bool] = lambda path: False
     """Whether a part of the session stands outside of the file, so that the file does not tell when it changed."""

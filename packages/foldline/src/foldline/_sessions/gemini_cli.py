@@ -9,9 +9,10 @@ from typing import Any
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
 from foldline._sessions.format import SessionFormat, StoreFolder, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
-from foldline._sessions.parts import count, mapping, mappings, string, summary, unique, usage
+from foldline._sessions.parts import summary, unique, usage
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, mapping, mappings, string
 
 _SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')

@@ -13,9 +13,9 @@ from foldline._fold import Receipt
 from foldline._messages import Message, Summary, Text, replace, speaker_named
 from foldline._sessions.ancestry import ancestry
 from foldline._sessions.lines import decode
-from foldline._sessions.parts import count, mapping, string
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, mapping, string
 
 SIGN = b'"foldline":'
 """What a line with a note holds."""

@@ -11,20 +11,10 @@ from foldline._sessions.ancestry import named_ancestry
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
 from foldline._sessions.lines import decode
-from foldline._sessions.parts import (
-    as_written,
-    count,
-    mapping,
-    mappings,
-    newest,
-    spoken_by,
-    string,
-    summary,
-    unique,
-    wire_usage,
-)
+from foldline._sessions.parts import spoken_by, summary, unique, wire_usage
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import as_written, count, mapping, mappings, newest, string
 
 _TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
 _OWN = re.compile(
@@ -128,14 +118,11 @@ def _compressed(row: dict[str, Any]) -> list[Any] | None:
 def _replaced(row: dict[str, Any], rounds: int) -> list[tuple[str, Message]]:
     made: list[tuple[str, Message]] = []
     for index, each in enumerate(mappings(_compressed(row)), 1):
-        text = plain(each.get("parts"))
-        parts = content(each.get("parts"))
-        if text.lstrip().startswith(SNAPSHOT) and each.get("role") == "user":
-            made.append((f"{row['uuid']}:{index}", summary(text, rounds)))
-        elif parts:
-            made.append(
-                (f"{row['uuid']}:{index}", Message("assistant" if each.get("role") == "model" else "user", parts))
-            )
+        id, role, text = f"{row['uuid']}:{index}", each.get("role"), plain(each.get("parts"))
+        if text.lstrip().startswith(SNAPSHOT) and role == "user":
+            made.append((id, summary(text, rounds)))
+        elif parts := content(each.get("parts")):
+            made.append((id, Message("assistant" if role == "model" else "user", parts)))
     return made
 
 

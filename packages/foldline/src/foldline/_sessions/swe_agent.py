@@ -8,9 +8,10 @@ from typing import Any
 
 from foldline._messages import Message, Text, replace
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.parts import from_wire, items, mapping, mappings, spoken_by, string, wire_usage
+from foldline._sessions.parts import from_wire, spoken_by, wire_usage
 from foldline._sessions.reading import Reading
 from foldline._sessions.source import Source
+from foldline._sessions.values import items, mapping, mappings, string
 
 NAME = "swe-agent"
 MINI = "mini-swe-agent"

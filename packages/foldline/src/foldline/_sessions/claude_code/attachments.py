@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from foldline._messages import Speaker
-from foldline._sessions.parts import items, mapping, mappings, string, words
+from foldline._sessions.values import items, mapping, mappings, string, words
 
 UNSENT = frozenset(("hook_system_message", "command_permissions", "prompt_snapshot", "auto_mode", "hook_cancelled"))
 """Kinds that only the screen shows, or that say nothing but a setting."""

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline._fold import Receipt
-from foldline._messages import Message, Opaque, Part, Speaker, Text, ToolResult, Usage, replace
+from foldline._messages import Message, Part, Speaker, Text, ToolResult, Usage, replace
 from foldline._sessions.claude_code import attachments
 from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
-from foldline._sessions.parts import count, from_wire, items, mapping, spoken_by, string, summary, wire_usage, words
+from foldline._sessions.parts import from_wire, spoken_by, summary, system, wire_usage
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, items, mapping, string, words
 
 HONEST_VERSION = (2, 1, 41)
 """Up to 2.1.40 the output tokens in the file are what the stream's start said, not what was generated."""
@@ -33,7 +34,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
     cleared = _cleared(tree)
     live = tree.live()
     names = {row.uuid for row in live}
-    system = _system(live)
+    prompt = _system(live)
     entries = [*_messages(live, rounds, source)]
     originals = _messages([r for r in tree.rows if r.uuid not in names and not r.sidechain], rounds, source)
     folded, entries = _clear([*originals], entries, cleared)
@@ -41,11 +42,11 @@ def read(path: str, *, strict: bool = False) -> Reading:
         "claude-code",
         about.get("sessionId") or source.stem,
         source.path,
-        (*system, *entries),
+        (*prompt, *entries),
         about.get("cwd", ""),
         about.get("model", ""),
         about.get("customTitle") or about.get("aiTitle") or about.get("summary", ""),
-        len(system) + _since(tree, entries, cleared),
+        len(prompt) + _since(tree, entries, cleared),
         tuple(folds),
         tuple(folded),
         tuple(source.faults),
@@ -182,10 +183,8 @@ def _system(live: Sequence[ClaudeRow]) -> list[tuple[str, Message]]:
     for row in live:
         if row.kind == "attachment" and (found := attachments.system_prompt(row.data)):
             id, prompt, tools = row.uuid, found[0] or prompt, found[1] or tools
-    parts: list[Part] = [Text(text) for text in prompt if text]
-    if tools:
-        parts.append(Opaque(tools))
-    return [(id, Message("system", tuple(parts)))] if parts else []
+    message = system(prompt, tools)
+    return [(id, message)] if message else []
 
 
 # -- folds -------------------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from foldline._sessions.ancestry import named_ancestry
+from foldline._sessions.ancestry import ancestry, named_ancestry
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import decode
-from foldline._sessions.parts import as_written, items, mapping, mappings, string, wire_usage
+from foldline._sessions.parts import wire_usage
 from foldline._sessions.source import Source
+from foldline._sessions.values import as_written, items, mapping, mappings, string
 
 SYNTHETIC = "<synthetic>"
 """The model of what Claude Code itself wrote in a model's place."""
@@ -120,13 +121,9 @@ class Tree:
         return [self.rows[self._by_uuid[name]] for name in dict.fromkeys(names) if name in self._by_uuid]
 
     def _segment(self, head: str, tail: str) -> list[str]:
-        names: list[str] = []
-        while tail in self._by_uuid and tail not in names:
-            names.append(tail)
-            if tail == head:
-                return names[::-1]
-            tail = self.rows[self._by_uuid[tail]].parent
-        return []
+        newest = self._by_uuid.get(tail)
+        names = [self.rows[at].uuid for at in ancestry(newest, lambda at: self._by_uuid.get(self.rows[at].parent))]
+        return names[names.index(head) :: -1] if head in names else []
 
     def _hangs_on(self, at: int) -> str:
         """The row before across boundaries, too."""

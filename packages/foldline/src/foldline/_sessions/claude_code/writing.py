@@ -27,8 +27,8 @@ from foldline._messages import Summary
 from foldline._sessions.claude_code import FORMAT, attachments
 from foldline._sessions.claude_code.reading import read
 from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
-from foldline._sessions.parts import count, mapping, string, words
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, mapping, string, words
 from foldline._sessions.writable import Group, Owner, WrittenEntry
 from foldline._sessions.writing import now
 
@@ -130,17 +130,9 @@ class _Chain(Group):
         receipt = mapping(note.get("receipt"))
         sizes = {"preTokens": count(receipt.get("tokens_before")), "postTokens": count(receipt.get("tokens_after"))}
         trigger = "manual" if note.get("trigger") in (None, "manual") else "auto"
-        uuid = self.append(
-            {
-                "logicalParentUuid": leaf,
-                "isSidechain": False,
-                "type": "system",
-                "subtype": "compact_boundary",
-                "content": "Conversation compacted",
-                "level": "info",
-                "compactMetadata": {"trigger": trigger, **sizes},
-            }
-        )
+        row = {"logicalParentUuid": leaf, "isSidechain": False, "type": "system", "subtype": "compact_boundary"}
+        told = {"content": "Conversation compacted", "level": "info", "compactMetadata": {"trigger": trigger, **sizes}}
+        uuid = self.append({**row, **told})
         self.origin[uuid] = None
 
     def append(self, record: Mapping[str, Any]) -> str:
@@ -185,12 +177,8 @@ class _Chain(Group):
             yield {**own, "type": kind, "message": item}
             return
         was = mapping(own.get("message"))
-        head = {
-            "id": _response_id(),
-            "type": "message",
-            "role": "assistant",
-            "model": string(was.get("model"), SYNTHETIC),
-        }
+        model = string(was.get("model"), SYNTHETIC)
+        head = {"id": _response_id(), "type": "message", "role": "assistant", "model": model}
         end = {"stop_reason": was.get("stop_reason"), "stop_sequence": None, "usage": _NO_BILL}
         content = item["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline._messages import Message, Opaque, Part, Text, Usage, replace
+from foldline._messages import Message, Text, Usage, replace
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import decode
-from foldline._sessions.parts import (
-    as_written,
-    count,
-    items,
-    mapping,
-    mappings,
-    spoken_by,
-    string,
-    summary,
-    usage_at,
-    words,
-)
+from foldline._sessions.parts import spoken_by, summary, system, usage_at
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import as_written, count, items, mapping, mappings, string, words
 
 
 def read(path: str, *, strict: bool = False) -> Reading:
@@ -112,11 +102,8 @@ class Rollout:
     def system(self) -> list[tuple[str, Message]]:
         """What is sent before every item: the instructions, and the tools that the file shows."""
         text = string(mapping(self.meta.get("base_instructions")).get("text"), self.meta.get("instructions"))
-        tools = items(self.meta.get("dynamic_tools"))
-        parts: list[Part] = [Text(text)] if text else []
-        if tools:
-            parts.append(Opaque(tools))
-        return [("instructions", Message("system", tuple(parts)))] if parts else []
+        message = system([text], items(self.meta.get("dynamic_tools")))
+        return [("instructions", message)] if message else []
 
     def _begin(self, meta: dict[str, Any]) -> None:
         """The first header is the session's own; later ones repeat it, or are those of what it was forked from."""

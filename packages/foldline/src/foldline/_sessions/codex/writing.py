@@ -20,8 +20,8 @@ from foldline._errors import SessionError
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.codex.rollout import Rollout, read
-from foldline._sessions.parts import mapping, string, words
 from foldline._sessions.source import Source
+from foldline._sessions.values import mapping, string, words
 from foldline._sessions.writable import Group, Owner, WrittenEntry
 from foldline._sessions.writing import now
 

@@ -14,11 +14,11 @@ from foldline._messages import replace
 from foldline._sessions.database import object_in, query
 from foldline._sessions.file import SessionFile
 from foldline._sessions.lines import decode
-from foldline._sessions.parts import as_json, mapping, string
 from foldline._sessions.pi.log import Session
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
 from foldline._sessions.transcript import Transcript
+from foldline._sessions.values import as_json, mapping, string
 
 LARGEST_EVENT = 64 * 1024 * 1024
 """Bytes of the largest event that is unpacked; OpenClaw itself stops at 4 MB."""

@@ -9,9 +9,10 @@ from typing import Any
 from foldline._facts.speakers import whose
 from foldline._messages import Media, Message, Opaque, Part, Speaker, Text, Thinking, ToolCall, Usage, replace
 from foldline._sessions.opencode import store as opencode_store
-from foldline._sessions.parts import as_json, count, iso, mapping, mappings, result, string, summary, unique
+from foldline._sessions.parts import media, result, summary, unique
 from foldline._sessions.reading import PastFold, Reading, Stored, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import as_json, count, iso, mapping, mappings, string
 
 CLEARED = "[Old tool result content cleared]"
 """What opencode sends in place of a tool output that it pruned."""
@@ -181,9 +182,7 @@ def _user_part(part: dict[str, Any]) -> Part | None:
         mime = string(part.get("mime"))
         if mime.startswith("text/") or mime == "application/x-directory":
             return None
-        return Media(
-            "image" if mime.startswith("image/") else "audio" if mime.startswith("audio/") else "document", part
-        )
+        return media(mime, part)
     return None
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from foldline._sessions.database import object_in, query
 from foldline._sessions.opencode import storage
-from foldline._sessions.parts import mapping, mappings, string
 from foldline._sessions.source import Source, documents
+from foldline._sessions.values import mapping, mappings, string
 
 Held = tuple[dict[str, Any], Callable[[], list[dict[str, Any]]]]
 """What a session says about itself, and its messages when they are asked for, each with its `info` and its `parts`."""

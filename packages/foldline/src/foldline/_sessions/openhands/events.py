@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldline._messages import Message, Opaque, Part, Thinking, ToolCall, Usage, replace
-from foldline._sessions.parts import (
-    as_json,
-    items,
-    mapping,
-    mappings,
-    result,
-    spoken_by,
-    string,
-    summary,
-    texts,
-    usage_at,
-    words,
-)
+from foldline._messages import Message, Part, Thinking, ToolCall, Usage, replace
+from foldline._sessions.parts import result, spoken_by, summary, system, texts, usage_at
 from foldline._sessions.reading import PastFold, summarized
+from foldline._sessions.values import as_json, items, mapping, mappings, string, words
 
 _SILENT = frozenset(
     ("CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "LLMCompletionLogEvent", "TokenEvent",
@@ -110,9 +99,8 @@ def _message(event: dict[str, Any]) -> Message | None:
     if kind in _SILENT:
         return None
     if kind == "SystemPromptEvent":
-        tools = items(event.get("tools"))
-        parts: tuple[Part, ...] = texts([words(event.get("system_prompt")), words(event.get("dynamic_context"))])
-        return Message("system", (*parts, Opaque(tools)) if tools else parts) if parts else None
+        prompt = [words(event.get("system_prompt")), words(event.get("dynamic_context"))]
+        return system(prompt, items(event.get("tools"))) if any(prompt) else None
     if kind == "MessageEvent":
         said = mapping(event.get("llm_message"))
         content = texts(words(part) for part in mappings(said.get("content"))) + texts([said.get("content")])

@@ -9,9 +9,10 @@ from typing import Any
 
 from foldline._sessions.openhands import events as openhands_events
 from foldline._sessions.openhands import v0 as openhands_v0
-from foldline._sessions.parts import items, mapping, mappings, string, unique
+from foldline._sessions.parts import unique
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source, documents
+from foldline._sessions.values import items, mapping, mappings, string
 
 
 def read_all(path: str, *, strict: bool = False) -> list[Stored]:

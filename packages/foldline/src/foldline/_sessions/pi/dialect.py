@@ -26,7 +26,8 @@ from foldline._messages import (
 )
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import Record, decode
-from foldline._sessions.parts import as_json, as_written, count, items, mapping, mappings, string, texts
+from foldline._sessions.parts import texts
+from foldline._sessions.values import as_json, as_written, count, items, mapping, mappings, string
 
 FORMAT = "pi"
 

@@ -15,20 +15,9 @@ from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
 from foldline._sessions.lines import Line, Record, encoded, first_line, line_number, lines_from_end, opened
-from foldline._sessions.parts import mapping
-from foldline._sessions.pi import FORMAT, branching, composing, dialect, tree
-from foldline._sessions.pi.marks import (
-    fold_id,
-    group_of,
-    mark_of,
-    may_be_marked,
-    past_fold,
-    promised,
-    starts_fold,
-    undoes,
-    undone_ids,
-)
+from foldline._sessions.pi import FORMAT, branching, composing, dialect, marks, tree
 from foldline._sessions.reading import Fault, PastFold
+from foldline._sessions.values import mapping
 from foldline._tokens.meter import Meter
 from foldline._view import View
 
@@ -114,18 +103,18 @@ class Session:
         if self._linear:
             records = self._path.records
         else:
-            records = [Record(line) for line in self._lines() if may_be_marked(line.data)][::-1]
-            sizes = Counter(group_of(r) for r in records)
+            records = [Record(line) for line in self._lines() if marks.may_be_marked(line.data)][::-1]
+            sizes = Counter(marks.group_of(r) for r in records)
             live = {r.line.offset for r in self._path.records}
-            records = [r for r in records if r.line.offset in live or sizes[group_of(r)] >= promised(r)]
-        undone = {undoes(r) for r in records}
-        return [past_fold(r, undone) for r in records if not r.damaged and starts_fold(r)]
+            records = [r for r in records if r.line.offset in live or sizes[marks.group_of(r)] >= marks.promised(r)]
+        undone = {marks.undoes(r) for r in records}
+        return [marks.past_fold(r, undone) for r in records if not r.damaged and marks.starts_fold(r)]
 
     @property
     def newest_fold(self) -> PastFold | None:
         """The newest fold that stands on the path, or None."""
         group, _ = self._newest_fold()
-        return past_fold(group[0], set()) if group else None
+        return marks.past_fold(group[0], set()) if group else None
 
     @property
     def compactions(self) -> int:
@@ -161,7 +150,7 @@ class Session:
         group, mark = self._newest_fold()
         if not group:
             return None
-        fold = fold_id(group[0])
+        fold = marks.fold_id(group[0])
         note = {"undo": fold, "meter": mark.get("meter")}
         if self._linear:
             earlier = self._standing()[:-1]
@@ -214,10 +203,10 @@ class Session:
             self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {dialect.KNOWN_VERSION}"))
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
-        meters = (mapping(mark_of(record).get("meter")) for record in reversed(self._path.records))
+        meters = (mapping(marks.mark_of(record).get("meter")) for record in reversed(self._path.records))
         learned = next(filter(None, meters), None)
         overhead = 0 if any(message.role == "system" for _, message in entries) else FORMAT.overhead
-        undone = undone_ids(self._path.records, linear=self._linear)
+        undone = marks.undone_ids(self._path.records, linear=self._linear)
         self.context = Context(
             entries, since=self._since(entries, undone), stale=undone, learned=learned, overhead=overhead
         )
@@ -257,14 +246,14 @@ class Session:
         folds in the middle of its work may send the old context once more; such bills are as high as the one that the
         fold was made for, and are passed over.
         """
-        marks = [
+        folded = [
             i
             for i, r in enumerate(self._path.records)
-            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or mark_of(r)))
+            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or marks.mark_of(r)))
         ]
-        if not marks:
+        if not folded:
             return 0
-        stale = {*undone, *(r.id for r in self._path.records[: marks[-1] + 1])}
+        stale = {*undone, *(r.id for r in self._path.records[: folded[-1] + 1])}
         late = [i for i, (id, _) in enumerate(entries) if id not in stale and not id.endswith(":system")]
         compaction = self._path.compaction
         before = compaction.data.get("tokensBefore") if compaction else None
@@ -278,12 +267,12 @@ class Session:
         path = self._path.records
         if self._linear:
             standing = self._standing()[-1:]
-            return standing, mark_of(standing[0]) if standing else {}
+            return standing, marks.mark_of(standing[0]) if standing else {}
         for last in reversed(path):
-            mark = mark_of(last)
+            mark = marks.mark_of(last)
             if fold := mark.get("fold"):
-                group = [r for r in path if mark_of(r).get("fold") == fold]
-                return group, mark_of(group[0])
+                group = [r for r in path if marks.mark_of(r).get("fold") == fold]
+                return group, marks.mark_of(group[0])
             if last.type == "compaction" and not mark.get("undo"):
                 return [last], {}
             if last.type == "compaction":
@@ -293,8 +282,8 @@ class Session:
     def _standing(self) -> list[Record]:
         """The folds of a version 1 session that were not undone; there an undo is a compaction, too."""
         compactions = [r for r in self._path.records if r.type == "compaction"]
-        undone = {undoes(r) for r in compactions}
-        return [r for r in compactions if undoes(r) is None and fold_id(r) not in undone]
+        undone = {marks.undoes(r) for r in compactions}
+        return [r for r in compactions if marks.undoes(r) is None and marks.fold_id(r) not in undone]
 
     def _before(self, record: Record) -> str | None:
         """The id of the record that one on the path hangs on."""
@@ -335,7 +324,7 @@ def _is_system(record: Record) -> bool:
 
 
 def _folds_nothing(compaction: Record) -> bool:
-    return mark_of(compaction).get("nothing") is True
+    return marks.mark_of(compaction).get("nothing") is True
 
 
 def _milliseconds() -> int:

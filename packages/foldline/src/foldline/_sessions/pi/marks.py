@@ -11,8 +11,8 @@ import msgspec
 
 from foldline._fold import Receipt
 from foldline._sessions.lines import Record
-from foldline._sessions.parts import mapping
 from foldline._sessions.reading import PastFold
+from foldline._sessions.values import mapping
 
 FOLD = "foldline:fold"
 UNDO = "foldline:undo"
