@@ -18,6 +18,7 @@ from typing import Any
 
 from foldline._errors import SessionError
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
+from foldline._sessions.codex import FORMAT
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.codex.rollout import Rollout, read
 from foldline._sessions.source import Source
@@ -203,4 +204,4 @@ def _entry_id(line: int, key: str) -> str:
     return str(line) if key == FOLD else f"{line}.{key}"
 
 
-open_session = Owner(read, CodexRows, _entry_id).open
+open_session = Owner(read, CodexRows, _entry_id, FORMAT.overhead).open
