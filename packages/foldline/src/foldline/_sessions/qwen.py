@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+from msgspec import Raw, Struct
+
 from foldline._messages import Message
 from foldline._sessions.ancestry import named_ancestry
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
-from foldline._sessions.lines import decode
 from foldline._sessions.parts import spoken_by, summary, unique, wire_usage
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
-from foldline._sessions.values import as_written, count, mapping, mappings, newest, string
+from foldline._sessions.values import count, mapping, mappings, newest, string
 
 _TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
 _OWN = re.compile(
@@ -65,12 +67,28 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     )
 
 
+class _Message(Struct):
+    parts: Raw = Raw()
+
+
+class _Last(Struct):
+    uuid: str | None = None
+    parentUuid: str | None = None  # noqa: N815
+    subtype: str | None = None
+    model: str | None = None
+    message: _Message | None = None
+    usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    contextWindowSize: int | None = None  # noqa: N815
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
 def _tell(line: bytes) -> Row:
-    row = mapping(decode(line))
-    id, parent, model = (string(row.get(key)) for key in ("uuid", "parentUuid", "model"))
-    content = as_written(mapping(row.get("message")).get("parts"))
-    anew, window = row.get("subtype") == "chat_compression", count(row.get("contextWindowSize"))
-    return Row(id or None, parent or None, wire_usage(row.get("usageMetadata")), model, content, anew, window)
+    row = _decoded(line)
+    content = memoryview(row.message.parts) if row.message else b""
+    anew, window = row.subtype == "chat_compression", count(row.contextWindowSize)
+    return Row(row.uuid, row.parentUuid, wire_usage(row.usageMetadata), row.model or "", content, anew, window)
 
 
 def _tail() -> Tail:

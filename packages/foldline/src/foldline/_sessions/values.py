@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foldline._messages import LARGEST_BILL
-from foldline._sessions.lines import encoded
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -56,11 +55,6 @@ def as_json(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return "{}"
-
-
-def as_written(*values: object) -> bytes:
-    """The values as the rows of a file hold them, by whose length they are counted; nothing for what is not there."""
-    return b"".join(encoded(value).rstrip() for value in values if value is not None)
 
 
 def words(value: object) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
+from msgspec import Raw, Struct
+
 from foldline._sessions.ancestry import ancestry, named_ancestry
 from foldline._sessions.format import Row, Tail
-from foldline._sessions.lines import decode
 from foldline._sessions.parts import wire_usage
 from foldline._sessions.source import Source
-from foldline._sessions.values import as_written, items, mapping, mappings, string
+from foldline._sessions.values import items, mapping, mappings, string
 
 SYNTHETIC = "<synthetic>"
 """The model of what Claude Code itself wrote in a model's place."""
@@ -166,15 +168,35 @@ def _ids(row: ClaudeRow, kind: str, key: str) -> Iterator[str]:
 # -- the last rows -----------------------------------------------------------------------------------------------
 
 
+class _Message(Struct):
+    model: str = ""
+    usage: dict[str, Any] | None = None
+    content: Raw = Raw()
+
+
+class _Last(Struct):
+    type: str = ""
+    subtype: str | None = None
+    uuid: str | None = None
+    parentUuid: str | None = None  # noqa: N815
+    isSidechain: bool | None = None  # noqa: N815
+    isCompactSummary: bool | None = None  # noqa: N815
+    message: _Message | None = None
+    foldline: Raw = Raw()
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
 def _tell(line: bytes) -> Row | None:
-    data = mapping(decode(line))
-    row = ClaudeRow(0, data, "")
-    if not data.get("uuid") or row.sidechain or row.kind == "progress":
+    row = _decoded(line)
+    if row.uuid is None or row.isSidechain or row.type == "progress":
         return None
-    usage = wire_usage(row.message.get("usage")) if row.kind == "assistant" and not row.is_synthetic else None
-    model = string(row.message.get("model")) if usage else ""
-    anew = row.is_boundary or row.is_clearing or row.is_summary or "foldline" in data
-    return Row(row.uuid, row.parent or None, usage, model, as_written(row.message.get("content")), anew)
+    message = row.message or _Message()
+    usage = wire_usage(message.usage) if row.type == "assistant" and message.model != SYNTHETIC else None
+    boundary = row.subtype in ("compact_boundary", "microcompact_boundary")
+    anew = boundary or bool(row.isCompactSummary) or bool(row.foldline)
+    return Row(row.uuid, row.parentUuid, usage, message.model if usage else "", memoryview(message.content), anew)
 
 
 def tail() -> Tail:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+from msgspec import Raw, Struct
+
 from foldline._messages import Message, Text, Usage, replace
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.format import Row, Tail
-from foldline._sessions.lines import decode
 from foldline._sessions.parts import spoken_by, summary, system, usage_at
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
-from foldline._sessions.values import as_written, count, items, mapping, mappings, string, words
+from foldline._sessions.values import count, items, mapping, mappings, string, words
 
 
 def read(path: str, *, strict: bool = False) -> Reading:
@@ -214,19 +216,35 @@ def _summary_in(replacement: list[Any]) -> str:
 # -- the last rows -----------------------------------------------------------------------------------------------
 
 
+class _Payload(Struct):
+    type: str = ""
+    model: str = ""
+    content: Raw = Raw()
+    output: Raw = Raw()
+    arguments: Raw = Raw()
+    info: dict[str, Any] | None = None
+
+
+class _Last(Struct):
+    type: str = ""
+    payload: _Payload | None = None
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
 def _tell(line: bytes) -> Row | None:
-    row = mapping(decode(line))
-    payload = mapping(row.get("payload"))
-    match row.get("type"), payload.get("type"):
+    row = _decoded(line)
+    payload = row.payload or _Payload()
+    match row.type, payload.type:
         case "event_msg", "token_count":
-            info = mapping(payload.get("info"))
+            info = mapping(payload.info)
             usage = usage_of(mapping(info.get("last_token_usage")))
             return Row(usage=usage, window=count(info.get("model_context_window")))
         case "turn_context", _:
-            return Row(model=string(payload.get("model")))
+            return Row(model=payload.model)
         case "response_item", _:
-            said = (payload.get(key) for key in ("content", "output", "arguments"))
-            return Row(content=as_written(*said))
+            return Row(content=b"".join(map(bytes, (payload.content, payload.output, payload.arguments))))
         case ("compacted", _) | ("event_msg", "thread_rolled_back"):
             return Row(anew=True)
     return None

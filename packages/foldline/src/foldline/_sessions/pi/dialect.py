@@ -10,6 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+from msgspec import Raw, Struct
+
 from foldline._messages import (
     Media,
     Message,
@@ -25,9 +28,9 @@ from foldline._messages import (
     replace,
 )
 from foldline._sessions.format import Row, Tail
-from foldline._sessions.lines import Record, decode
+from foldline._sessions.lines import Record
 from foldline._sessions.parts import texts
-from foldline._sessions.values import as_json, as_written, count, items, mapping, mappings, string
+from foldline._sessions.values import as_json, count, items, mapping, mappings, string
 
 FORMAT = "pi"
 
@@ -192,16 +195,36 @@ def _bash_text(data: Mapping[str, Any]) -> str:
 # -- the last records --------------------------------------------------------------------------------------------
 
 
+class _Message(Struct):
+    role: str = ""
+    model: str = ""
+    usage: dict[str, Any] | None = None
+    content: Raw = Raw()
+
+
+class _Last(Struct):
+    type: str = ""
+    id: str | None = None
+    parentId: str | None = None  # noqa: N815
+    modelId: str | None = None  # noqa: N815
+    message: _Message | None = None
+    foldline: Raw = Raw()
+    details: Raw = Raw()
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
 def _tell(line: bytes) -> Row | None:
-    data = mapping(decode(line))
-    kind, message, details = data.get("type"), mapping(data.get("message")), mapping(data.get("details"))
-    if kind == "session":
+    record = _decoded(line)
+    if record.type == "session":
         return None
-    usage = usage_of(message.get("usage")) if message.get("role") == "assistant" else None
-    model = string(data.get("modelId"), message.get("model") if usage and message.get("model") not in ECHOES else "")
-    anew = kind in ("compaction", "context_edit", "branch_summary") or "foldline" in (*data, *details)
-    id, parent = string(data.get("id")) or None, string(data.get("parentId")) or None
-    return Row(id, parent, usage, model, as_written(message.get("content")), anew)
+    message = record.message or _Message()
+    usage = usage_of(message.usage) if message.role == "assistant" else None
+    model = record.modelId or (message.model if usage and message.model not in ECHOES else "")
+    folds = record.type in ("compaction", "context_edit", "branch_summary")
+    anew = folds or bool(record.foldline) or b'"foldline"' in bytes(record.details)
+    return Row(record.id, record.parentId, usage, model, memoryview(message.content), anew)
 
 
 def tail() -> Tail:
