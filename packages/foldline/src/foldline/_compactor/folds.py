@@ -21,7 +21,7 @@ from foldline._view import View
 from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
-    from foldline._sessions import SessionFile
+    from foldline._sessions.file import SessionFile
 
 
 class Folds:
