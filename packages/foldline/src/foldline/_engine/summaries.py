@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple
 
+from foldline._engine.spare import SPARE, given_back
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.types import Facts
 from foldline._fold import Occasion, automatic_folds, folds_behind
@@ -23,9 +24,6 @@ UNNOTED = 64
 TRIES = 3
 """How often a page is written anew, smaller, until it holds."""
 
-SPARE = 0.04
-"""The share of its room that a page may leave before the newest of what it stands for stays whole instead."""
-
 
 class Told(NamedTuple):
     """A summary that was written in place of the entries `drop`, and the facts that were read from all that it tells."""
@@ -42,6 +40,8 @@ class Replacement(NamedTuple):
     edit: Edit
     also: Sequence[Entry]
     told: Told | None = None
+    cuts: Sequence[Edit] = ()
+    """What cuts down messages that stay beside the summary."""
 
 
 def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Generator[Ask, Answer, Replacement]:
@@ -75,8 +75,9 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
         most = room + summary_frame(room)
         written = _within(brief, facts, most, lambda written: view.count(summary_of(written)))
         spare = most - view.count(summary_of(written))
-        if spare > SPARE * most and (less := _given_back(edit, edit.into, view, spare)):
-            return (yield from replacement(less, view, layer, occasion))
+        if spare > SPARE * most and (back := given_back(edit, edit.into, view, spare)):
+            less = yield from replacement(back.edit, view, layer, occasion)
+            return less._replace(cuts=(*back.cuts, *less.cuts))
     else:
         stay = [entry.message for entry in (*view.entries[:start], *view.entries[start + len(span) :])]
         most = min(sum(entry.tokens for entry in span), room * 3 // 2 + 64)
@@ -110,28 +111,6 @@ def _note(span: Sequence[Entry], tokens: int) -> str:
     if tokens < SURELY_SHORT:
         return f"{folded}]"
     return f"{folded}, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
-
-
-def _given_back(edit: Edit, brief: Brief, view: View, spare: int) -> Edit | None:
-    """The edit without the newest entries that a page which has said everything leaves room for; None where there are none."""
-    told = (*edit.drop, *brief.also)
-    legal = view.cut_points()
-    kept, tokens, given = len(told), 0, 0
-    for i in range(len(told) - 1, 0, -1):
-        entry = view.entries[view.index[told[i]]]
-        tokens += entry.tokens
-        if tokens > spare:
-            break
-        if view.index[told[i]] in legal:
-            kept, given = i, tokens
-    if kept == len(told):
-        return None
-    also = told[len(edit.drop) : kept]
-    return replace(
-        edit,
-        drop=told[: min(kept, len(edit.drop))],
-        into=replace(brief, max_tokens=brief.max_tokens - given, also=also),
-    )
 
 
 def _size(text: str, view: View) -> int:

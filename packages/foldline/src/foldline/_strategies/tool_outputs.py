@@ -30,6 +30,9 @@ ALL = 1 << 40
 CUT_FRAME = 36
 """Tokens of the words that stand where an output was cut."""
 
+MARGINS = (1.0, 1.05, 1.15)
+"""By how much more is cut than is asked for, tried in turn, since characters are cut and tokens counted."""
+
 LONG_ARGUMENT = 600
 ARGUMENT_HEAD = 160
 """Characters from which an argument of a call is shortened, and how many of them stay."""
@@ -87,17 +90,14 @@ def prune_tool_outputs(
                 proposals.append((not first, i, gain, Edit((entry.id,), (pruned,), by="prune_tool_outputs")))
         gone = {edit.drop for *_, edit in proposals}
         cut = [edit for edit in capped(view, excess) if edit.drop not in gone] if caps else []
-        freed = sum(gain for _, _, gain, _ in proposals) + sum(_gain(view, edit) for edit in cut)
-        if freed < (excess if enough else min(minimum, excess // 2)):
+        free = sum(gain for _, _, gain, _ in proposals) + sum(freed(view, edit) for edit in cut)
+        if free < (excess if enough else min(minimum, excess // 2)):
             return
         yield from cut
-        left = excess - sum(_gain(view, edit) for edit in cut)
+        left = excess - sum(freed(view, edit) for edit in cut)
         for _, i, gain, edit in sorted(proposals, key=lambda p: p[:2]):
             if enough and 0 < left < gain:
-                inside = [o for o in doomed.values() if o.place == i]
-                whole = sum(o.tokens for o in inside)
-                share = 1 - (left + CUT_FRAME * len(inside)) / max(1, whole)
-                yield from _cut_down(view, [(o, int(o.tokens * share)) for o in inside])
+                yield from _cut_by(view, [o for o in doomed.values() if o.place == i], left)
             yield edit
             left -= gain
 
@@ -126,11 +126,22 @@ def shorten_tool_outputs(*, keep: Tokens = 1_000, start: int = 0, caps: Mapping[
         new = sorted((o for o in outputs if o.place >= view.unread), key=lambda o: -o.tokens)
         asked = [most(o, o.tokens) for o in new]
         freed += sum(o.tokens for o in new) - sum(asked)
-        level = max(keep, _level(asked, sum(asked) - max(0, excess - freed)))
+        level = max(keep, level_of(asked, sum(asked) - max(0, excess - freed)))
         sizes += [(o, min(size, level)) for o, size in zip(new, asked)]
         yield from _cut_down(view, sizes)
 
     return strategy
+
+
+def _cut_by(view: View, outputs: Sequence[Output], excess: int) -> list[Edit]:
+    """Edits that cut outputs of one entry just so far down that the excess is free; none where no cut is enough."""
+    whole = sum(o.tokens for o in outputs)
+    for margin in MARGINS:
+        share = 1 - margin * (excess + CUT_FRAME * len(outputs)) / max(1, whole)
+        edits = list(_cut_down(view, [(o, int(o.tokens * share)) for o in outputs])) if share > 0 else []
+        if edits and freed(view, edits[-1]) >= excess:
+            return edits
+    return []
 
 
 def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]:
@@ -165,24 +176,24 @@ def shorten_newest(*, keep: Tokens) -> Strategy:
         if sum(entry.tokens for entry in newest) <= most:
             return
         for entry in newest:
-            parts = (_shortened(p, entry.id) if type(p) is ToolCall else p for p in entry.message.parts)
+            parts = (shortened(p, entry.id) if type(p) is ToolCall else p for p in entry.message.parts)
             short = replace(entry.message, parts=tuple(parts))
             if entry.tokens > most // 2 and view.count(short) < entry.tokens:
                 yield Edit((entry.id,), (short,), by="shorten_newest")
         rest = sum(entry.tokens for entry in newest) - sum(o.tokens for o in outputs)
-        level = _level([o.tokens for o in outputs], most - rest)
+        level = level_of([o.tokens for o in outputs], most - rest)
         yield from _cut_down(view, [(o, level) for o in sorted(outputs, key=lambda o: -o.tokens)])
 
     return strategy
 
 
-def _gain(view: View, edit: Edit) -> int:
+def freed(view: View, edit: Edit) -> int:
     """The tokens that come free where one message takes another one's place."""
     assert not isinstance(edit.into, Brief)
     return view.entries[view.index[edit.drop[0]]].tokens - sum(map(view.count, edit.into))
 
 
-def _level(sizes: Sequence[int], room: int) -> int:
+def level_of(sizes: Sequence[int], room: int) -> int:
     """The size to which the largest must be cut so that all fit into the room; a little remains of each."""
     left = room
     for i, size in enumerate(sorted(sizes)):
@@ -246,7 +257,7 @@ def _pruned_part(part: Part, entry: Entry, doomed: dict[int, Output], shorten_ca
     if type(part) is ToolResult and id(part) in doomed:
         return replace(part, parts=(Text(_stub(doomed[id(part)], entry.id)),))
     if type(part) is ToolCall and shorten_calls and len(part.arguments) > LONG_ARGUMENT:
-        return _shortened(part, entry.id)
+        return shortened(part, entry.id)
     return part
 
 
@@ -261,7 +272,7 @@ def _is_stub(result: ToolResult) -> bool:
     return text_of(result).startswith(STUB)
 
 
-def _shortened(call: ToolCall, id: str) -> ToolCall:
+def shortened(call: ToolCall, id: str) -> ToolCall:
     """The call with its long strings cut; the same object where the arguments are no JSON object or nothing is long."""
     arguments = _arguments(call)
     if not arguments:
