@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foldline._messages import Part, Text, ToolCall, ToolResult, replace
+from foldline._messages import Part, ToolCall, ToolResult, replace
 from foldline._strategies.tool_outputs import freed, level_of, middle_cut, shortened
 from foldline._view import Edit, View
 
@@ -31,8 +31,6 @@ def clamped(view: View, places: Sequence[int], room: int) -> list[Edit]:
 
 
 def _cut(part: Part, share: float, id: str) -> Part:
-    if type(part) is Text:
-        return middle_cut(part, share, id)
     if type(part) is ToolResult:
         return replace(part, parts=tuple(middle_cut(inner, share, id) for inner in part.parts))
-    return shortened(part, id) if type(part) is ToolCall else part
+    return shortened(part, id) if type(part) is ToolCall else middle_cut(part, share, id)
