@@ -32,7 +32,7 @@ types: $(READY) ## static types
 layers: $(READY) ## imports go down only
 	$(BIN)/lint-imports
 
-check: test lint types layers ## all that CI runs
+check: test lint types layers docs ## all that CI runs
 
 $(DOCS_VENV)/.ready: requirements-docs.txt
 	$(PYTHON) -m venv $(DOCS_VENV)
