@@ -191,7 +191,7 @@ def test_a_strategy_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_policy_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    names = run("policy.md", agent())
+    names = run("policies.md", agent())
     stubs = [item for item in names["sent"] if "[pruned: " in str(item.get("content"))]
     assert len(stubs) > 10
     kept = {"role": "user", "content": "KEEP THIS: the port is 8443."}
