@@ -260,6 +260,13 @@ def test_the_reference_has_every_public_name_once() -> None:
     assert sorted(named) == sorted([*(f"foldline.{name}" for name in foldline.__all__), *also])
 
 
+@pytest.mark.parametrize("page", ["README.md", "AGENTS.md"])
+def test_what_a_page_beside_the_site_names_is_there(page: str) -> None:
+    named = re.findall(r"\]\((?!https?:)([^)#]+)|`((?:docs|tests)/[\w./-]+)`", (ROOT / page).read_text("utf-8"))
+    assert named
+    assert [path for pair in named if (path := "".join(pair)) and not (ROOT / path).exists()] == []
+
+
 def test_no_page_shows_code_that_no_test_runs() -> None:
     shown = {page.name for page in DOCS.glob("*.md") if blocks(page.name)}
     tests = "".join(each.read_text("utf-8") for each in Path(__file__).parent.glob("test_*.py"))
