@@ -7,6 +7,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,6 +40,34 @@ def run(page: str, names: Names) -> Names:
     for number, block in enumerate(blocks(page), 1):
         exec(compile(block, f"{page}, block {number}", "exec"), names)
     return names
+
+
+def conversation(turns: int = 60, tool: str = "read") -> list[Any]:
+    """A history that is worth a fold."""
+    messages: list[Any] = [{"role": "system", "content": "You are a careful engineer."}]
+    for turn in range(turns):
+        call = {"name": tool, "arguments": json.dumps({"path": f"src/part_{turn}.py"})}
+        output = "".join(f"{n}: value_{n} = compute({n})\n" for n in range(60))
+        messages += [
+            {"role": "user", "content": f"Request {turn}: find who reads setting_{turn}."},
+            {"role": "assistant", "tool_calls": [{"id": f"call_{turn}", "type": "function", "function": call}]},
+            {"role": "tool", "tool_call_id": f"call_{turn}", "content": output},
+            {"role": "assistant", "content": f"setting_{turn} is read by part_{turn}."},
+        ]
+    return messages
+
+
+def call_model(messages: list[Any]) -> Any:
+    return {"usage": {"prompt_tokens": 1_000, "completion_tokens": 20}}
+
+
+@pytest.fixture
+def names() -> Iterator[Names]:
+    """What the pages take for given: an agent's history, and what calls its model. The client that a page opens is closed."""
+    given: Names = {"messages": conversation(), "other_messages": conversation(3), "call_model": call_model}
+    yield given
+    if client := given.get("client"):
+        client.close()
 
 
 # -- the quickstart of each SDK ------------------------------------------------------------------------------------
@@ -79,13 +108,13 @@ def section(page: str, title: str) -> str:
 @pytest.mark.usefixtures("keys")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("title", SDKS)
-def test_the_quickstart_of_each_sdk_runs(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_quickstart_of_each_sdk_runs(title: str, names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
     sdk = SDKS[title]
     if title == "LiteLLM" and find_spec("litellm") is None:
         pytest.skip("litellm is not among what the tests install: it takes 300 MB")
     with Strict(200_000) as provider:
         monkeypatch.setenv(sdk.address, provider.provider.root + sdk.path)
-        names: Names = {"TOOLS": [recall_tool(sdk.format)], "run": lambda call: "12 lines"}
+        names |= {"TOOLS": [recall_tool(sdk.format)], "run": lambda call: "12 lines"}
         exec(compile(section("quickstart.md", title), title, "exec"), names)
         assert provider.refused == []
         assert provider.turns == provider.steps, "it calls tools until the model is done"
@@ -95,41 +124,17 @@ def test_the_quickstart_of_each_sdk_runs(title: str, monkeypatch: pytest.MonkeyP
 # -- the other pages -----------------------------------------------------------------------------------------------
 
 
-def conversation(turns: int = 60, tool: str = "read") -> list[Any]:
-    """A history that is worth a fold."""
-    messages: list[Any] = [{"role": "system", "content": "You are a careful engineer."}]
-    for turn in range(turns):
-        call = {"name": tool, "arguments": json.dumps({"path": f"src/part_{turn}.py"})}
-        output = "".join(f"{n}: value_{n} = compute({n})\n" for n in range(60))
-        messages += [
-            {"role": "user", "content": f"Request {turn}: find who reads setting_{turn}."},
-            {"role": "assistant", "tool_calls": [{"id": f"call_{turn}", "type": "function", "function": call}]},
-            {"role": "tool", "tool_call_id": f"call_{turn}", "content": output},
-            {"role": "assistant", "content": f"setting_{turn} is read by part_{turn}."},
-        ]
-    return messages
-
-
-def call_model(messages: list[Any]) -> Any:
-    return {"usage": {"prompt_tokens": 1_000, "completion_tokens": 20}}
-
-
-def agent() -> Names:
-    """What the pages take for given: an agent's history, and what calls its model."""
-    return {"messages": conversation(), "other_messages": conversation(3), "call_model": call_model}
-
-
-def test_whole_and_folded_histories() -> None:
-    names = run("histories.md", agent())
+def test_whole_and_folded_histories(names: Names) -> None:
+    run("histories.md", names)
     assert len(names["messages"]) < len(conversation())
 
 
-def test_one_compactor_per_conversation() -> None:
-    assert isinstance(run("conversations.md", agent())["compactors"]["thread-1"], Compactor)
+def test_one_compactor_per_conversation(names: Names) -> None:
+    assert isinstance(run("conversations.md", names)["compactors"]["thread-1"], Compactor)
 
 
-def test_events_are_heard(capsys: pytest.CaptureFixture[str]) -> None:
-    run("events.md", agent())
+def test_events_are_heard(names: Names, capsys: pytest.CaptureFixture[str]) -> None:
+    run("events.md", names)
     heard = capsys.readouterr().out
     assert "a fold is due" in heard
     assert "summarize: " in heard
@@ -141,17 +146,18 @@ def test_every_event_has_a_row() -> None:
     assert set(rows) == {event.__name__ for event in get_args(Event)}
 
 
-def test_a_restarted_service_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restarted_service_goes_on(names: Names, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run("restart.md", agent())
+    run("restart.md", names)
     assert (tmp_path / "work.jsonl").is_file()
 
 
 @pytest.mark.usefixtures("keys")
-def test_a_model_recalls(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_recalls(names: Names, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     with Strict(200_000) as provider:
         monkeypatch.setenv("OPENAI_BASE_URL", provider.provider.url)
-        names = run("recall.md", {**agent(), "TOOLS": [], "run": lambda call: "12 lines"})
+        names |= {"TOOLS": [], "run": lambda call: "12 lines"}
+        run("recall.md", names)
         assert provider.refused == []
     assert capsys.readouterr().out == blocks("recall.md", "text")[0]
     id = next(id for id, message in names["compactor"].messages() if "setting_7 is" in message.text)
@@ -160,10 +166,9 @@ def test_a_model_recalls(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 @pytest.mark.usefixtures("keys")
-def test_a_refused_request_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_request_is_sent_again(names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
     with Provider(status(400, overflow(9_000, 30_000)), answers("Done.")) as provider:
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
-        names = agent()
         exec(compile(blocks("quickstart.md")[-1], "recover", "exec"), names)
         first, second = (len(request.body["messages"]) for request in provider.requests)
     assert names["reply"].choices[0].message.content == "Done."
@@ -174,8 +179,9 @@ def test_a_refused_request_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> Non
 # -- what is made by somebody else ---------------------------------------------------------------------------------
 
 
-def test_a_strategy_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    names = run("strategy.md", {**agent(), "messages": conversation(tool="browse")})
+def test_a_strategy_of_ones_own(names: Names, capsys: pytest.CaptureFixture[str]) -> None:
+    names["messages"] = conversation(tool="browse")
+    run("strategy.md", names)
     before, after = (int(size.replace(",", "")) for size in re.findall(r"[\d,]+", capsys.readouterr().out))
     assert after < before / 2
     assert [fold.layer for fold in names["compactor"].folds] == ["pages"]
@@ -189,8 +195,8 @@ def test_a_strategy_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(halved.entries) <= len(names["view"].entries) // 2 + 3
 
 
-def test_a_policy_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    names = run("policies.md", agent())
+def test_a_policy_of_ones_own(names: Names, capsys: pytest.CaptureFixture[str]) -> None:
+    run("policies.md", names)
     stubs = [item for item in names["sent"] if "[pruned: " in str(item.get("content"))]
     assert len(stubs) > 10
     kept = {"role": "user", "content": "KEEP THIS: the port is 8443."}
@@ -199,24 +205,26 @@ def test_a_policy_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("keys")
-def test_a_summarizer_of_ones_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_summarizer_of_ones_own(
+    names: Names, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     written = "The settings are looked up one by one; sixty of them were found, each in its own part."
     with Provider(answers(written, prompt_tokens=900, completion_tokens=30)) as provider:
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
-        names = run("summarizer.md", agent())
+        run("summarizer.md", names)
         assert len(provider.requests) == 2, "each was asked once"
     assert any(written in str(item["content"]) for item in names["sent"])
     assert names["receipt"].usage == Usage(900, 30)
     assert capsys.readouterr().out.startswith("('gpt-5-mini',)")
 
 
-def test_how_it_folds(capsys: pytest.CaptureFixture[str]) -> None:
-    run("folding.md", agent())
+def test_how_it_folds(names: Names, capsys: pytest.CaptureFixture[str]) -> None:
+    run("folding.md", names)
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
-def test_the_first_page(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("index.md", agent())["sent"] == conversation()
+def test_the_first_page(names: Names) -> None:
+    assert run("index.md", names)["sent"] == conversation()
 
 
 # -- what is listed -------------------------------------------------------------------------------------------------
