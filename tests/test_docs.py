@@ -275,6 +275,13 @@ def test_what_a_page_beside_the_site_names_is_there(page: str) -> None:
     assert [path for pair in named if (path := "".join(pair)) and not (ROOT / path).exists()] == []
 
 
+def test_the_rooms_are_those_that_there_are() -> None:
+    told = (ROOT / "AGENTS.md").read_text("utf-8").partition("```text\n")[2].partition("```")[0]
+    rooms = {path.stem for path in Path(foldline.__file__).parent.glob("_*") if not path.stem.startswith("__")}
+    assert (named := set(re.findall(r"(?<= )_[a-z]+", told)))
+    assert named <= rooms
+
+
 def test_no_page_shows_code_that_no_test_runs() -> None:
     shown = {page.name for page in DOCS.glob("*.md") if blocks(page.name)}
     tests = "".join(each.read_text("utf-8") for each in Path(__file__).parent.glob("test_*.py"))
