@@ -39,8 +39,8 @@ from foldline._strategies import (
     prune_tool_outputs,
     shorten_tool_outputs,
     summarize_older,
-    truncate,
 )
+from foldline._strategies.truncate import truncate
 from foldline._tokens.estimate import estimate
 from foldline._tokens.weigh import weigh
 from foldline._view import Brief, Edit, Entry, View, view_of

@@ -57,8 +57,8 @@ class Compactor:
     """Hands out a history that fits the model's window, and remembers what it folded away.
 
     Call `fit` with the whole history before each model call, and `observe` with the reply after it. Histories are
-    lists of what the provider's library takes and hands out, dicts or objects, in the wire format `format` (one of
-    `wire.FORMATS`; found out where it is not given), or lists of `Message`. They are never changed; replace a message
+    lists of what the provider's library takes and hands out, dicts or objects, in the wire format `format` (its
+    name; found out where it is not given), or lists of `Message`. They are never changed; replace a message
     rather than write into it. You may keep your whole history, or what `fit` handed out, and go on from there. System
     messages may change from call to call.
 
