@@ -22,6 +22,8 @@ SUFFIXES = (".toml", ".yaml", ".yml", ".json")
 
 def read_table(path: Path) -> dict[str, Any]:
     """The table of keys in a file, by its suffix; raises `ConfigError` where it cannot be read."""
+    if path.exists() and not path.is_file():
+        raise ConfigError("cannot be read: no plain file", path=str(path))
     try:
         text = path.read_text("utf-8")
         if path.suffix in (".yaml", ".yml"):
