@@ -69,7 +69,9 @@ class Desk:
 
     def policy(self, name: str | None = None) -> Policy:
         """The policy that a name, a file or `module:NAME` names or, without one, the settings; they refine it either way."""
-        return self.settings.refined(preset(name, path="--policy")) if name else self.settings.to_policy()
+        if name is None:
+            return self.settings.to_policy()
+        return self.settings.refined(preset(name, path="--policy"))
 
     @cached_property
     def meter(self) -> Meter:

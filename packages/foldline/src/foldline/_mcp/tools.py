@@ -86,7 +86,7 @@ def _compact(arguments: Mapping[str, Any]) -> str:
     desk = _opened(asked.session)
     if asked.write:
         desk.check_writable(way_out=OUTSIDE)
-    planned = desk.plan(desk.policy(asked.policy), asked.focus, desk.settings.summary)
+    planned = desk.plan(desk.policy(asked.policy or None), asked.focus, desk.settings.summary)
     if not planned:
         return f"Nothing to do: {desk.tokens:,} tokens in {desk.session.path}, nothing worth folding."
     note = ""
