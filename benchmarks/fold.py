@@ -42,13 +42,12 @@ def fold(path: str) -> dict[str, float]:
     import foldline._page.extract  # noqa: F401  (here, so that the plan does not load it)
     from foldline import Session
     from foldline._desk.desk import Desk
-    from foldline._desk.plan import plan
     from foldline.extend import preset
 
     marks = [time.process_time()]
     opened = Desk(Session(path))
     marks.append(time.process_time())
-    planned = plan(opened, preset("default"))
+    planned = opened.plan(preset("default"))
     made = planned.fold
     marks.append(time.process_time())
     planned.write()

@@ -14,7 +14,6 @@ import pytest
 
 from foldline import open_session
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
 from foldline._desk.status import status
 from foldline._listing import COMPLETED, Listed, listed
 from foldline._sessions.tail import REACH
@@ -131,7 +130,7 @@ def test_a_folded_session_is_listed_as_it_is(home: Home) -> None:
     shutil.copyfile(SAMPLE, path := home.path(".pi/agent/sessions/--x--/one.jsonl"))
     before = home.list()[0].tokens
     found = Desk(open_session(path))
-    plan(found, preset("default")).write()
+    found.plan(preset("default")).write()
     (entry,) = home.list()
     assert (entry.tokens, entry.compactions) == (Desk(open_session(path)).tokens, 1)
     assert entry.tokens < before / 2

@@ -11,7 +11,6 @@ import pytest
 from foldline import Brief, Compactor, SessionError, Usage, open_session
 from foldline import _wires as wire
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
 from foldline._tokens.weigh import at_most
 from foldline._wires import anthropic, openai_responses
 from foldline.extend import Draft, preset, weigh
@@ -269,7 +268,7 @@ def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_
     path.write_bytes(log)
     block = wire.decode({"role": "assistant", "content": [BLOCK]}, anthropic.NAME)
     found = Desk(open_session(path))
-    planned = plan(found, preset("default")).summarized_by(lambda brief, messages: Draft("", native=(block,)))
+    planned = found.plan(preset("default"), by=lambda brief, messages: Draft("", native=(block,)))
     assert planned.fold.receipt.native == "readable"
     with pytest.raises(SessionError, match="nothing was written"):
         planned.write()

@@ -11,7 +11,6 @@ import pytest
 
 from foldline import Brief, Compactor, Layer, Message, View, open_session
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import Step, steps_by_hand
@@ -229,12 +228,12 @@ def test_a_session_file_holds_such_a_fold_and_takes_it_back(write: Any, pins: tu
 def test_a_session_just_folded_is_nothing_to_do(write: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "session.jsonl", 60)
     opened = Desk(open_session(path))
-    planned = plan(opened, preset("default"))
+    planned = opened.plan(preset("default"))
     assert planned
     planned.write()
-    assert not plan(Desk(open_session(path)), preset("default"))
+    assert not Desk(open_session(path)).plan(preset("default"))
     open_session(path).undo()
-    assert plan(Desk(open_session(path)), preset("default"))
+    assert Desk(open_session(path)).plan(preset("default"))
 
 
 def said(message: Message) -> Any:

@@ -327,7 +327,7 @@ def test_what_is_shown_of_a_policy_is_a_file_of_it(name: str, home: Path) -> Non
 
 
 def test_every_policy_is_listed_with_what_it_does(home: Path) -> None:
-    told = json.loads(command(home, "policy", "list", "--json").stdout)
+    told = json.loads(command(home, "policy", "list", "--json").stdout)["policies"]
     assert [each["name"] for each in told] == names()
     assert all(each["description"] for each in told)
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from foldline import Brief, Compactor, ConfigError, FoldDue, Folded, Message, Policy, Risk, Session, SummaryFellBack
-from foldline._cli import foldline
+from foldline._cli.commands import foldline
 from foldline._config import Compaction, Prune, Settings, Summaries
 from foldline._desk.desk import Desk
 from foldline._desk.status import status

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from os import PathLike, fspath
-from os.path import splitext
+from os.path import exists, isfile, splitext
 from typing import Any, TypeVar
 
 import msgspec
@@ -25,6 +25,8 @@ def read_table(path: str | PathLike[str]) -> dict[str, Any]:
     """The table of keys in a file, by its suffix; raises `ConfigError` where it cannot be read."""
     path = fspath(path)
     suffix = splitext(path)[1]
+    if exists(path) and not isfile(path):
+        raise ConfigError("cannot be read: no plain file", path=path)
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()

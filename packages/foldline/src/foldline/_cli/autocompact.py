@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from foldline._cli.options import print_json
+from foldline._cli.options import Answer, Choice, answering
 from foldline._config import read_settings, settings_path
 from foldline._decoding import read_table
 from foldline._errors import ConfigError
@@ -15,9 +15,9 @@ from foldline._sessions.writing import replace_file
 
 
 @click.command()
-@click.argument("switch", type=click.Choice(["on", "off"]), required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def autocompact(switch: str | None, as_json: bool) -> None:
+@click.argument("switch", type=Choice(["on", "off"]), required=False)
+@answering
+def autocompact(switch: str | None) -> Answer:
     """Show whether agents that follow the settings fold by themselves, or switch it ON or OFF."""
     path = settings_path()
     read_settings(path)
@@ -29,11 +29,9 @@ def autocompact(switch: str | None, as_json: bool) -> None:
         replace_file(str(path), _switched(path, switch == "on").encode())
     policy = read_settings(path).to_policy()
     enabled, at = policy.automatic.enabled, round(100 * policy.layers[policy.first].at, 6)
-    if as_json:
-        print_json({"auto_enabled": enabled, "at": at, "settings": str(path)})
-        return
     state = f"on, from {at:g} % of the window" if enabled else "off"
-    click.echo(f"Auto-compaction is {state} ({path})")
+    told = {"auto_enabled": enabled, "at": at, "settings": str(path)}
+    return Answer(told, f"Auto-compaction is {state} ({path})")
 
 
 def _switched(path: Path, on: bool) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import click
 
-from foldline._cli import LazyGroup
-from foldline._cli.drawing import bar, percent, row, title, tokens, visible
-from foldline._cli.options import chosen_policy, opened, policy_option, print_json, session_options
+from foldline._cli.commands import LazyGroup
+from foldline._cli.drawing import bar, counted, percent, row, title, tokens
+from foldline._cli.options import Answer, about, answering, on_session
+from foldline._cli.printing import whole
+from foldline._cli.summaries import policy_option
 from foldline._compactor.degradation import HARD_AFTER, risk_of
+from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection
 from foldline._desk.inspection import inspect as inspect_session
 from foldline._desk.status import Status
@@ -30,45 +33,34 @@ def context() -> None:
 
 
 @context.command()
-@session_options
-def status(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+@answering
+@on_session
+def status(desk: Desk) -> Answer:
     """How full the context is, and how the session fares."""
-    policy, _ = chosen_policy(None)
-    found = status_of(opened(session, strict=strict, window=window), policy)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(draw_status(found))
+    found = status_of(desk, desk.policy())
+    return Answer(whole(found), draw_status(found))
 
 
 @context.command()
 @policy_option
-@session_options
-def inspect(policy: str | None, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+@answering
+@on_session
+def inspect(desk: Desk, policy: str | None) -> Answer:
     """What fills the context, and what a fold would free."""
-    chosen, _ = chosen_policy(policy)
-    found = inspect_session(opened(session, strict=strict, window=window), chosen)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(draw_inspection(found, chosen))
+    chosen = desk.policy(policy)
+    found = inspect_session(desk, chosen)
+    return Answer(whole(found), draw_inspection(found, chosen))
 
 
 @context.command()
 @click.option("--depth", type=click.IntRange(1), metavar="N", help="At most so many folds, newest first.")
 @click.option("--facts", is_flag=True, help="Name the facts that were added or lost, with the messages to recall.")
-@session_options
-def history(
-    depth: int | None, facts: bool, session: str | None, as_json: bool, strict: bool, window: int | None
-) -> None:
+@answering
+@on_session
+def history(desk: Desk, depth: int | None, facts: bool) -> Answer:
     """The folds of a session, newest first."""
-    found = opened(session, strict=strict, window=window).session
-    policy, _ = chosen_policy(None)
-    folds = found.folds()[::-1]
-    if as_json:
-        print_json({"session": found.path, "folds": folds[:depth]})
-    else:
-        click.echo(draw_history(folds, depth, policy, facts=facts))
+    folds = desk.session.folds()[::-1]
+    return Answer(about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.policy(), facts=facts))
 
 
 def draw_status(s: Status) -> str:
@@ -109,9 +101,8 @@ def draw_inspection(i: Inspection, policy: Policy) -> str:
     lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
     for share in i.shares:
         part = share.tokens / i.tokens if i.tokens else 0
-        unit = share.unit.removesuffix("s") if share.count == 1 else share.unit
-        counted = f" ({share.count:,} {unit})" if share.count else ""
-        lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{counted}"))
+        pieces = f" ({counted(share.count, share.unit.removesuffix('s'))})" if share.count else ""
+        lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{pieces}"))
     lines += [
         "",
         row("Protected", f"{tokens(i.protected)} (recent messages)"),
@@ -121,7 +112,7 @@ def draw_inspection(i: Inspection, policy: Policy) -> str:
     lines += [row(f"  {_layer(s.layer, policy)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
     if i.largest:
         wide = max(len(s.name) for s in i.largest)
-        large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {visible(s.unit)}" for s in i.largest)
+        large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {s.unit}" for s in i.largest)
         lines += ["", "Largest messages:", *large]
     return "\n".join(lines)
 
@@ -164,11 +155,11 @@ def _drawn(fold: PastFold, policy: Policy) -> list[str]:
         repaired = f" ({r.facts_repaired} repaired)" if r.facts_repaired else ""
         lines.append(f"  Facts:     {r.facts_kept} in view{repaired}, {r.facts_lost} only by recall")
     if r.instruction:
-        lines.append(f'  Focus:     "{visible(r.instruction)}"')
+        lines.append(f'  Focus:     "{r.instruction}"')
     if r.models:
         lines += [f"  Model:     {spent(r)}", f"  Waited:    {r.waited:.1f} s"]
     lines += [f"  Failed:    {why}; extraction took its place" for why in r.failures]
-    lines += [f"  Remark:    {visible(remark)}" for remark in r.remarks]
+    lines += [f"  Remark:    {remark}" for remark in r.remarks]
     return lines
 
 

@@ -5,54 +5,51 @@ from __future__ import annotations
 import click
 from msgspec.structs import asdict
 
-from foldline._cli.drawing import row, title, visible
-from foldline._cli.options import print_json
+from foldline._cli.commands import LazyGroup
+from foldline._cli.drawing import row, title
+from foldline._cli.options import Answer, answering
 from foldline._policies import names, preset
 from foldline._policies.file import read_policy
 from foldline._policy import Layer, Policy
 from foldline._strategies import Strategy
 from foldline._strategies.strategy import Made, name_of
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-
-@click.group()
+@click.group(cls=LazyGroup, places={})
 def policy() -> None:
     """The policies: when a history is folded, and what is tried in which order."""
 
 
 @policy.command("list")
-@json_option
-def list_(as_json: bool) -> None:
+@answering
+def list_() -> Answer:
     """The policies that have a name: foldline's own, and those of installed packages."""
     found = {name: preset(name).description for name in names()}
-    if as_json:
-        print_json([{"name": name, "description": description} for name, description in found.items()])
-    else:
-        click.echo("\n".join(f"{name:<12} {visible(description)}".rstrip() for name, description in found.items()))
+    told = [{"name": name, "description": description} for name, description in found.items()]
+    drawn = (f"{name:<12} {description}".rstrip() for name, description in found.items())
+    return Answer({"policies": told}, "\n".join(drawn))
 
 
 @policy.command()
 @click.argument("name")
-@json_option
-def show(name: str, as_json: bool) -> None:
+@answering
+def show(name: str) -> Answer:
     """What a policy does, layer by layer.
 
     NAME is one of `policy list`, the path of a policy's file, or module:NAME.
     """
     found = preset(name, path="policy show")
-    if as_json:
-        print_json(as_data(found))
-    else:
-        click.echo(visible(draw(found)))
+    return Answer(as_data(found), draw(found))
 
 
 @policy.command()
 @click.argument("file")
-def check(file: str) -> None:
+@answering
+def check(file: str) -> Answer:
     """Read the policy in FILE, and say what is wrong with it."""
     found = read_policy(file)
-    click.echo(visible(f"{file}: nothing is wrong; its layers are {', '.join(layer.name for layer in found.layers)}"))
+    layers = ", ".join(layer.name for layer in found.layers)
+    return Answer(as_data(found), f"{file}: nothing is wrong; its layers are {layers}")
 
 
 def as_data(policy: Policy) -> dict[str, object]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from foldline._compactor.degradation import Risk, risk_of
 from foldline._compactor.writer import Breaker
 from foldline._desk.desk import Desk
+from foldline._desk.marks import SUGGEST_AT
 from foldline._engine.steps import caps
 from foldline._fold import Receipt, automatic_folds
 from foldline._messages import Value
@@ -15,9 +16,6 @@ from foldline._policy import Policy
 from foldline._sessions.reading import PastFold
 from foldline._tokens.media import media_bytes
 from foldline._tokens.payload import media_in
-
-SUGGEST_AT = 0.80
-"""The fill from which a fold by hand, at a moment of the user's choosing, is suggested."""
 
 
 class Status(Value, frozen=True, omit_defaults=False):
@@ -113,12 +111,16 @@ def _recommendations(fill: float, at: float, risk: Risk, spent: str, refused: bo
         advice.append("💡 Compact now, at a moment of your choosing, to preserve more detail")
     else:
         advice.append("✓ Context healthy")
-    if risk.level == "Medium":
-        advice.append(
-            "⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break"
-        )
-    elif risk.level == "High":
-        advice.append("⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers")
+    advice += fresh_start(risk)
     if spent:
         advice.append(f"⚠ {spent}")
     return advice
+
+
+def fresh_start(risk: Risk) -> list[str]:
+    """What is advised where folds may have cost quality."""
+    if risk.level == "Medium":
+        return ["⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break"]
+    if risk.level == "High":
+        return ["⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers"]
+    return []

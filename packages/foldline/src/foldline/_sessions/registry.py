@@ -68,6 +68,8 @@ def head_of(path: str) -> bytes:
     try:
         if os.path.isdir(path):
             return b""
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise SessionError("a pipe or a device, which is no session", path=path)
         with open(path, "rb") as file:
             return file.read(HEAD).removeprefix(BOM)
     except (OSError, ValueError) as error:

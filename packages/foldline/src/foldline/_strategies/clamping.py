@@ -33,4 +33,5 @@ def clamped(view: View, places: Sequence[int], room: int) -> list[Edit]:
 def _cut(part: Part, share: float, id: str) -> Part:
     if type(part) is ToolResult:
         return replace(part, parts=tuple(middle_cut(inner, share, id) for inner in part.parts))
-    return shortened(part, id) if type(part) is ToolCall else middle_cut(part, share, id)
+    cut: Part = shortened(part, id) if type(part) is ToolCall else middle_cut(part, share, id)
+    return cut

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from foldline._clipping import one_line
 from foldline._messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
@@ -39,9 +39,6 @@ ARGUMENT_HEAD = 160
 
 TELLING = ("path", "file_path", "filePath", "filename", "command", "cmd", "pattern", "query", "url", "input")
 """The arguments that say best what a call was about, best first."""
-
-
-AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 class Output(NamedTuple):
@@ -305,7 +302,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
     return arguments if isinstance(arguments, dict) else {}
 
 
-def middle_cut(part: AnyPart, share: float, id: str) -> AnyPart | Text:
+def middle_cut(part: Part, share: float, id: str) -> Any:
     """A text with that share of it, of its head and tail, and a line between them that says what is cut; other parts whole."""
     if type(part) is not Text:
         return part
