@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_VENV := .docs-venv
 
-.PHONY: help demo test lint types layers check bench lock pi clients server clean
+.PHONY: help demo test lint types layers check docs bench lock pi clients server clean
 
 help: ## what the targets do
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -31,7 +32,17 @@ types: $(READY) ## static types
 layers: $(READY) ## imports go down only
 	$(BIN)/lint-imports
 
-check: test lint types layers ## all that CI runs
+check: test lint types layers docs ## all that CI runs
+
+$(DOCS_VENV)/.ready: requirements-docs.txt
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
+	touch $@
+
+docs: $(DOCS_VENV)/.ready ## build the documentation into site/ and check its links
+	rm -rf site
+	$(DOCS_VENV)/bin/zensical build --clean --strict
+	$(DOCS_VENV)/bin/python scripts/check_links.py site
 
 bench: $(READY) ## measure foldline beside its alternatives
 	$(BIN)/python benchmarks/run.py
@@ -50,6 +61,7 @@ server: $(READY) ## summaries by a small model on a real model server (installs 
 
 lock: $(READY) ## pin the dependencies by hash
 	$(BIN)/uv pip compile packages/*/pyproject.toml --all-extras --group pyproject.toml:dev --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
+	$(BIN)/uv pip compile --group pyproject.toml:docs --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-docs.txt
 
-clean: ## remove the environment
-	rm -rf $(VENV) .pi .clients .server
+clean: ## remove the environments and the built documentation
+	rm -rf $(VENV) $(DOCS_VENV) site .cache .pi .clients .server

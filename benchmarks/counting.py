@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from foldline import FoldlineError, Message, open_session
-from foldline._sessions.registry import format_named
+from foldline._sessions.registry import format_of
 from foldline._tokens.meter import Meter
 from foldline.extend import Text, Thinking, ToolCall, ToolResult, model
 
@@ -47,6 +47,8 @@ class Case(NamedTuple):
     name: str
     agent: str
     family: str
+    overhead: int
+    """What its agent usually sends beside what the file shows."""
     steps: list[Step]
 
 
@@ -68,7 +70,9 @@ def cases(folder: Path) -> Iterator[Case]:
             weight, size, words = weight + meter.weigh(message), size + len(shown), words + bpe(shown)
             approximate += approximately(shown)
         if len(steps) >= 4:
-            yield Case(f"{path.parent.name}/{path.stem[:22]}", getattr(session, "agent", "pi"), family, steps)
+            known = format_of(str(path))
+            overhead = known.overhead if known is not None else 0
+            yield Case(f"{path.parent.name}/{path.stem[:22]}", session.agent, family, overhead, steps)
 
 
 def text_of(message: Message) -> str:
@@ -135,8 +139,7 @@ def second_half(case: Case) -> Iterator[float]:
 
 def no_usage(case: Case) -> Iterator[float]:
     """The error at each step with no bill known."""
-    overhead = format_named(case.agent).overhead
-    return ((overhead + step.weight) / step.billed - 1 for step in case.steps)
+    return ((case.overhead + step.weight) / step.billed - 1 for step in case.steps)
 
 
 def quarter(case: Case) -> Iterator[float]:
@@ -194,6 +197,9 @@ def main() -> None:
     print(f"\n{'':<24} {'mean':>7}  {'median':>7}  {'p90':>7}  {'p95':>7}  {'in 5 %':>7}  {'bias':>7}   target")
     for name, way, target in ways:
         print(Row(name, [e for case in found for e in way(case)], target))
+    for agent in sorted({case.agent for case in found}):
+        theirs = [e for case in found if case.agent == agent for e in no_usage(case)]
+        print(Row(f"no usage, {agent}", theirs, "median ≤ 10 %"))
 
 
 if __name__ == "__main__":

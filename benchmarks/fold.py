@@ -38,17 +38,16 @@ STEPS = ("open", "plan", "write")
 
 def fold(path: str) -> dict[str, float]:
     """Folds a session in place, and answers milliseconds for each step, tokens before and after, and peak memory in MB."""
-    import foldline._engine
+    import foldline._engine.folding
     import foldline._page.extract  # noqa: F401  (here, so that the plan does not load it)
     from foldline import Session
     from foldline._desk.desk import Desk
-    from foldline._desk.plan import plan
-    from foldline._policy import DEFAULT
+    from foldline.extend import preset
 
     marks = [time.process_time()]
     opened = Desk(Session(path))
     marks.append(time.process_time())
-    planned = plan(opened, DEFAULT)
+    planned = opened.plan(preset("default"))
     made = planned.fold
     marks.append(time.process_time())
     planned.write()

@@ -20,8 +20,7 @@ from foldline import FoldlineError, open_session
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection, inspect
 from foldline._desk.status import Status, status
-from foldline._policy import DEFAULT
-from foldline.extend import Context
+from foldline.extend import Context, preset
 
 
 class Line(NamedTuple):
@@ -59,7 +58,7 @@ def lines(folder: Path) -> Iterator[Line]:
         before = known.entries[: billed[-1]]
         session.context = Context(before, since=known.since, learned=known.learned, overhead=known.overhead)
         opened = Desk(session)
-        said = status(opened, DEFAULT), inspect(opened, DEFAULT)
+        said = status(opened, preset("default")), inspect(opened, preset("default"))
         yield Line(f"{path.parent.name}/{path.stem[:24]}", *said, usage.prompt if usage else 0)
 
 

@@ -90,7 +90,7 @@ def _swap(history: list[dict[str, Any]], runs: int) -> Figure:
         compactor = _compactor(history[:-20], forgetful, ahead=AHEAD)
         compactor.budget = budget(round(compactor.count.tokens / 0.89), 0)
         compactor.fit(history[:-19])
-        while compactor.preparing and not compactor._prepared.ready:
+        while compactor.preparing and not compactor._folds.prepared.ready:
             time.sleep(0.01)
         compactor.budget = budget(round(compactor.count.tokens / 0.91), 0)
         began = time.perf_counter()

@@ -18,10 +18,10 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from foldline._economics import prices_on
 from foldline._models import _BEDROCK, _SHED, DEFAULT_TTL, family_window, key_of
 
 OUT = Path(__file__).parents[1] / "packages/foldline/src/foldline" / "_models.json"
@@ -237,27 +237,10 @@ def read_host(
 
 def _facts(info: Any, day: date) -> dict[str, Any]:
     """Window, prices and cache prices of a genai-prices entry on a day."""
-    prices = info.get_prices(datetime(day.year, day.month, day.day, 12, tzinfo=UTC))
-    base_in, tiers_in = _price(prices.input_mtok)
-    base_out, tiers_out = _price(prices.output_mtok)
-    starts = sorted(tiers_in.keys() | tiers_out.keys())
-    facts: dict[str, Any] = {"window": info.context_window or 0, "input": base_in, "output": base_out}
-    facts["tiers"] = [[start, tiers_in.get(start, base_in), tiers_out.get(start, base_out)] for start in starts]
-    for field, price in (
-        ("cache_read", prices.cache_read_mtok),
-        ("cache_write", prices.cache_write_mtok),
-        ("cache_write_long", prices.cache_write_1h_mtok),
-    ):
-        value = _price(price)[0]
-        facts[field] = round(value / base_in, 4) if value and base_in else None
-    return facts
-
-
-def _price(price: Any) -> tuple[float, dict[int, float]]:
-    """Dollars per million tokens, and those above each threshold."""
-    if price is None or isinstance(price, Decimal | int | float):
-        return float(price or 0), {}
-    return float(price.base), {tier.start: float(tier.price) for tier in price.tiers}
+    return {
+        "window": info.context_window or 0,
+        **prices_on(info, datetime(day.year, day.month, day.day, 12, tzinfo=UTC)),
+    }
 
 
 def _spellings(match: Any) -> Iterator[str]:
@@ -272,7 +255,7 @@ def _spellings(match: Any) -> Iterator[str]:
 
 
 def row(key: str, name: str, facts: dict[str, Any], limits: Any, host: str = "") -> list[Any]:
-    """One row of the data file, in the order of `foldline._models._Row`, without trailing defaults."""
+    """One row of the data file, in the order of `foldline._models._FIELDS`, without trailing defaults."""
     window, max_input, max_output = limits[-3:] if limits else (0, 0, 0)
     window = WINDOWS.get(key) or _agree(facts.get("window", 0), window) or facts.get("resold", 0)
     if not host and re.search(r"-\d+(-\d+)?b(-|$)", key):
@@ -289,7 +272,7 @@ def row(key: str, name: str, facts: dict[str, Any], limits: Any, host: str = "")
     write_long = write_long if ttl_long else write
     fields = [
         name, window, max_input, min(max_output, window),
-        facts.get("input", 0), facts.get("output", 0), facts.get("tiers", []),
+        facts.get("input", 0), facts.get("output", 0), [*map(list, facts.get("tiers", ()))],
         read if cached else 1, max(write or 1, 1) if cached else 1, max(write_long or write or 1, 1) if cached else 1,
         ttl, ttl_long, next(n for pattern, n in MIN_CACHEABLE if re.match(pattern, key)) if cached else 0,
     ]  # fmt: skip

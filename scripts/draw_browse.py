@@ -15,8 +15,7 @@ from pathlib import Path
 from foldline import Session
 from foldline._cli.browser.app import Browser
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
-from foldline._policy import DEFAULT
+from foldline.extend import preset
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = (110, 30)
@@ -30,7 +29,7 @@ def home(folder: Path) -> None:
     (pi / "invoices.jsonl").write_text(text)
     (pi / "before.jsonl").write_text(text.replace("/tmp/demo/invoices", "/tmp/demo/archive"))
     found = Desk(Session(pi / "invoices.jsonl"))
-    plan(found, DEFAULT).write()
+    found.plan(preset("default")).write()
     claude = folder / ".claude/projects/-demo-shop/shop.jsonl"
     claude.parent.mkdir(parents=True)
     claude.write_text("".join(json.dumps(row) + "\n" for row in _claude_code(30, 61_000, "/tmp/demo/shop")))

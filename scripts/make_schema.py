@@ -1,11 +1,14 @@
-"""Writes docs/export.schema.json, the JSON Schema of what `context export` writes."""
+"""Writes the JSON Schemas in docs: of what `context export` writes, and of a policy's file."""
 
 import json
 from pathlib import Path
 
-from foldline._handoff.state import schema
+from foldline._handoff import state
+from foldline._policies import file
 
-PATH = Path(__file__).parents[1] / "docs" / "export.schema.json"
+DOCS = Path(__file__).parents[1] / "docs"
+SCHEMAS = {"export.schema.json": state.schema, "policy.schema.json": file.schema}
 
 if __name__ == "__main__":
-    PATH.write_text(json.dumps(schema(), indent=2) + "\n", "utf-8")
+    for name, schema in SCHEMAS.items():
+        (DOCS / name).write_text(json.dumps(schema(), indent=2) + "\n", "utf-8")

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from foldline import Layer, Message, Session, SessionError
 from foldline._cli.branch import branch as command
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
 from foldline._sessions.pi.branching import branch, lineage, points
 from foldline.extend import Text, policy, prune_tool_outputs
 from sessions import HEADER, Log, context, dumps, fold, long_log, pi_context
@@ -418,7 +417,7 @@ def test_a_fold_whose_originals_stayed_in_the_old_session_is_not_undone_in_the_b
     old = Session(long_log(version=2).write(tmp_path / "old.jsonl"))
     found = Desk(old)
     pruning = policy("pruning", [Layer("prune", 0.1, 0.05, (prune_tool_outputs(protect=0, minimum=0),))])
-    plan(found, pruning).write()
+    found.plan(pruning).write()
     old.append(Message("user", (Text("one more thing"),)))
     new = Session(branch(old, points(old)[-1].id).path)
     before = Path(new.path).read_bytes()

@@ -19,8 +19,7 @@ from foldline import Session
 from foldline._cli.browser.app import Browser
 from foldline._cli.browser.rows import Rows
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
-from foldline._policy import DEFAULT
+from foldline.extend import preset
 from providers import Provider, says, status
 from test_listing import claude_rows
 
@@ -90,7 +89,7 @@ def folded() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = shutil.copyfile(SAMPLE, Path(folder, "invoices.jsonl"))
         found = Desk(Session(path))
-        plan(found, DEFAULT).write()
+        found.plan(preset("default")).write()
         return path.read_bytes()
 
 

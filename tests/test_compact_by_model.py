@@ -17,11 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from foldline import Brief, ConfigError, Message, SummaryFailed, Usage, open_session
-from foldline._cli import foldline
+from foldline._cli.commands import foldline
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
-from foldline._policy import DEFAULT
-from foldline.extend import Draft
+from foldline.extend import Draft, preset
 from providers import Provider, Reply, is_silent, says, status
 from sessions import long_log
 from test_model_summaries import CHINESE, GOOD, HOSTILE, STAYING
@@ -91,7 +89,7 @@ def test_the_receipt_is_printed_and_stands_in_the_history(session: Path) -> None
     for id, number in ids:
         assert f"Please fix the handler {number} " in run(session, "recall", id).stdout
     (fold,) = json.loads(run(session, "context", "history", "--json").stdout)["folds"]
-    assert fold["receipt"]["usage"] == {"input": 600, "output": 50, "cache_read": 400}
+    assert fold["receipt"]["usage"] == {"input": 600, "output": 50, "cache_read": 400, "cache_write": 0}
 
 
 def test_what_is_doubtful_in_a_draft_is_printed_and_stands_in_the_history(session: Path) -> None:
@@ -127,7 +125,7 @@ def test_a_receipt_survives_in_every_log_that_is_written(tmp_path: Path, log: by
         return Draft(GOOD, usage=Usage(600, 50, 400, 7), cost=0.0123, model="demo-1", calls=3)
 
     found = Desk(open_session(path))
-    planned = plan(found, DEFAULT, "the parser").summarized_by(writes)
+    planned = found.plan(preset("default"), "the parser", by=writes)
     planned.write()
     receipt = open_session(path).folds()[-1].receipt
     assert (receipt.usage, receipt.cost, receipt.calls) == (Usage(600, 50, 400, 7), 0.0123, 3)

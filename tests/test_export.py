@@ -434,7 +434,8 @@ def test_an_empty_session_is_nothing_to_export(tmp_path):
     done = run(export_command, str(tmp_path / "state.json"), "--session", session.path)
     assert done.exit_code == 3
     done = run(export_command, str(tmp_path / "state.json"), "--session", session.path, "--json")
-    assert (done.exit_code, json.loads(done.stdout)) == (3, {"session": session.path, "path": None})
+    told = json.loads(done.stdout)
+    assert (done.exit_code, told["path"], told["file"]) == (3, session.path, None)
     assert not (tmp_path / "state.json").exists()
 
 

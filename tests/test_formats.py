@@ -64,7 +64,7 @@ def test_its_sessions_are_seen(session: Path, tmp_path: Path) -> None:
 
 
 def test_its_sessions_are_found_listed_and_recalled(session: Path, tmp_path: Path) -> None:
-    listed = json.loads(run(tmp_path, "session", "list", "--all", "--json").stdout)
+    listed = json.loads(run(tmp_path, "session", "list", "--all", "--json").stdout)["sessions"]
     assert [(each["agent"], each["path"]) for each in listed] == [("acme", str(session))]
     said = "Please look at part 7 of the shop and tell me what it does."
     assert run(tmp_path, "recall", "acme-16", "--session", str(session)).stdout.strip() == said
@@ -78,7 +78,7 @@ def test_a_fold_of_it_is_previewed_and_written_as_a_new_session(session: Path, t
     assert preview.returncode == 0, preview.stderr
     assert "Compaction Preview" in preview.stdout
     new = tmp_path / "new.json"
-    done = run(tmp_path, "compact", "--to", "anthropic", "--out", str(new), "--session", str(session))
+    done = run(tmp_path, "compact", "--yes", "--to", "anthropic", "--out", str(new), "--session", str(session))
     assert done.returncode == 0, done.stderr
     assert json.loads(new.read_text())
     assert session.read_bytes() == before

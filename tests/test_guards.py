@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline import Brief, Compactor, Layer, Looping, Message
-from foldline._compactor.guards import COOL_DOWN, Breaker, looping_in
+from foldline._compactor.watching import looping_in
+from foldline._compactor.writer import COOL_DOWN, Breaker
 from foldline.extend import decode, policy, summarize_older
 
 Item = dict[str, Any]

@@ -166,7 +166,7 @@ def test_print_writes_nothing(session):
     assert done.stdout.startswith("invoice total")
     assert os.listdir(Path(session.path).parent) == ["old.jsonl"]
     told = json.loads(run("invoice total", "--print", "--json", "--session", session.path).stdout)
-    assert told["goal"] == "invoice total"
+    assert told["draft"]["goal"] == "invoice total"
 
 
 def test_the_command_speaks_json(session, tmp_path):

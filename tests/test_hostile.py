@@ -12,7 +12,7 @@ from foldline import Compactor, open_session
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import inspect
 from foldline._desk.status import status
-from foldline._policy import DEFAULT
+from foldline.extend import preset
 
 ODD_FIGURES = [10**12, 10**30, -5, 1.5, "12", "many", True, None, [1], {"a": 1}, float("nan"), float("inf")]
 
@@ -76,8 +76,8 @@ def written(path: Path, records: list[dict[str, Any]]) -> Desk:
 def test_an_impossible_bill_is_no_bill(tmp_path: Path, agent: Any, figure: Any) -> None:
     unbilled = written(tmp_path / "unbilled.jsonl", agent(None))
     odd = written(tmp_path / "odd.jsonl", agent(dict.fromkeys(SPELLINGS[agent], figure)))
-    assert status(odd, DEFAULT).tokens == unbilled.tokens
-    assert inspect(odd, DEFAULT).tokens == unbilled.tokens
+    assert status(odd, preset("default")).tokens == unbilled.tokens
+    assert inspect(odd, preset("default")).tokens == unbilled.tokens
 
 
 @pytest.mark.parametrize("agent", SPELLINGS)

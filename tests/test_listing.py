@@ -14,11 +14,10 @@ import pytest
 
 from foldline import open_session
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
 from foldline._desk.status import status
 from foldline._listing import COMPLETED, Listed, listed
-from foldline._policy import DEFAULT
 from foldline._sessions.tail import REACH
+from foldline.extend import preset
 from sessions import HEADER, Log
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
@@ -131,7 +130,7 @@ def test_a_folded_session_is_listed_as_it_is(home: Home) -> None:
     shutil.copyfile(SAMPLE, path := home.path(".pi/agent/sessions/--x--/one.jsonl"))
     before = home.list()[0].tokens
     found = Desk(open_session(path))
-    plan(found, DEFAULT).write()
+    found.plan(preset("default")).write()
     (entry,) = home.list()
     assert (entry.tokens, entry.compactions) == (Desk(open_session(path)).tokens, 1)
     assert entry.tokens < before / 2
@@ -290,5 +289,5 @@ def test_the_window_is_the_one_that_the_file_tells(home: Home) -> None:
     assert [each.window for each in home.list()] == [123_456]
     desk = Desk(open_session(path))
     assert desk.budget.window == 123_456
-    assert status(desk, DEFAULT).window_known
+    assert status(desk, preset("default")).window_known
     assert Desk(open_session(path), window=50_000).budget.window == 50_000

@@ -210,6 +210,8 @@ CALLS = [
     ("context_status", {"sessions": "x"}),
     ("compact", {"write": "yes"}),
     ("compact", {"policy": "none"}),
+    ("compact", {"policy": "foldline.extend:Policy"}),
+    ("compact", {"policy": "mine.toml"}),
     ("no_such_tool", {}),
     (None, {}),
     ("recall", ["x"]),

@@ -11,17 +11,15 @@ import pytest
 from foldline import Brief, Compactor, SessionError, Usage, open_session
 from foldline import _wires as wire
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
-from foldline._policy import DEFAULT
 from foldline._tokens.weigh import at_most
 from foldline._wires import anthropic, openai_responses
-from foldline.extend import Draft, weigh
+from foldline.extend import Draft, preset, weigh
 from provider_rules import check_valid
 from providers import Provider, Reply, html, is_silent, nothing, resets, says, status
 from test_compact_by_model import LOGS
 from test_model_summaries import GOOD
 
-pytest.importorskip("httpx2")
+pytest.importorskip("anthropic")
 from foldline import ModelSummarizer, NativeSummarizer
 
 Item = dict[str, Any]
@@ -70,7 +68,7 @@ def compacts(handler: Any, request: Any) -> None:
 
 def native(provider: Provider, name: str, **more: Any) -> NativeSummarizer:
     url = provider.root if name == CLAUDE else provider.url
-    return NativeSummarizer(name, base_url=url, api_key="k", **{"retries": 0, "backoff": 0.01, **more})
+    return NativeSummarizer(name, base_url=url, **{"api_key": "k", "retries": 0, "backoff": 0.01, **more})
 
 
 def by_model(provider: Provider) -> ModelSummarizer:
@@ -221,6 +219,29 @@ def test_after_a_refusal_a_summarizer_of_ours_is_asked_at_once(name: str, refusa
     assert len(provider.requests) == 1
 
 
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+def test_an_address_that_is_none_leaves_the_summary_to_ours(name: str) -> None:
+    with Provider(says(GOOD)) as ours:
+        asked = NativeSummarizer(name, base_url="http://nowhere:none", api_key="k", retries=0, fallback=by_model(ours))
+        compactor = Compactor(name, window=20_000, summarizer=asked)
+        sent = compactor.fold(talk(name))
+    assert "A stack was chosen" in json.dumps(sent)
+    assert "InvalidURL" in compactor.folds[0].receipt.rewritten[0]
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+@pytest.mark.parametrize("falls_back", [False, True])
+def test_a_key_that_a_refusal_quotes_is_told_to_nobody(name: str, falls_back: bool) -> None:
+    key = "a-key-of-no-known-shape"
+    refusal = status(401, {"error": {"message": f"Incorrect API key provided: {key}."}})
+    with Provider(says(GOOD)) as ours:
+        more = {"fallback": by_model(ours)} if falls_back else {}
+        compactor, _, _, _ = folded(name, refusal, api_key=key, **more)
+    receipt = compactor.folds[0].receipt
+    assert "Incorrect API key provided" in str(receipt)
+    assert key not in str(receipt)
+
+
 def test_an_answer_that_was_billed_and_is_no_compaction_stands_in_the_receipt() -> None:
     usage = {"iterations": [{"type": "compaction", "input_tokens": 900, "output_tokens": 50}]}
     refused = gives(content=[], stop_reason="refusal", usage=usage)
@@ -247,7 +268,7 @@ def test_no_session_takes_a_compaction_that_its_owner_would_not_send_back_as_it_
     path.write_bytes(log)
     block = wire.decode({"role": "assistant", "content": [BLOCK]}, anthropic.NAME)
     found = Desk(open_session(path))
-    planned = plan(found, DEFAULT).summarized_by(lambda brief, messages: Draft("", native=(block,)))
+    planned = found.plan(preset("default"), by=lambda brief, messages: Draft("", native=(block,)))
     assert planned.fold.receipt.native == "readable"
     with pytest.raises(SessionError, match="nothing was written"):
         planned.write()

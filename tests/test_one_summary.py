@@ -11,11 +11,11 @@ import pytest
 
 from foldline import Brief, Compactor, Layer, Message, View, open_session
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
-from foldline._engine import folding, run
-from foldline._policy import DEFAULT
-from foldline._steps import Step, steps_by_hand
-from foldline.extend import Text, budget, extract, replace, summarize_older, text_of, view_of
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.steps import Step, steps_by_hand
+from foldline._fold import Occasion
+from foldline.extend import Text, budget, extract, preset, replace, summarize_older, text_of, view_of
 from provider_rules import check_valid
 
 Item = dict[str, Any]
@@ -209,8 +209,8 @@ def test_a_session_file_holds_such_a_fold_and_takes_it_back(write: Any, pins: tu
     path = write(tmp_path / "session.jsonl", 40)
     session = open_session(path)
     before = pinned(session.view(), *pins)
-    steps = steps_by_hand(DEFAULT, before, budget(200_000), 0)
-    after, fold = run(folding(before, steps, trigger="manual"), extract)
+    steps = steps_by_hand(preset("default"), before, budget(200_000), 0)
+    after, fold = run(folding(before, steps, Occasion("manual")), extract)
     assert sum(message.summary is not None for message in after.messages) == 1
     assert len(fold.edits) == 1 + bool(pins) * 2 or write is codex
     old = path.read_bytes()
@@ -228,12 +228,12 @@ def test_a_session_file_holds_such_a_fold_and_takes_it_back(write: Any, pins: tu
 def test_a_session_just_folded_is_nothing_to_do(write: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "session.jsonl", 60)
     opened = Desk(open_session(path))
-    planned = plan(opened, DEFAULT)
+    planned = opened.plan(preset("default"))
     assert planned
     planned.write()
-    assert not plan(Desk(open_session(path)), DEFAULT)
+    assert not Desk(open_session(path)).plan(preset("default"))
     open_session(path).undo()
-    assert plan(Desk(open_session(path)), DEFAULT)
+    assert Desk(open_session(path)).plan(preset("default"))
 
 
 def said(message: Message) -> Any:

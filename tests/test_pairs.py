@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from foldline import Compactor, Edit, Layer, Looping, Message, UnsafeEdit, View
-from foldline._compactor.guards import looping_in
+from foldline._compactor.watching import looping_in
 from foldline._pairs import answers
 from foldline._view import between_pairs
 from foldline.extend import Text, ToolCall, ToolResult, policy, prune_tool_outputs, text_of, view_of

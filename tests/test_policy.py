@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, CannotFit, ConfigError, Edit, Fold, Layer, Message, Policy, Summary, UnsafeEdit, View
-from foldline._engine import arun, folding, run
-from foldline._policy import DEFAULT, OPENCLAW, PI, PRESETS
-from foldline._steps import steps_by_hand, steps_for, steps_within
+from foldline._engine.driving import arun, run
+from foldline._engine.folding import folding
+from foldline._engine.steps import steps_by_hand, steps_for, steps_within
+from foldline._fold import Occasion
+from foldline._policies import names
 from foldline.extend import (
     Budget,
     Text,
@@ -24,6 +26,7 @@ from foldline.extend import (
 )
 
 WINDOW = Budget(200_000)
+OPENCLAW = preset("openclaw")
 
 
 def stated(message: Message) -> int:
@@ -61,7 +64,7 @@ def tells(brief: Brief, messages: Sequence[Message]) -> Summary:
 
 
 def fold(view: View, policy: Policy = OPENCLAW, limit: int | None = None) -> tuple[View, Fold]:
-    return run(folding(view, steps_for(policy, WINDOW, 0), limit=limit), tells)
+    return run(folding(view, steps_for(policy, WINDOW, 0), Occasion(limit=limit)), tells)
 
 
 # -- budgets ------------------------------------------------------------------------------------------------------
@@ -106,15 +109,16 @@ def test_marks_out_of_range_or_out_of_order_are_refused_by_key(layers: list[Laye
 
 
 def test_presets_have_names_and_an_unknown_one_is_refused_with_those_that_there_are() -> None:
-    assert [preset(name) for name in PRESETS] == [DEFAULT, OPENCLAW, PI]
-    with pytest.raises(ConfigError, match="no such policy; there are default, openclaw, pi"):
+    assert [preset(name).name for name in names()] == names() == ["default", "openclaw", "pi"]
+    with pytest.raises(ConfigError, match=r"^policy: no policy 'best'; there are default, openclaw, pi$"):
         preset("best")
 
 
 def test_the_layers_of_openclaw_start_at_80_88_and_95_percent() -> None:
     marks = [(s.layer.name, s.mark, s.target) for s in steps_for(OPENCLAW, WINDOW, 0)]
     assert marks == [("prune", 160_000, 120_000), ("summarize", 176_000, 100_000), ("full", 190_000, 80_000)]
-    assert DEFAULT.layer("full").hard
+    assert [layer.hard for layer in OPENCLAW.layers] == [False, False, True]
+    assert preset("default").layers == OPENCLAW.layers
 
 
 def test_a_mark_is_never_above_the_limit_and_the_overhead_counts() -> None:
@@ -187,7 +191,7 @@ def test_over_the_limit_whatever_little_can_be_freed_is() -> None:
 def test_what_cannot_fit_is_refused_with_what_is_in_the_way_largest_first() -> None:
     view = see(Message("system", (Text("150000 tokens of rules"),)), user(60_000), user(10))
     with pytest.raises(CannotFit) as refusal:
-        run(folding(view, steps_for(OPENCLAW, WINDOW, 5_000), limit=100_000, overhead=5_000), tells)
+        run(folding(view, steps_for(OPENCLAW, WINDOW, 5_000), Occasion(limit=100_000, overhead=5_000)), tells)
     assert refusal.value.limit == 105_000
     assert refusal.value.tokens == 155_110
     assert refusal.value.in_the_way[0] == (f"system message {view.entries[0].id}, pinned", 150_000)
@@ -220,7 +224,7 @@ def test_by_hand_the_summarizing_layer_runs_whatever_the_fill() -> None:
 
 
 def test_a_hard_budget_asks_no_model() -> None:
-    asks = folding(see(*[user(100), assistant(900)] * 10, user(10)), steps_within(1_000), limit=1_000)
+    asks = folding(see(*[user(100), assistant(900)] * 10, user(10)), steps_within(1_000), Occasion(limit=1_000))
     with pytest.raises(StopIteration) as stop:
         next(asks)
     view, made = stop.value.value

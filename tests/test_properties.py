@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 from conversations import PIN, Conversation, Item, conversations, said_in
 from foldline import Brief, CannotFit, Compactor, Fold, Folded, Layer, Message, Policy, Summary, SummaryFellBack
 from foldline import _wires as wire
-from foldline._policy import DEFAULT, OPENCLAW, PI
 from foldline.extend import (
     Model,
     extract,
     hard_strategies,
     policy,
+    preset,
     prune_tool_outputs,
     shorten_tool_outputs,
     summarize_older,
@@ -50,7 +50,7 @@ PRUNING = policy(
     "pruning", (Layer("prune", 0.5, 0.2, (prune_tool_outputs(protect=0, minimum=0), shorten_tool_outputs())),)
 )
 CUTTING = policy("cutting", (Layer("full", 0.6, 0.3, (truncate(),), hard=True),))
-POLICIES = (DEFAULT, OPENCLAW, PI, SMALL, PRUNING, CUTTING)
+POLICIES = (*map(preset, ("default", "openclaw", "pi")), SMALL, PRUNING, CUTTING)
 
 
 def tells(brief: Brief, messages: Sequence[Message]) -> Summary:

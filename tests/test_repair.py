@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from foldline import Brief, Fold, Layer, Message, View, open_session
-from foldline import _engine as engine
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.receipts import visible
+from foldline._engine.steps import Step
 from foldline._facts.language import named_language
 from foldline._facts.merging import from_data
 from foldline._facts.reading import facts_of
@@ -228,8 +231,8 @@ def chained(parts: Sequence[Sequence[Message]], summarizer: object) -> tuple[Vie
     view, fold = view_of([], weigh), Fold()
     for part in parts:
         view = view_of([*view.messages, *part], weigh)
-        steps = [engine.Step(Layer("summarize", 0.8, 0.4, (summarize_older(keep=1_500),)), -1, view.tokens - 1)]
-        view, fold = engine.run(engine.folding(view, steps), summarizer)  # type: ignore[arg-type]
+        steps = [Step(Layer("summarize", 0.8, 0.4, (summarize_older(keep=1_500),)), -1, view.tokens - 1)]
+        view, fold = run(folding(view, steps), summarizer)  # type: ignore[arg-type]
     return view, fold
 
 
@@ -249,14 +252,14 @@ def test_after_five_folds_by_a_bad_summarizer_nothing_is_lost_and_nothing_invent
     truth = facts_of(messages)
     summary = next(m.summary for m in view.messages if m.summary)
     behind = from_data(summary.facts)
-    shown = flat("\n".join(engine._visible(view)))
+    shown = flat("\n".join(visible(view)))
 
     assert CLAIM not in summary.text
     assert judge(Draft(summary.text), messages, truth).faults == ()
     standing = [rule.text for rule in truth.rules if rule.by == "user" and rule.lifetime == "standing"]
     kept = {rule.text for rule in behind.rules}
     assert [text for text in standing if flat(text) not in shown and not (summarizer is invents and text in kept)] == []
-    known = (*engine._visible(view), *(f.path for f in behind.files), *(f.text for f in behind.faults))
+    known = (*visible(view), *(f.path for f in behind.files), *(f.text for f in behind.faults))
     known = (*known, *kept, *(r.text for r in behind.requests))
     found = audit(truth, known)
     assert found.kept >= 0.95 * (found.kept + len(found.lost))

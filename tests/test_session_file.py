@@ -10,8 +10,7 @@ import pytest
 
 from foldline import Fold, Session, SessionError, SessionFile, open_session
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
-from foldline._policy import DEFAULT
+from foldline.extend import preset
 from sessions import long_log
 
 SAMPLES = Path(__file__).parent / "transcripts"
@@ -49,7 +48,7 @@ def test_what_is_read_only_says_so_before_anything_is_done(path: Path) -> None:
             session.check_writable,
             desk.check_writable,
             desk.undo,
-            plan(desk, DEFAULT).summarized,
+            desk.plan(preset("default")).summarized,
             lambda: session.fold(desk.view, desk.view, Fold(), desk.meter),
         ):
             with pytest.raises(SessionError, match=f"sessions of {session.agent} are read, not written.*--to FORMAT"):
@@ -64,7 +63,7 @@ def test_a_log_has_the_face_and_is_folded_and_branched(tmp_path: Path) -> None:
     desk = Desk.open(str(path))
     assert isinstance(desk.session, Session)
     assert [name for name in FACE if not hasattr(desk.session, name)] == []
-    planned = plan(desk, DEFAULT)
+    planned = desk.plan(preset("default"))
     assert planned
     assert planned.summary
     planned.write()

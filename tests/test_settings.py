@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from foldline import Brief, Compactor, ConfigError, FoldDue, Folded, Message, Risk, Session, SummaryFellBack
-from foldline._cli import foldline
-from foldline._config import Compaction, Settings, Summaries
+from foldline import Brief, Compactor, ConfigError, FoldDue, Folded, Message, Policy, Risk, Session, SummaryFellBack
+from foldline._cli.commands import foldline
+from foldline._config import Compaction, Prune, Settings, Summaries
 from foldline._desk.desk import Desk
 from foldline._desk.status import status
-from foldline._engine import folding, run
-from foldline._steps import steps_by_hand
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.steps import steps_by_hand
 from foldline.extend import extract, preset
 from providers import Provider, says
 from sessions import long_log
@@ -172,7 +173,7 @@ def test_the_log_keeps_the_count_for_the_next_process(tmp_path: Path) -> None:
     policy = Settings(compaction=Compaction(max_auto_compactions=1)).to_policy()
     session = Session(path)
     opened = Desk(session)
-    made = folding(opened.view, steps_by_hand(policy, opened.view, opened.budget, 0), trigger="threshold")
+    made = folding(opened.view, steps_by_hand(policy, opened.view, opened.budget, 0))
     session.fold(opened.view, *run(made, extract), opened.meter)
     later = Compactor("", policy=policy)
     later.fit(Session(path).view().messages)
@@ -271,6 +272,58 @@ def test_a_policy_may_be_named() -> None:
 def test_a_share_of_the_window_that_is_none_is_refused(ahead: float) -> None:
     with pytest.raises(ConfigError, match="ahead"):
         Compactor(ahead=ahead)
+
+
+@pytest.mark.parametrize("name", ["default", "openclaw", "pi"])
+def test_the_settings_refine_whichever_policy_key_by_key(name: str) -> None:
+    chosen = preset(name)
+
+    def refined(**compaction: Any) -> Policy:
+        return Settings(name, Compaction(**compaction)).to_policy()
+
+    def told(policy: Policy, kind: str) -> list[dict[str, Any]]:
+        """What the strategies of that kind of layer were told, in order."""
+        layers = (layer for layer in policy.layers if layer.kind == kind)
+        return [dict(getattr(each, "arguments", {})) for layer in layers for each in layer.strategies]
+
+    assert refined().layers == chosen.layers
+    early = refined(auto_threshold_percent=60)
+    assert {layer.kind: layer.at for layer in early.layers} == {
+        **{layer.kind: 0.6 for layer in chosen.layers}, "hard": 0.95
+    }  # fmt: skip
+    assert [layer.to for layer in early.layers] == [layer.to for layer in chosen.layers]
+    assert all(layer.to <= 0.3 for layer in refined(auto_threshold_percent=30).layers)
+    kept = refined(preserve_recent_tokens=800)
+    assert told(kept, "summarize") == [{"keep": 800}]
+    assert [layer.at for layer in kept.layers] == [layer.at for layer in chosen.layers]
+    assert told(kept, "hard") == told(chosen, "hard")
+    pruned = refined(prune=Prune(protect_recent_tokens=7))
+    assert told(pruned, "prune") == [{**each, "protect": 7} for each in told(chosen, "prune")]
+    assert [layer.kind for layer in refined(prune=Prune(enabled=False)).layers] == ["summarize", "hard"]
+
+
+def test_settings_that_leave_nothing_of_a_policy_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    layer = {"name": "prune", "at": 0.8, "to": 0.6, "strategies": [{"use": "prune_tool_outputs"}]}
+    path.write_text(json.dumps({"layers": [layer]}))
+    assert Settings(str(path)).to_policy().layers == preset(str(path)).layers
+    with pytest.raises(ConfigError, match=r"compaction\.prune\.enabled: the policy mine does nothing else"):
+        Settings(str(path), Compaction(prune=Prune(enabled=False))).to_policy()
+
+
+@pytest.mark.parametrize(("name", "at"), [("pi", 0.92), ("openclaw", 0.88)])
+def test_a_flag_names_the_policy_and_the_settings_refine_it(name: str, at: float, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    shutil.copyfile(SAMPLE, path)
+
+    def kept(**settings: str) -> int:
+        env = {"XDG_CONFIG_HOME": str(tmp_path), **settings}
+        words = ["context", "inspect", "--json", "--policy", name, "--session", str(path)]
+        return json.loads(CliRunner().invoke(foldline, words, env=env).stdout)["protected"]
+
+    assert kept(FOLDLINE_COMPACTION__PRESERVE_RECENT_TOKENS="4000") < 6_000 < kept()
+    told = CliRunner().invoke(foldline, ["autocompact", "--json"], env={"FOLDLINE_POLICY": name}).stdout
+    assert json.loads(told)["at"] == 100 * at
 
 
 def test_what_the_author_says_goes_before_the_settings() -> None:

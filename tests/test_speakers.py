@@ -16,7 +16,7 @@ from foldline import Compactor, Message, open_session
 from foldline._facts.pasted import without_output
 from foldline._facts.speakers import Span, spans_of, spoken, stopped
 from foldline._facts.speech import project_rules
-from foldline._sessions import read_all, recognize
+from foldline._sessions.opening import read_all, recognize
 from foldline.extend import Speaker, Text, ToolCall, ToolResult
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"

@@ -14,7 +14,8 @@ from foldline import SessionError, handle, open_session
 from foldline._recall.answer import drawn
 from foldline._recall.index import Index
 from foldline._recall.scope import scope
-from foldline._sessions import find, read_all
+from foldline._sessions.finding import find
+from foldline._sessions.opening import read_all
 from test_mcp import Client
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "made"

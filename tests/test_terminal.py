@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from foldline import Session
-from foldline._cli import foldline
+from foldline._cli.commands import foldline
 from sessions import fold, long_log
 
 RED = "\x1b[31mfailed\x1b[0m \x1b]0;owned\x07 \x9b2J at once \x08\x08"

@@ -16,9 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline import Message, Session, SessionError, Summary, Usage, open_session
-from foldline._sessions import read_all, recognize
-from foldline._sessions.registry import format_named, formats, names
-from foldline._sessions.stores import stores
+from foldline._sessions.opening import read_all, recognize
+from foldline._sessions.registry import format_named, formats, names, stores
 from foldline.extend import Media, Opaque, Reading, Text, Thinking, ToolCall, ToolResult, Transcript, text_of, weigh
 
 SAMPLES = Path(__file__).parent / "transcripts"

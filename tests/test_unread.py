@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foldline import Compactor
-from foldline._policy import PRESETS
+from foldline._policies import names
 from foldline._strategies.tool_outputs import STUB
 from provider_rules import check_valid
 
@@ -46,7 +46,7 @@ def is_head_and_tail(text: str, id: str) -> bool:
     return text.startswith(f"first line of {id}") and text.endswith(f"last line of {id}") and "recall " in text
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", names())
 def test_old_talk_gives_way_before_parallel_outputs_are_cut(name: str) -> None:
     talk = [item for i in range(60) for item in turn(i)]
     ids = ["p0", "p1", "p2", "p3", "p4"]
@@ -60,7 +60,7 @@ def test_old_talk_gives_way_before_parallel_outputs_are_cut(name: str) -> None:
     check_valid(history, sent)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("old", [0, 20])
 def test_an_output_larger_than_the_window_becomes_head_and_tail(name: str, old: int) -> None:
     talk = [item for i in range(old) for item in turn(i)]

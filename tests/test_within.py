@@ -14,6 +14,7 @@ from foldline._tokens.exact import exact
 from foldline._tokens.meter import TEXT_ERROR, Meter
 from foldline._tokens.weigh import weigh_all, weigh_exactly
 from foldline.extend import Budget, Text, decode_all, view_of, weigh
+from talk import runs, says, user
 
 Item = dict[str, Any]
 
@@ -89,3 +90,30 @@ def test_what_is_counted_exactly_has_the_frames_of_the_estimate() -> None:
     messages = [Message("user", (Text("hello world"),))]
     assert weigh_exactly(messages, "claude3") is None
     assert weigh_exactly(messages) == (6 if at_hand else None)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7, 0.9])
+def test_outputs_that_need_not_go_wholly_use_what_is_left_of_the_budget(share: float) -> None:
+    steps = [runs("read", {"path": f"src/part_{n}.py"}, listing(n), id=f"c{n}") for n in range(8)]
+    history = [user("What do these files have in common?"), *(m for step in steps for m in step)]
+    whole = sum(map(weigh, history))
+    kept = Compactor(window=1_000_000).fold_to(history, int(whole * share))
+    assert sum(map(weigh, kept)) >= 0.95 * int(whole * share)
+    assert kept[-1] == history[-1]
+
+
+@pytest.mark.parametrize(("steps", "lines", "share"), [(12, 150, 0.2), (12, 150, 0.3), (6, 400, 0.4), (4, 800, 0.5)])
+def test_a_large_output_that_has_no_room_as_a_whole_fills_what_is_left(steps: int, lines: int, share: float) -> None:
+    history = [user("Print the tables, one after the other.")]
+    for n in range(steps):
+        history.append(says("Here is the table, as it stands in the file now, " + f"x{n} " * 300))
+        history += runs("read", {"path": f"a{n}.py"}, listing(n, lines), id=f"c{n}")
+    most = int(sum(map(weigh, history)) * share)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+    assert kept[-1] == history[-1]
+
+
+def listing(n: int, lines: int = 150) -> str:
+    """An output of some two thousand tokens, or more."""
+    return "\n".join(f"def value_{n}_{line}(): return {n * 1_000 + line}" for line in range(lines))

@@ -8,10 +8,13 @@ from pi_cases import CASES, ENDLESS, write
 from pi_client import HERE, INSTALLED, line, pi_messages
 
 from foldline import Layer, Message, Session, SessionError, Summary
-from foldline import _engine as engine
 from foldline import _policy as policy
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.steps import Step, steps_by_hand
+from foldline._fold import Occasion
+from foldline._policies import preset
 from foldline._sessions.pi.dialect import SUMMARY_PREFIX, SUMMARY_SUFFIX
-from foldline._steps import Step, steps_by_hand
 from foldline.extend import Text, ToolCall, extract, prune_tool_outputs
 
 FACTS = json.loads((HERE / "facts.json").read_text())
@@ -43,11 +46,10 @@ def fold(session: Session, *layers: Layer) -> None:
     meter = session.meter()
     before = session.view(meter)
     steps = [Step(layer, -1, 0) for layer in layers] or steps_by_hand(
-        policy.DEFAULT, before, policy.budget(200_000), meter.overhead
+        preset("default"), before, policy.budget(200_000), meter.overhead
     )
-    made = engine.run(
-        engine.folding(before, steps, trigger="manual", ratio=meter.ratio, overhead=meter.overhead), extract
-    )
+    occasion = Occasion("manual", ratio=meter.ratio, overhead=meter.overhead)
+    made = run(folding(before, steps, occasion), extract)
     session.fold(before, *made, meter)
 
 

@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from foldline import Brief, Compactor, Layer, Message, ModelSummarizer, Session
-from foldline._cli import foldline
+from foldline._cli.commands import foldline
 from foldline._overflow import read as read_overflow
 from foldline.extend import Text, policy, summarize_older
 from sessions import Log

@@ -31,8 +31,16 @@ if TYPE_CHECKING:
     from foldline._compactor.compactor import Compactor
     from foldline._compactor.compactors import Compactors
     from foldline._compactor.degradation import Risk
-    from foldline._compactor.events import Event, FoldDue, Folded, Interleaved, Rewound, Skipped, SummaryFellBack
-    from foldline._compactor.guards import Looping
+    from foldline._compactor.events import (
+        Event,
+        FoldDue,
+        Folded,
+        Interleaved,
+        Looping,
+        Rewound,
+        Skipped,
+        SummaryFellBack,
+    )
     from foldline._errors import (
         CannotFit,
         CompactionError,
@@ -51,7 +59,9 @@ if TYPE_CHECKING:
     from foldline._messages import Message, Summary, Usage
     from foldline._policy import Layer, Policy
     from foldline._recall import handle, recall_tool, resolve_references
-    from foldline._sessions import Session, SessionFile, open_session
+    from foldline._sessions.file import SessionFile
+    from foldline._sessions.opening import open_session
+    from foldline._sessions.pi.log import Session
     from foldline._view import Brief, Edit, Entry, View
     from foldline._writers.model import ModelSummarizer
     from foldline._writers.native import NativeSummarizer
@@ -112,11 +122,11 @@ __getattr__ = lazily(
             "FoldDue",
             "Folded",
             "Interleaved",
+            "Looping",
             "Rewound",
             "Skipped",
             "SummaryFellBack",
         ),
-        "_compactor.guards": ("Looping",),
         "_errors": (
             "CannotFit",
             "CompactionError",
@@ -149,11 +159,9 @@ __getattr__ = lazily(
             "recall_tool",
             "resolve_references",
         ),
-        "_sessions": (
-            "Session",
-            "SessionFile",
-            "open_session",
-        ),
+        "_sessions.file": ("SessionFile",),
+        "_sessions.opening": ("open_session",),
+        "_sessions.pi.log": ("Session",),
         "_view": (
             "Brief",
             "Edit",

@@ -14,3 +14,12 @@ def clipped(text: str, width: int) -> str:
 def one_line(text: str, width: int) -> str:
     """A text on one line of at most `width` characters."""
     return clipped(" ".join(text[: width * LOOKED_AT].split()), width)
+
+
+def cut(text: str, width: int) -> str:
+    """A text of at most `width` characters, cut between words where it has any."""
+    if len(text) <= width:
+        return text
+    head = text[: width - 1]
+    space = head.rfind(" ")
+    return (head[:space] if space > width * 2 // 3 else head).rstrip() + "…"

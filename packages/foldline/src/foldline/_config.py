@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec import Struct
 
+from foldline._decoding import SUFFIXES, converted, read_table
 from foldline._errors import ConfigError
 from foldline._messages import replace
-from foldline._policy import DEFAULT, PRESETS, Automatic, Layer, Policy, hard_strategies, policy, preset
-from foldline._strategies import prune_tool_outputs, summarize_older
+from foldline._policies import DEFAULT, preset
+from foldline._policy import Automatic, Layer, Policy
+from foldline._strategies.registry import with_arguments
 from foldline._writers import EXTRACT
+from foldline._writers.registry import declared, misspelled
 
 if TYPE_CHECKING:
     from foldline._writers.draft import Summarizer
@@ -29,23 +28,24 @@ NAMES = ("config.toml", "config.yaml", "config.yml", "config.json")
 
 
 class Prune(Struct, frozen=True, forbid_unknown_fields=True):
-    """`compaction.prune`: the first layer, in the keys of the OpenClaw requirements."""
+    """`compaction.prune`: the layers that prune, in the keys of the OpenClaw requirements; None is as the policy says."""
 
     enabled: bool = True
-    protect_recent_tokens: int = 40_000
-    prune_minimum_tokens: int = 20_000
+    protect_recent_tokens: int | None = None
+    prune_minimum_tokens: int | None = None
 
 
 class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
     """`compaction`: when and how a session is folded, in the keys of the OpenClaw requirements.
 
-    `max_auto_compactions` is how many summaries an agent may write without being asked, and `warn_at_compaction` the
-    compaction from which a fresh start is advised; 0 is no limit, and no such advice.
+    What is None is as the policy says, whichever it is. `max_auto_compactions` is how many summaries an agent may write
+    without being asked, and `warn_at_compaction` the compaction from which a fresh start is advised; 0 is no limit, and
+    no such advice.
     """
 
     auto_enabled: bool = True
-    auto_threshold_percent: float = 88
-    preserve_recent_tokens: int = 25_000
+    auto_threshold_percent: float | None = None
+    preserve_recent_tokens: int | None = None
     prune: Prune = Prune()
     notify_before_auto: bool = True
     max_auto_compactions: int = 4
@@ -54,6 +54,8 @@ class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     """`summary`: which model writes the summaries, and how it is called; "extract" asks none.
+
+    In place of a model's name may stand that of a summarizer that a package offers.
 
     `fallbacks` are tried in turn where it fails; "extract" as the last of them folds without a model rather than not
     at all. `native` allows the compaction that the model's provider offers itself, where the fold is written as messages
@@ -73,15 +75,27 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     instructions: str = ""
     prompt: str | None = None
 
+    @property
+    def bare(self) -> bool:
+        """Whether the model has neither a provider nor a place, so that a summarizer may be meant."""
+        return not self.base_url and ":" not in self.model
+
+    @property
+    def installed(self) -> Summarizer | None:
+        """The summarizer of a package that stands in place of a model."""
+        return declared().get(self.model) if self.bare else None
+
     def to_summarizer(self) -> Summarizer:
         """Who writes summaries as the settings say.
 
         Raises `ConfigError` where a model cannot be called, unless extraction is among the fallbacks.
         """
         if self.model == EXTRACT:
-            from foldline._page.extract import extract
+            from foldline._writers.extraction import extract
 
             return extract
+        if self.installed:
+            return self.installed
         from foldline._writers.model import ModelSummarizer
 
         return ModelSummarizer(
@@ -98,34 +112,46 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings; `policy` names a preset.
+    """All settings; `policy` is the name of one, `module:NAME`, or the path of its file, and `compaction` refines it."""
 
-    `compaction` refines the default one; of the others it says only what is done without being asked.
-    """
-
-    policy: str = "default"
+    policy: str = DEFAULT
     compaction: Compaction = Compaction()
     summary: Summaries = Summaries()
 
     def to_policy(self) -> Policy:
         """The policy that the settings ask for."""
+        return self.refined(preset(self.policy))
+
+    def refined(self, policy: Policy) -> Policy:
+        """A policy with what `compaction` states in place of its own; raises `ConfigError` where that leaves nothing."""
         c = self.compaction
-        chosen = preset(self.policy) if self.policy != DEFAULT.name or c == Compaction() else _refined(c)
+        layers = list(policy.layers)
+        if c.auto_threshold_percent is not None:
+            layers = _starting(layers, policy.first, c.auto_threshold_percent / 100)
+        if not c.prune.enabled:
+            layers = [layer for layer in layers if layer.kind != "prune"]
+        if not layers:
+            why = f"the policy {policy.name} does nothing else"
+            raise ConfigError(why, path="settings", key="compaction.prune.enabled")
         automatic = Automatic(c.auto_enabled, c.max_auto_compactions, c.warn_at_compaction, c.notify_before_auto)
-        return replace(chosen, automatic=automatic)
+        return replace(policy, layers=tuple(_sized(layer, c) for layer in layers), automatic=automatic)
 
 
-def _refined(c: Compaction) -> Policy:
-    """The default policy with its marks and sizes as `compaction` has them."""
-    at = c.auto_threshold_percent / 100
-    prune = prune_tool_outputs(protect=c.prune.protect_recent_tokens, minimum=c.prune.prune_minimum_tokens)
-    layers = [
-        Layer("summarize", at, min(0.5, at), (summarize_older(keep=c.preserve_recent_tokens),)),
-        Layer("full", max(at, 0.95), min(0.4, at), hard_strategies(10_000), hard=True),
-    ]
-    if c.prune.enabled:
-        layers.insert(0, Layer("prune", min(0.8, at), min(0.6, at), (prune,), outputs_over=50_000))
-    return policy("settings", layers)
+def _starting(layers: Sequence[Layer], first: int, at: float) -> list[Layer]:
+    """The layers with the mark of one at `at`, those before it no later, those behind it no earlier, and no target above."""
+    marks = [min(layer.at, at) if n < first else max(layer.at, at) for n, layer in enumerate(layers)]
+    marks[first] = at
+    return [replace(layer, at=mark, to=min(layer.to, at)) for layer, mark in zip(layers, marks)]
+
+
+def _sized(layer: Layer, c: Compaction) -> Layer:
+    """A layer whose strategies keep as much as is stated for what it does."""
+    sizes: dict[str, dict[str, int | None]] = {
+        "prune": {"protect": c.prune.protect_recent_tokens, "minimum": c.prune.prune_minimum_tokens},
+        "summarize": {"keep": c.preserve_recent_tokens},
+    }
+    stated = {name: size for name, size in sizes.get(layer.kind, {}).items() if size is not None}
+    return replace(layer, strategies=tuple(with_arguments(each, stated, "compaction") for each in layer.strategies))
 
 
 def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -143,71 +169,26 @@ def read_settings(path: Path | None = None, environment: Mapping[str, str] = os.
     """
     named = environment.get(PREFIX + "CONFIG") if path is None else None
     path = path or settings_path(environment)
-    data = decoded(path) if named or path.exists() else {}
-    settings = _checked(_converted(data, str(path), strict=True), str(path))
+    data = _beside(read_table(path), path) if named or path.exists() else {}
+    settings = _checked(converted(data, Settings, str(path)), str(path))
     for name, value in environment.items():
         keys = name.removeprefix(PREFIX).lower().split("__")
         ours = len(keys) > 1 or keys[0] in Settings.__struct_fields__
         if name.startswith(PREFIX) and name != PREFIX + "CONFIG" and ours:
             data = _set(data, keys, SWITCHES.get(value.lower(), value))
-            settings = _checked(_converted(data, name, strict=False), name)
+            settings = _checked(converted(data, Settings, name, strict=False), name)
     return settings
 
 
 SWITCHES = {"on": "true", "off": "false", "yes": "true", "no": "false"}
 
 
-def decoded(path: Path) -> dict[str, Any]:
-    """A settings file as data, by its suffix."""
-    try:
-        text = path.read_text("utf-8")
-        if path.suffix in (".yaml", ".yml"):
-            value = msgspec.yaml.decode(text)
-        else:
-            value = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ImportError:
-        raise ConfigError("YAML needs the package pyyaml; TOML and JSON need nothing", path=str(path)) from None
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    except (ValueError, msgspec.DecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", path=str(path)) from error
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise ConfigError("settings are a table of keys", path=str(path))
-    return value
-
-
-def _converted(data: Mapping[str, Any], place: str, *, strict: bool) -> Settings:
-    try:
-        return msgspec.convert(data, Settings, strict=strict)
-    except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at `$")
-        key = where.strip(".`")
-        if unknown := _UNKNOWN.search(what):
-            key, what = ".".join(filter(None, (key, unknown[1]))), f"no such key{_meant(key, unknown[1])}"
-        elif types := _TYPES.search(what):
-            what = f"must be {_KINDS.get(types[1], types[1])}, not {_KINDS.get(types[2], types[2])}"
-        raise ConfigError(what, path=place, key=key) from None
-
-
-_UNKNOWN = re.compile("unknown field `(.+)`")
-_TYPES = re.compile(r"Expected `(\w+)(?: \| null)?`, got `(\w+)`")
-
-_KINDS = {
-    "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "object": "a table of keys",
-    "array": "a list", "null": "nothing",
-}  # fmt: skip
-"""The types of settings as their messages name them."""
-
-
-def _meant(table: str, key: str) -> str:
-    """A question after the key of a table that is spelled most like one that is not known, where there is one."""
-    from difflib import get_close_matches
-
-    tables = {"": Settings, "compaction": Compaction, "compaction.prune": Prune, "summary": Summaries}
-    known = get_close_matches(key, tables[table].__struct_fields__ if table in tables else (), 1)
-    return f"; {known[0]} is meant?" if known else ""
+def _beside(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The data of a settings file, with the path of a policy's file as it stands from that file's folder."""
+    named = data.get("policy")
+    if not isinstance(named, str) or not named.endswith(SUFFIXES):
+        return data
+    return {**data, "policy": str(path.parent / Path(named).expanduser())}
 
 
 def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]:
@@ -220,7 +201,7 @@ def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]
 def _checked(settings: Settings, place: str) -> Settings:
     """The settings, unless a value in them is impossible; then `ConfigError` names it and its place."""
     c = settings.compaction
-    if not 0 < c.auto_threshold_percent <= 100:
+    if c.auto_threshold_percent is not None and not 0 < c.auto_threshold_percent <= 100:
         raise ConfigError("must lie between 0 and 100", path=place, key="compaction.auto_threshold_percent")
     counts = {
         "compaction.preserve_recent_tokens": c.preserve_recent_tokens,
@@ -231,11 +212,10 @@ def _checked(settings: Settings, place: str) -> Settings:
         "summary.retries": settings.summary.retries,
     }
     for key, value in counts.items():
-        if value < 0:
+        if value is not None and value < 0:
             raise ConfigError("must not be negative", path=place, key=key)
     check_summaries(settings.summary, place)
-    if settings.policy not in PRESETS:
-        raise ConfigError(f"no policy {settings.policy!r}; there are {', '.join(PRESETS)}", path=place, key="policy")
+    preset(settings.policy, path=place, key="policy")
     return settings
 
 
@@ -243,8 +223,12 @@ def check_summaries(s: Summaries, place: str) -> None:
     """Raises `ConfigError` where a value is impossible, or where something stands behind "extract", which cannot fail."""
     if not s.model or s.model.endswith(":"):
         raise ConfigError(f"names no model; {EXTRACT} asks none", path=place, key="summary.model")
+    if s.bare and (why := misspelled(s.model)):
+        raise ConfigError(why, path=place, key="summary.model")
     if EXTRACT in (s.model, *s.fallbacks)[: len(s.fallbacks)]:
         raise ConfigError(f"{EXTRACT} cannot fail: nothing can come behind it", path=place, key="summary.fallbacks")
+    if set(s.fallbacks) - {EXTRACT} and s.installed:
+        raise ConfigError(f"a package's summarizer has none but {EXTRACT}", path=place, key="summary.fallbacks")
     if not s.timeout > 0:
         raise ConfigError("must be more than 0 seconds", path=place, key="summary.timeout")
     if s.max_tokens is not None and s.max_tokens <= 0:

@@ -1,9 +1,9 @@
-"""A fold and its receipt: what was done to a history, and what that cost and kept."""
+"""A fold: why it is made, what it does to a history, and its receipt of what that cost and kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -11,6 +11,30 @@ from foldline._messages import Message, Usage, Value
 from foldline._view import Edit
 
 Trigger = Literal["threshold", "overflow", "manual", "handoff"]
+
+
+class Occasion(NamedTuple):
+    """Why a view is folded, and by which counts; sizes are tokens."""
+
+    trigger: Trigger = "threshold"
+    limit: int | None = None
+    """What the view must be brought down to, without the overhead; None where it may stay over every limit."""
+    focus: str = ""
+    """What the user asks to be kept."""
+    ratio: float = 1.0
+    """Tokens per estimated token."""
+    overhead: int = 0
+    """What every request carries besides the view."""
+    error: float = 0.0
+    """The expected relative error of the counts."""
+    rounds: int = 0
+    """How many folds the history has seen at least."""
+    on_fault: Callable[[str], None] | None = None
+    """Hears of a strategy that raises or proposes what is not safe, which is raised where it is None."""
+
+
+THRESHOLD = Occasion()
+"""The window fills up to a mark."""
 
 
 class Receipt(Value, frozen=True, omit_defaults=True):

@@ -2,7 +2,8 @@
 
 Windows, prices and cache prices are facts that `scripts/build_models.py` bakes from genai-prices and a models.dev
 snapshot into `_models.json`, which is read when first asked for. They are baked, not imported, because genai-prices
-needs pydantic and 200 ms, and `foldline context status` must know a window without any extra.
+needs pydantic and half a second, and `foldline context status` must know a window without any extra; where it is
+installed, what a call cost is counted by its prices (`_economics`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any, Literal
 
 import msgspec
@@ -92,7 +93,7 @@ def warn_of_unknown(model: Model) -> None:
     from warnings import warn
 
     near = get_close_matches(key_of(model.name), _data().models, 1)
-    meant = f" ({_data().models[near[0]].name} is meant?)" if near else ""
+    meant = f" ({_data().models[near[0]][0]} is meant?)" if near else ""
     assumed = f"a window of {model.window:,} tokens is assumed; state another by window="
     warn(f"unknown model {model.name!r}{meant}: {assumed}", UserWarning, stacklevel=3)
 
@@ -262,22 +263,13 @@ def _claude(key: str, provider: str) -> dict[str, Any]:
 # --- what is baked in ----------------------------------------------------------------------------------------------
 
 
-class _Row(Struct, frozen=True, array_like=True):
-    """One model of the data file; the fields are those of `Model`."""
+_Row = list[Any]
+"""One model of the data file: fields of `Model` in this order, without trailing defaults."""
 
-    name: str
-    window: int
-    max_input: int = 0
-    max_output: int = 0
-    input: float = 0.0
-    output: float = 0.0
-    tiers: tuple[tuple[int, float, float], ...] = ()
-    cache_read: float = 1.0
-    cache_write: float = 1.0
-    cache_write_long: float = 1.0
-    cache_ttl: int = 0
-    cache_ttl_long: int = 0
-    min_cacheable: int = 0
+_FIELDS = (
+    "name", "window", "max_input", "max_output", "input", "output", "tiers",
+    "cache_read", "cache_write", "cache_write_long", "cache_ttl", "cache_ttl_long", "min_cacheable",
+)  # fmt: skip
 
 
 class _Data(Struct, frozen=True):
@@ -291,24 +283,24 @@ class _Data(Struct, frozen=True):
 
 @cache
 def _data() -> _Data:
-    return msgspec.json.decode(Path(__file__).with_name("_models.json").read_bytes(), type=_Data)
+    return msgspec.json.decode(get_data(__package__, "_models.json") or b"", type=_Data)
 
 
 @lru_cache(maxsize=1024)
 def _find(name: str) -> Model:
     host, key, window = _read(name)
     row = _row(key, host)
-    facts = _by_name(_data().aliases.get(key, key) if row is None else key_of(row.name), host)
+    facts = _by_name(_data().aliases.get(key, key) if row is None else key_of(row[0]), host)
     if row is None:
         size = window or family_window(key, _data().families)
         if size:
             facts |= {"window": size, "max_input": size, "known": True}
         return Model(name=name, **facts)
-    stated = {f: getattr(row, f) for f in row.__struct_fields__}
-    stated["max_input"] = min(row.max_input or row.window, row.window)
+    stated = dict(zip(_FIELDS, row))
+    stated["max_input"] = min(stated.get("max_input") or stated["window"], stated["window"])
     if window:
         stated |= {"window": window, "max_input": window}
-    return Model(known=True, **facts, **stated)
+    return msgspec.convert({"known": True, **facts, **stated}, Model)
 
 
 def _row(key: str, host: str) -> _Row | None:

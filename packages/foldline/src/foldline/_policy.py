@@ -8,17 +8,7 @@ from typing import Literal
 from foldline._errors import ConfigError
 from foldline._messages import Message, Value, replace
 from foldline._models import Model
-from foldline._strategies import (
-    Strategy,
-    may_summarize,
-    prune_tool_outputs,
-    shorten_tool_outputs,
-    summarize_older,
-    truncate,
-)
-from foldline._strategies.budget import use_budget
-from foldline._strategies.replies import shorten_replies
-from foldline._strategies.tool_outputs import shorten_newest
+from foldline._strategies import Strategy, may_summarize
 
 
 class Budget(Value, frozen=True, omit_defaults=True):
@@ -125,78 +115,35 @@ class Automatic(Value, frozen=True, omit_defaults=True):
 
 
 class Policy(Value, frozen=True, omit_defaults=True):
-    """The ordered layers, which messages no edit may touch, and what is done without being asked."""
+    """The ordered layers, which messages no edit may touch, and what is done without being asked.
+
+    `description` says in a sentence what it does, for who chooses one.
+    """
 
     name: str
     layers: tuple[Layer, ...]
     pinned: Callable[[Message], bool] = lambda message: message.role == "system"
     automatic: Automatic = Automatic()
+    description: str = ""
 
-    def layer(self, name: str) -> Layer:
-        """The layer of that name."""
-        return next(layer for layer in self.layers if layer.name == name)
+    @property
+    def first(self) -> int:
+        """The place of the layer that most folds are made by: the first one that summarizes, or else the first."""
+        return next((n for n, layer in enumerate(self.layers) if layer.kind == "summarize"), 0)
 
 
-def policy(name: str, layers: Iterable[Layer]) -> Policy:
-    """A policy of layers in the order of their marks; refuses marks out of range or out of order."""
-    layers = tuple(layers)
+def policy(name: str, layers: Iterable[Layer], *, description: str = "", path: str = "") -> Policy:
+    """A policy of layers in the order of their marks.
+
+    Raises `ConfigError`, with the file `path` that it stands in or its name, where there is no layer, and for marks out
+    of range or out of order.
+    """
+    layers, path = tuple(layers), path or name
+    if not layers:
+        raise ConfigError("there must be at least one layer", path=path, key="layers")
     for layer in layers:
         if not 0 < layer.to <= layer.at <= 1:
-            raise ConfigError(f"needs 0 < to <= at <= 1, has to={layer.to}, at={layer.at}", path=name, key=layer.name)
+            raise ConfigError(f"needs 0 < to <= at <= 1, has to={layer.to}, at={layer.at}", path=path, key=layer.name)
     if list(layers) != sorted(layers, key=lambda layer: layer.at):
-        raise ConfigError("layers must stand in the order of their marks", path=name, key="layers")
-    return Policy(name, layers)
-
-
-def hard_strategies(keep: int) -> tuple[Strategy, ...]:
-    """What is tried, in this order, when a budget must be met and no model may be asked.
-
-    Outputs are pruned first only where that alone is enough: a summary made of stubs would know less. What is newer than
-    any cut is cut down to `keep` tokens, and the summary has what room that leaves.
-    """
-    return (
-        prune_tool_outputs(protect=keep, enough=True),
-        shorten_newest(keep=keep),
-        use_budget(),
-        prune_tool_outputs(protect=0, minimum=0),
-        shorten_tool_outputs(keep=1_000),
-        use_budget(tail=0.0),
-        shorten_tool_outputs(keep=200),
-        shorten_tool_outputs(keep=40),
-        shorten_replies(),
-        truncate(),
-    )
-
-
-OPENCLAW = policy(
-    "openclaw",
-    (
-        Layer("prune", 0.80, 0.60, (prune_tool_outputs(protect=40_000, minimum=20_000),), outputs_over=50_000),
-        Layer("summarize", 0.88, 0.50, (summarize_older(keep=25_000),)),
-        Layer("full", 0.95, 0.40, hard_strategies(10_000), hard=True),
-    ),
-)
-"""The three layers of the OpenClaw requirements: prune at 80 %, summarize at 88 %, full at 95 %."""
-
-PI = policy(
-    "pi",
-    (
-        Layer("summarize", 0.92, 0.50, (summarize_older(keep=20_000),)),
-        Layer("full", 0.95, 0.40, hard_strategies(10_000), hard=True),
-    ),
-)
-"""pi summarizes once less than 16,384 tokens are left (92 % of 200,000), and keeps 20,000."""
-
-DEFAULT = Policy("default", OPENCLAW.layers)
-"""What foldline does unless told otherwise: OpenClaw's layers."""
-
-PRESETS = {p.name: p for p in (DEFAULT, OPENCLAW, PI)}
-"""The policies that `--policy NAME` knows."""
-
-
-def preset(name: str) -> Policy:
-    """The policy of that name; an unknown one is refused with the names that there are."""
-    try:
-        return PRESETS[name]
-    except KeyError:
-        raise ConfigError(f"no such policy; there are {', '.join(PRESETS)}", path=name, key="policy") from None
+        raise ConfigError("layers must stand in the order of their marks", path=path, key="layers")
+    return Policy(name, layers, description=description)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
-from hashlib import blake2b
 from itertools import accumulate, pairwise
 
 import msgspec
@@ -180,7 +179,7 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         """One message in place of one keeps its id, so that a stub can be recalled by the id it had."""
         if len(drop) == len(into) == 1 and into[0].summary is None:
             return (Entry(first.id, into[0], self.count(into[0]), first.pinned),)
-        parent = blake2b("\n".join(drop).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        parent = _digest()("\n".join(drop).encode("utf-8", "surrogatepass"))
         return tuple(Entry(id, m, self.count(m)) for id, m in zip(chain(into, parent), into))
 
 
@@ -204,6 +203,17 @@ def view_of(
     """A view of a history that is sent whole each time: ids are hashes of each message and all before it."""
     entries = (Entry(id, m, count(m), pinned(m)) for id, m in zip(chain(messages), messages))
     return View(tuple(entries), count, bound)
+
+
+def in_the_way(view: View, overhead: int = 0) -> list[tuple[str, int]]:
+    """What takes the room of a view, largest first, as `(what, tokens)`."""
+    named = [
+        (f"{entry.message.role} message {entry.id}" + (", pinned" if entry.pinned else ""), entry.tokens)
+        for entry in view.entries
+    ]
+    if overhead:
+        named.append(("system prompt and tool schemas", overhead))
+    return sorted(named, key=lambda item: -item[1])[:10]
 
 
 def _without_unbound_thinking(into: Sequence[Message], gone: Sequence[Entry]) -> tuple[Message, ...]:
@@ -241,12 +251,20 @@ def chain(messages: Iterable[Message], parent: str = "", apart: int = 0) -> Iter
     What clients change between calls without meaning it is left out: cache markers and every other unmodelled
     key, a string against a list with one text part, and the version stamp that Claude Code puts into a system block.
     """
+    digest = _digest()
     for message in messages:
         apart = apart + 1 if message.role == "system" else 0
         place = f"{parent}/{apart}" if apart else parent
-        id = blake2b(place.encode() + identity(message), digest_size=8).hexdigest()
+        id = digest(place.encode() + identity(message))
         parent = parent if apart else id
         yield id
+
+
+def _digest() -> Callable[[bytes], str]:
+    """What makes an id of bytes; it loads OpenSSL, which no step needs that folds nothing."""
+    from hashlib import blake2b
+
+    return lambda said: blake2b(said, digest_size=8).hexdigest()
 
 
 def identity(message: Message) -> bytes:

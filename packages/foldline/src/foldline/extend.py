@@ -21,8 +21,9 @@ from foldline._messages import (
     text_of,
 )
 from foldline._models import Model, model
-from foldline._page.extract import extract
-from foldline._policy import Automatic, Budget, Layer, Policy, budget, hard_strategies, policy, preset
+from foldline._policies import preset
+from foldline._policies.file import read_policy
+from foldline._policy import Automatic, Budget, Layer, Policy, budget, policy
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, SessionFile
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail
@@ -32,13 +33,14 @@ from foldline._sessions.transcript import Transcript
 from foldline._strategies import (
     Strategy,
     drop_media,
+    hard_strategies,
     may_summarize,
     never_summarizes,
     prune_tool_outputs,
     shorten_tool_outputs,
     summarize_older,
-    truncate,
 )
+from foldline._strategies.truncate import truncate
 from foldline._tokens.estimate import estimate
 from foldline._tokens.weigh import weigh
 from foldline._view import Brief, Edit, Entry, View, view_of
@@ -58,6 +60,7 @@ from foldline._wires import (
     summary_text,
 )
 from foldline._writers.draft import Draft, Summarizer
+from foldline._writers.extraction import extract
 from foldline._writers.shared import Conversation, SharedPrefix
 
 __all__ = [
@@ -131,6 +134,7 @@ __all__ = [
     "policy",
     "preset",
     "prune_tool_outputs",
+    "read_policy",
     "replace",
     "shorten_tool_outputs",
     "summarize_older",

@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
-import sys
+from typing import Any
 
 import click
 
-from foldline._cli import NOTHING_TO_DO
-from foldline._cli.drawing import visible
-from foldline._cli.options import opened, print_json, session_options
+from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.drawing import counted
+from foldline._cli.options import Answer, about, answering, may_ask, on_session
+from foldline._cli.printing import say
 from foldline._clipping import one_line
-from foldline._sessions.file import Branch, Point
+from foldline._desk.desk import Desk
+from foldline._sessions.file import Branch, Point, SessionFile
 
 
 @click.command()
 @click.option("--at", metavar="MESSAGE-ID", help="The user message that the branch ends with; without it, you choose.")
-@session_options
-def branch(at: str | None, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+@answering
+@on_session
+def branch(desk: Desk, at: str | None) -> Answer:
     """Begin a new session that ends with an earlier user message; the old one is not touched.
 
     A branch from before a fold has the whole history again, one from behind it keeps the fold.
     """
-    asks = at is None and sys.stdin.isatty() and not as_json
-    if at is None and not asks:
-        raise click.UsageError("--at=MESSAGE-ID is needed where no one can choose; `session show` lists the ids")
-    found = opened(session, strict=strict, window=window).session
+    found = desk.session
     if at is None:
+        if not may_ask():
+            raise click.UsageError("--at=MESSAGE-ID is needed where no one can choose; `session show` lists the ids")
         at = _chosen(found.points())
     if at is None:
-        click.echo(f"nothing to branch from: no user message in {found.path}", err=True)
-        sys.exit(NOTHING_TO_DO)
+        nothing = f"nothing to branch from: no user message in {found.path}"
+        return Answer(_told(found, None), remark=nothing, code=NOTHING_TO_DO)
     made = found.branch(at)
-    if as_json:
-        print_json(made)
-        return
     for fault in made.faults:
-        click.echo(f"warning: {found.path}: {fault}", err=True)
-    click.echo(draw_branch(made))
+        say(f"warning: {found.path}: {fault}", err=True)
+    return Answer(_told(found, made), _drawn(made))
 
 
-def draw_branch(made: Branch) -> str:
+def _told(parent: SessionFile, made: Branch | None) -> dict[str, Any]:
+    """A branch, or that there is none, as JSON tells it."""
+    told = {name: getattr(made, name, None) for name in ("path", "at", "records", "folds", "faults")}
+    return {"session": made and made.id, "parent": about(parent), **told}
+
+
+def _drawn(made: Branch) -> str:
     """What was written, and where."""
-    folds = f", behind {made.folds} fold{'' if made.folds == 1 else 's'}" if made.folds else ", before any fold"
+    folds = f", behind {counted(made.folds, 'fold')}" if made.folds else ", before any fold"
     return f"Branched at {made.at}{folds}: {made.records} records in\n{made.path}"
 
 
@@ -52,10 +57,7 @@ def _chosen(found: list[Point]) -> str | None:
     width = len(str(len(found)))
     for number, point in enumerate(found, 1):
         folds = f"after fold {point.folds}" if point.folds else ""
-        click.echo(f"{number:>{width}}  {point.id:<10} {folds:<13} {'' if point.live else 'folded':<7} {_line(point)}")
+        live = "" if point.live else "folded"
+        say(f"{number:>{width}}  {point.id:<10} {folds:<13} {live:<7} {one_line(point.text, 80)}")
     number = click.prompt("Branch at", type=click.IntRange(1, len(found)), default=len(found))
     return found[number - 1].id
-
-
-def _line(point: Point) -> str:
-    return visible(one_line(point.text, 80))

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
+from typing import Any
 
 import click
 
-from foldline._cli import NOTHING_TO_DO
-from foldline._cli.drawing import RULE, bar, percent, row, title, tokens, visible
+from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.drawing import RULE, bar, percent, row, title, tokens
 from foldline._cli.options import (
+    Answer,
+    Choice,
+    about,
+    about_new,
+    answering,
     check_place,
-    chosen_policy,
+    draw_written,
     force_option,
-    opened,
-    policy_option,
-    print_json,
-    session_options,
+    may_ask,
+    on_session,
 )
-from foldline._cli.summaries import asked_for, by_model, model_options
+from foldline._cli.printing import say, visible
+from foldline._cli.summaries import asked_for, by_model, model_options, policy_option
 from foldline._clipping import clipped
-from foldline._compactor.degradation import risk_of
-from foldline._desk.plan import FoldPlan, plan
+from foldline._compactor.degradation import risk_after, risk_of
+from foldline._desk.desk import Desk, FoldPlan
+from foldline._desk.status import fresh_start
 from foldline._desk.summaries import spent
 from foldline._handoff.new_session import FORMATS
 from foldline._writers.native import BETA
@@ -36,36 +41,30 @@ _NATIVE = {
 @click.command()
 @click.option("--focus", default="", metavar="TEXT", help="What the summary must keep.")
 @click.option("--dry-run", is_flag=True, help="Show what would be folded, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask before writing; without a terminal nothing is asked.")
+@click.option("--yes", is_flag=True, help="Do not ask before writing; needed where there is no terminal to ask on.")
 @click.option(
     "--to",
     "format",
-    type=click.Choice(FORMATS),
+    type=Choice(FORMATS),
     help="Write a new session in this format instead; of any but pi, --out names its file.",
 )
 @click.option("--out", metavar="FILE", help="The new session's file; with --to.")
 @model_options
 @force_option
 @policy_option
-@session_options
+@answering
+@on_session
 def compact(
+    desk: Desk,
     focus: str,
     dry_run: bool,
     yes: bool,
     format: str | None,
     out: str | None,
-    model: str | None,
-    fallbacks: tuple[str, ...],
-    native: bool | None,
-    base_url: str | None,
-    timeout: float | None,
     force: bool,
     policy: str | None,
-    session: str | None,
-    as_json: bool,
-    strict: bool,
-    window: int | None,
-) -> None:
+    **by: Any,
+) -> Answer:
     """Fold a session: old history becomes a summary, the newest part stays word for word.
 
     The file is only appended to; `session undo` takes the fold back and `recall` brings back any message of it. Sessions
@@ -73,76 +72,97 @@ def compact(
     named, with its key from the environment; what it forgets is added, and where it fails nothing is written, unless a
     --fallback says otherwise.
     """
+    _check(desk, dry_run, yes, format, out, force)
+    planned = desk.plan(desk.policy(policy), focus, asked_for(desk.settings.summary, by), into=format or "")
+    if by["native"] and (why := planned.why_not_native):
+        say(f"The provider's own compaction is not asked for: {why}.", err=True)
+    if not planned or dry_run:
+        return Answer(_told(planned), preview(planned, whole=True), code=0 if planned else NOTHING_TO_DO)
+    if not yes:
+        _agree(planned)
+    shown = planned
+    if planned.asks_model:
+        planned = by_model(planned, asks=not yes)
+    new = None
+    if format:
+        new = planned.write_new(out, cwd=os.getcwd())
+        done = draw_written("Folded into", new)
+    else:
+        planned.write()
+        done = f"Folded. Undo with: foldline session undo --session {shlex.quote(desk.session.path)}"
+    receipt = "" if shown is planned and not yes else f"{title('Compaction')}\n{figures(planned)}\n"
+    return Answer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
+
+
+def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, force: bool) -> None:
+    """Refuses what cannot be written, or was agreed to by nobody, before anything is planned or shown."""
     if out and not format:
         raise click.UsageError("--out goes with --to")
-    if format and not dry_run:
+    if dry_run:
+        return
+    if format:
         check_place(format, out, "--out")
-    desk = opened(session, strict=strict, window=window)
-    if not (dry_run or format):
+    else:
         desk.check_writable(force=force)
-    chosen, settings = chosen_policy(policy)
-    writer = asked_for(settings.summary, model, fallbacks, native, base_url, timeout)
-    planned = plan(desk, chosen, focus, writer, into=format or "")
-    if native and (why := planned.why_not_native):
-        click.echo(f"The provider's own compaction is not asked for: {why}.", err=True)
-    warn_at = settings.compaction.warn_at_compaction
-    asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
-    if not as_json and (dry_run or asks or not planned.asks_model or not planned):
-        click.echo(preview(planned, warn_at, whole=dry_run or asks))
-    if not planned:
-        if as_json:
-            print_json({"session": desk.session.path, "fold": None})
-        sys.exit(NOTHING_TO_DO)
-    if asks:
-        click.confirm("Fold this session?", abort=True)
-    if planned.asks_model and not dry_run:
-        planned = by_model(planned, asks=asks)
-        if not as_json:
-            click.echo(f"{title('Compaction')}\n{figures(planned, warn_at)}")
-    done = "" if dry_run else _written(planned, out)
-    if as_json:
-        over = desk.over(planned.after)
-        print_json({"session": desk.session.path, "written": not dry_run, "fold": planned.fold, "over": over})
-    elif done:
-        click.echo(done)
+    if not (yes or may_ask()):
+        raise click.UsageError("nobody can be asked here, and nothing was written: --yes folds, --dry-run only shows")
 
 
-def _written(planned: FoldPlan, out: str | None) -> str:
-    """Writes the fold, in place or as a new session, and says what was done."""
-    if planned.into:
-        from foldline._cli.export import draw_written
+def _agree(planned: FoldPlan) -> None:
+    """Shows the figures and asks; the summary is a key away. Raises `Abort` where the answer is no."""
+    say(preview(planned, whole=False))
+    while True:
+        answer = click.prompt("Fold this session? [y/N, v shows the summary]", default="n", show_default=False)
+        if answer[:1].lower() != "v":
+            break
+        click.echo_via_pager(visible(planned.summary))
+    if answer[:1].lower() != "y":
+        raise click.Abort
 
-        return draw_written("Folded into", planned.write_new(out, cwd=os.getcwd()))
-    planned.write()
-    return f"Folded. Undo with: foldline session undo --session {shlex.quote(planned.desk.session.path)}"
+
+def _told(planned: FoldPlan, *, written: bool = False) -> dict[str, Any]:
+    """A fold as JSON tells it; `over` is by how many tokens the window is still exceeded."""
+    return about(
+        planned.desk.session,
+        written=written,
+        fold=planned.fold if planned else None,
+        over=planned.desk.over(planned.after),
+        advice=_advice(planned),
+        new=None,
+    )
 
 
-def preview(planned: FoldPlan, warn_at: int, *, whole: bool) -> str:
+def _advice(planned: FoldPlan) -> list[str]:
+    """What is advised after so many compactions."""
+    risk = risk_after(planned.fold.receipt, planned.policy.automatic.warn_at) if planned else None
+    return fresh_start(risk) if risk else []
+
+
+def preview(planned: FoldPlan, *, whole: bool) -> str:
     """What a fold does, in figures; `whole` adds the summary, as it is or as code would write it where a model does."""
     heading, desk = title("Compaction Preview"), planned.desk
     if not planned:
         size = f"{tokens(desk.tokens)} in {len(desk.view.entries)} messages"
         return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{desk.in_the_way(planned.after)}".rstrip()
-    lines = [heading, figures(planned, warn_at)]
+    lines = [heading, figures(planned)]
     if planned.asks_model:
         lines.append(
             row("Summary By", f"{planned.writer.model}, asked once this is folded; here it is by extraction") + "\n"
         )
     if whole and planned.summary:
         lines += ["Summary", RULE, planned.summary, ""]
-    return visible("\n".join(lines))
+    return "\n".join(lines)
 
 
-def figures(planned: FoldPlan, warn_at: int) -> str:
-    """A fold's receipt, one figure a line; `warn_at` is the compaction from which the risk is higher."""
-    r, window = planned.fold.receipt, planned.desk.budget.window
+def figures(planned: FoldPlan) -> str:
+    """A fold's receipt, one figure a line, and what is advised after it."""
+    r, window, warn_at = planned.fold.receipt, planned.desk.budget.window, planned.policy.automatic.warn_at
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     lines = [
-        row(
-            "Before",
-            f"{tokens(r.tokens_before):<16} {bar(r.tokens_before / window)} {percent(r.tokens_before / window)}",
-        ),
-        row("After", f"{tokens(r.tokens_after):<16} {bar(r.tokens_after / window)} {percent(r.tokens_after / window)}"),
+        row(label, f"{tokens(size):<16} {bar(size / window)} {percent(size / window)}")
+        for label, size in (("Before", r.tokens_before), ("After", r.tokens_after))
+    ]
+    lines += [
         row("Freed", f"{tokens(r.freed)} (± {r.error:.1%})"),
         row("Messages", f"{r.messages_folded} of {len(planned.desk.view.entries)} folded, the rest word for word"),
         row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
@@ -159,7 +179,7 @@ def figures(planned: FoldPlan, warn_at: int) -> str:
     lines += [row("Remark", remark) for remark in r.remarks]
     if why := planned.desk.in_the_way(planned.after):
         lines.append(f"✗ {why}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_advice(planned)]) + "\n"
 
 
 def _short(fact: str) -> str:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import click
 
-from foldline._cli import LazyGroup
-from foldline._cli.drawing import bar, percent, row, title, tokens, visible
-from foldline._cli.options import chosen_policy, opened, policy_option, print_json, session_options
+from foldline._cli.commands import LazyGroup
+from foldline._cli.drawing import bar, counted, percent, row, title, tokens
+from foldline._cli.options import Answer, about, answering, on_session
+from foldline._cli.printing import whole
+from foldline._cli.summaries import policy_option
 from foldline._compactor.degradation import HARD_AFTER, risk_of
+from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection
 from foldline._desk.inspection import inspect as inspect_session
 from foldline._desk.status import Status
 from foldline._desk.status import status as status_of
 from foldline._desk.summaries import spent
 from foldline._fold import Receipt
+from foldline._policy import Policy
 from foldline._relative_time import age
 from foldline._sessions.reading import PastFold
-
-LAYERS = {"prune": "Layer 1 (prune)", "summarize": "Layer 2 (summarize)", "full": "Layer 3 (full)"}
-"""The layers by the numbers that the OpenClaw requirements give them."""
-
 
 EXCHANGE = {
     "export": ("foldline._cli.export:export", "Write what a session came to know to a file."),
@@ -33,45 +33,34 @@ def context() -> None:
 
 
 @context.command()
-@session_options
-def status(session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+@answering
+@on_session
+def status(desk: Desk) -> Answer:
     """How full the context is, and how the session fares."""
-    policy, _ = chosen_policy(None)
-    found = status_of(opened(session, strict=strict, window=window), policy)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(draw_status(found))
+    found = status_of(desk, desk.policy())
+    return Answer(whole(found), draw_status(found))
 
 
 @context.command()
 @policy_option
-@session_options
-def inspect(policy: str | None, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+@answering
+@on_session
+def inspect(desk: Desk, policy: str | None) -> Answer:
     """What fills the context, and what a fold would free."""
-    chosen, _ = chosen_policy(policy)
-    found = inspect_session(opened(session, strict=strict, window=window), chosen)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(draw_inspection(found))
+    chosen = desk.policy(policy)
+    found = inspect_session(desk, chosen)
+    return Answer(whole(found), draw_inspection(found, chosen))
 
 
 @context.command()
 @click.option("--depth", type=click.IntRange(1), metavar="N", help="At most so many folds, newest first.")
 @click.option("--facts", is_flag=True, help="Name the facts that were added or lost, with the messages to recall.")
-@session_options
-def history(
-    depth: int | None, facts: bool, session: str | None, as_json: bool, strict: bool, window: int | None
-) -> None:
+@answering
+@on_session
+def history(desk: Desk, depth: int | None, facts: bool) -> Answer:
     """The folds of a session, newest first."""
-    found = opened(session, strict=strict, window=window).session
-    policy, _ = chosen_policy(None)
-    folds = found.folds()[::-1]
-    if as_json:
-        print_json({"session": found.path, "folds": folds[:depth]})
-    else:
-        click.echo(draw_history(folds, depth, policy.automatic.warn_at, facts=facts))
+    folds = desk.session.folds()[::-1]
+    return Answer(about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.policy(), facts=facts))
 
 
 def draw_status(s: Status) -> str:
@@ -106,35 +95,35 @@ def _media(s: Status) -> str:
     return f"{images}, {size}"
 
 
-def draw_inspection(i: Inspection) -> str:
+def draw_inspection(i: Inspection, policy: Policy) -> str:
     """The inspection in the layout of the OpenClaw requirements."""
     width = max(len(f"{share.tokens:,}") for share in i.shares)
     lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
     for share in i.shares:
         part = share.tokens / i.tokens if i.tokens else 0
-        unit = share.unit.removesuffix("s") if share.count == 1 else share.unit
-        counted = f" ({share.count:,} {unit})" if share.count else ""
-        lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{counted}"))
+        pieces = f" ({counted(share.count, share.unit.removesuffix('s'))})" if share.count else ""
+        lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{pieces}"))
     lines += [
         "",
         row("Protected", f"{tokens(i.protected)} (recent messages)"),
         row("Compactable", tokens(i.compactable)),
     ]
     lines += ["", "Potential Savings:"]
-    lines += [row(f"  {_layer(s.layer)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
+    lines += [row(f"  {_layer(s.layer, policy)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
     if i.largest:
         wide = max(len(s.name) for s in i.largest)
-        large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {visible(s.unit)}" for s in i.largest)
+        large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {s.unit}" for s in i.largest)
         lines += ["", "Largest messages:", *large]
     return "\n".join(lines)
 
 
-def draw_history(folds: list[PastFold], depth: int | None, warn_at: int, *, facts: bool = False) -> str:
+def draw_history(folds: list[PastFold], depth: int | None, policy: Policy, *, facts: bool = False) -> str:
     """The folds in the layout of the OpenClaw requirements."""
+    warn_at = policy.automatic.warn_at
     standing = [fold for fold in folds if not fold.undone]
     lines = [title("Compaction History")]
     for fold in folds[:depth]:
-        lines += [*_drawn(fold), *(_facts(fold.receipt) if facts else ()), ""]
+        lines += [*_drawn(fold, policy), *(_facts(fold.receipt) if facts else ()), ""]
     newest = standing[0].receipt if standing else Receipt(0, 0)
     risk = risk_of(len(standing), newest.facts_kept, newest.facts_lost, warn_at)
     advice = f"recommend fresh start at {warn_at}" if len(standing) < warn_at else f"hard limit {warn_at + HARD_AFTER}"
@@ -143,11 +132,13 @@ def draw_history(folds: list[PastFold], depth: int | None, warn_at: int, *, fact
     return "\n".join(lines)
 
 
-def _layer(name: str) -> str:
-    return LAYERS.get(name, f"Layer {name}" if name else "layer unknown")
+def _layer(name: str, policy: Policy) -> str:
+    """A layer as the OpenClaw requirements write it: by its place in the policy, and its name."""
+    places = (f"Layer {n} ({name})" for n, layer in enumerate(policy.layers, 1) if layer.name == name)
+    return next(places, f"Layer {name}" if name else "layer unknown")
 
 
-def _drawn(fold: PastFold) -> list[str]:
+def _drawn(fold: PastFold, policy: Policy) -> list[str]:
     r = fold.receipt
     by = {"manual": "MANUAL", "threshold": "AUTO", "overflow": "OVERFLOW", "handoff": "HANDOFF"}.get(
         fold.trigger, "AGENT"
@@ -155,7 +146,7 @@ def _drawn(fold: PastFold) -> list[str]:
     after = f"{r.tokens_after:,}" if r.tokens_after else "?"
     undone = " (undone)" if fold.undone else ""
     lines = [
-        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer)}{undone}",
+        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer, policy)}{undone}",
         f"  {r.tokens_before:,} → {after} tokens",
     ]
     if r.messages_folded:
@@ -164,11 +155,11 @@ def _drawn(fold: PastFold) -> list[str]:
         repaired = f" ({r.facts_repaired} repaired)" if r.facts_repaired else ""
         lines.append(f"  Facts:     {r.facts_kept} in view{repaired}, {r.facts_lost} only by recall")
     if r.instruction:
-        lines.append(f'  Focus:     "{visible(r.instruction)}"')
+        lines.append(f'  Focus:     "{r.instruction}"')
     if r.models:
         lines += [f"  Model:     {spent(r)}", f"  Waited:    {r.waited:.1f} s"]
     lines += [f"  Failed:    {why}; extraction took its place" for why in r.failures]
-    lines += [f"  Remark:    {visible(remark)}" for remark in r.remarks]
+    lines += [f"  Remark:    {remark}" for remark in r.remarks]
     return lines
 
 

@@ -34,18 +34,11 @@ def _bar(eighths: int, width: int) -> str:
     return drawn + "░" * (width - len(drawn))
 
 
-_CONTROLS = (
-    {c: 0x2400 + c for c in range(32) if chr(c) not in "\n\t"}
-    | {0x7F: 0x2421}
-    | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
-)
-
-
-def visible(text: str) -> str:
-    """The text with its control characters drawn, so that what a session holds does not steer the terminal."""
-    return text if text.isprintable() else text.translate(_CONTROLS)
-
-
 def tokens(n: int) -> str:
     """A number of tokens with its unit."""
     return f"{n:,} tokens"
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things, in the singular where it is one."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 
 import click
 
-from foldline._cli import NOTHING_TO_DO
+from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import row, title
-from foldline._cli.options import check_place, opened, print_json, session_options
+from foldline._cli.options import Answer, Choice, about, about_new, answering, check_place, draw_written, on_session
+from foldline._cli.printing import Exact, hand_on
+from foldline._desk.desk import Desk
 from foldline._handoff.exporting import export as export_state
 from foldline._handoff.exporting import write_state
 from foldline._handoff.importing import import_state, piped_state, read_state
-from foldline._handoff.new_session import FORMATS, NewSession
+from foldline._handoff.new_session import FORMATS
 from foldline._handoff.state import State, encode
 
 KINDS = (
@@ -28,7 +30,7 @@ PIPE = "-"
 to_option = click.option(
     "--to",
     "format",
-    type=click.Choice(FORMATS),
+    type=Choice(FORMATS),
     default=FORMATS[0],
     show_default=True,
     help="The new session's format.",
@@ -41,60 +43,43 @@ into_option = click.option(
 @click.command("export")
 @click.argument("file")
 @click.option("--redact", is_flag=True, help="Take out keys, tokens and passwords.")
-@session_options
-def export(file: str, redact: bool, session: str | None, as_json: bool, strict: bool, window: int | None) -> None:
+@answering
+@on_session
+def export(desk: Desk, file: str, redact: bool) -> Answer:
     """Write what the session came to know to FILE, one JSON document that any agent can take up; - is standard output.
 
     It is read from the whole session, what was folded away included. Secrets in it stay unless --redact is given.
     """
-    found = opened(session, strict=strict, window=window).session
-    state, gone = export_state(found, window=window), dict[str, int]()
+    found = desk.session
+    state, gone = export_state(found, window=desk.budget.window), dict[str, int]()
     if redact:
         from foldline._handoff.redaction import redacted
 
         state, gone = redacted(state)
+    counts = {kind: len(getattr(state, kind)) for kind in KINDS}
+    told = about(found, file=None, bytes=0, tokens=state.tokens, facts=counts, redacted=gone)
     if not state.source.messages:
-        if as_json:
-            print_json({"session": found.path, "path": None})
-        click.echo(f"nothing to export: no messages in {found.path}", err=True)
-        sys.exit(NOTHING_TO_DO)
+        return Answer(told, remark=f"nothing to export: no messages in {found.path}", code=NOTHING_TO_DO)
     if file == PIPE:
         data = encode(state)
-        click.echo(data, nl=False)
-        if not as_json:
-            click.echo(draw_export(state, "standard output", len(data), gone if redact else None), err=True)
-        return
+        hand_on(Exact(data.decode()))
+        drawn = draw_export(state, "standard output", len(data), gone if redact else None)
+        return Answer(None, remark=drawn)
     size = write_state(state, file)
-    if as_json:
-        counts = {kind: len(getattr(state, kind)) for kind in KINDS}
-        print_json(
-            {
-                "session": found.path,
-                "path": file,
-                "bytes": size,
-                "tokens": state.tokens,
-                "facts": counts,
-                "redacted": gone,
-            }
-        )
-    else:
-        click.echo(draw_export(state, file, size, gone if redact else None))
+    return Answer({**told, "file": file, "bytes": size}, draw_export(state, file, size, gone if redact else None))
 
 
 @click.command("import")
 @click.argument("file")
 @to_option
 @into_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def import_(file: str, format: str, into: str | None, as_json: bool) -> None:
+@answering
+def import_(file: str, format: str, into: str | None) -> Answer:
     """Open a new session with the state in FILE, whatever agent and model it came from; - is standard input."""
     check_place(format, into, "--into")
     state = piped_state(sys.stdin.buffer) if file == PIPE else read_state(file)
     written = import_state(state, format, into, cwd=os.getcwd())
-    if as_json:
-        print_json(written)
-    else:
-        click.echo(draw_written("Imported", written))
+    return Answer(about_new(written), draw_written("Imported", written))
 
 
 def draw_export(state: State, path: str, size: int, gone: Mapping[str, int] | None) -> str:
@@ -103,15 +88,7 @@ def draw_export(state: State, path: str, size: int, gone: Mapping[str, int] | No
     for kind in KINDS:
         if count := len(getattr(state, kind)):
             lines.append(row(kind.replace("_", " ").capitalize(), f"{count:,}"))
-    lines += [row("Summary", f"{state.tokens.summary:,} tokens"), row("NewSession", f"{path} ({size:,} bytes)")]
+    lines += [row("Summary", f"{state.tokens.summary:,} tokens"), row("Written", f"{path} ({size:,} bytes)")]
     if gone is not None:
         lines.append(row("Redacted", ", ".join(f"{n} {kind}" for kind, n in sorted(gone.items())) or "nothing found"))
-    return "\n".join(lines)
-
-
-def draw_written(what: str, written: NewSession) -> str:
-    """Where a new session is, and what could not be carried into it."""
-    lines = [f"{what}: {written.format} session {written.id}".rstrip(), written.path]
-    if written.left_out:
-        lines.append("Left out: " + ", ".join(f"{n} {kind}" for kind, n in written.left_out.items()))
     return "\n".join(lines)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
-from foldline._cli import NOTHING_TO_DO
-from foldline._cli.export import draw_written, into_option, to_option
-from foldline._cli.options import check_place, opened, print_json, session_options
+from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.export import into_option, to_option
+from foldline._cli.options import Answer, about, about_new, answering, check_place, draw_written, may_ask, on_session
+from foldline._cli.printing import Exact, visible
+from foldline._desk.desk import Desk
 from foldline._handoff.goal import TOKENS, draft, hand_off
 
 
@@ -27,19 +28,9 @@ from foldline._handoff.goal import TOKENS, draft, hand_off
 )
 @to_option
 @into_option
-@session_options
-def handoff(
-    goal: str,
-    only_print: bool,
-    yes: bool,
-    tokens: int,
-    format: str,
-    into: str | None,
-    session: str | None,
-    as_json: bool,
-    strict: bool,
-    window: int | None,
-) -> None:
+@answering
+@on_session
+def handoff(desk: Desk, goal: str, only_print: bool, yes: bool, tokens: int, format: str, into: str | None) -> Answer:
     """Open a new session for GOAL with the constraints, files and decisions of the old one that bear on it.
 
     On a terminal the opening prompt is shown in your editor first; emptied, nothing is written.
@@ -48,24 +39,17 @@ def handoff(
         raise click.UsageError("GOAL is empty")
     if not only_print:
         check_place(format, into, "--into")
-    found = opened(session, strict=strict, window=window).session
+    found = desk.session
     made = draft(found, goal, tokens=tokens)
+    told = about(found, draft=made, written=None)
     if only_print:
-        if as_json:
-            print_json(made)
-        else:
-            click.echo(made.text)
-        return
-    text: str | None = made.text
-    if sys.stdin.isatty() and not yes and not as_json:
-        text = click.edit(made.text, extension=".md", require_save=False)
-    if not (text or "").strip():
-        click.echo("the draft was emptied; nothing was written", err=True)
-        sys.exit(NOTHING_TO_DO)
+        return Answer(told, Exact(made.text))
+    text = made.text
+    if may_ask() and not yes:
+        text = click.edit(visible(text), extension=".md", require_save=False) or ""
+    if not text.strip():
+        return Answer(told, remark="the draft was emptied; nothing was written", code=NOTHING_TO_DO)
     if format == found.agent:
         into = into or os.path.dirname(os.path.abspath(found.path))
-    written = hand_off(found, text or "", format, into, cwd=found.cwd or os.getcwd())
-    if as_json:
-        print_json({"draft": made, "written": written})
-    else:
-        click.echo(draw_written("Handed off", written))
+    written = hand_off(found, text, format, into, cwd=found.cwd or os.getcwd())
+    return Answer({**told, "written": about_new(written)}, draw_written("Handed off", written))

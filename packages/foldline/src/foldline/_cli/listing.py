@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
+from collections.abc import Iterator
 
 import click
 
-from foldline._cli import NOTHING_TO_DO
-from foldline._cli.drawing import bar, percent, title, visible
+from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.drawing import bar, counted, percent, title
+from foldline._cli.options import Answer, answering
+from foldline._cli.printing import Tinted
+from foldline._clipping import clipped
+from foldline._desk.marks import ALARM_AT, SUGGEST_AT
 from foldline._listing import Listed, listed
 from foldline._relative_time import ago
 
@@ -25,36 +29,35 @@ SHOWN = 200
     metavar="N",
     help=f"At most so many; without it, {SHOWN} lines or all of the JSON.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_(everywhere: bool, limit: int | None, as_json: bool) -> None:
-    """The agents' sessions on this machine, newest first, and how full each is.
+@answering
+def list_(everywhere: bool, limit: int | None) -> Answer:
+    """The agents' sessions on this machine, newest first: how full each is, how long, and what it began with.
 
     It lists those of this directory or, where there are none, those of every directory.
     """
-    here = os.getcwd()
-    found = listed() if everywhere else listed(here) or listed()
-    if as_json:
-        from foldline._cli.options import print_json
-
-        print_json(found[:limit])
+    found = listed() if everywhere else listed(os.getcwd()) or listed()
+    told = {"sessions": found[:limit]}
     if not found:
-        click.echo("no sessions found", err=True)
-        sys.exit(NOTHING_TO_DO)
-    if not as_json:
-        now = time.time()
-        shown = found[: limit or SHOWN]
-        click.echo("\n".join([title("Sessions"), *(_line(entry, now) for entry in shown)]))
-        if len(shown) < len(found):
-            click.echo(f"… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
+        return Answer(told, remark="no sessions found", code=NOTHING_TO_DO)
+    shown = found[: limit or SHOWN]
+    lines = [piece for entry in shown for piece in ("\n", *_line(entry, time.time()))]
+    if len(shown) < len(found):
+        lines.append(f"\n… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
+    return Answer(told, [title("Sessions"), *lines])
 
 
-def _line(entry: Listed, now: float) -> str:
+def _line(entry: Listed, now: float) -> Iterator[str | Tinted]:
     """One line of the list; what is not known yet is left blank."""
-    head = f"{entry.id[:13]:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}"
+    yield f"{entry.id[:13]:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}  "
     if entry.error:
-        return visible(f"{head}  {entry.error}")
+        yield Tinted(entry.error, "red")
+        return
     fill = entry.fill
-    full = f"{bar(fill, width=16)} {percent(fill):>4}" if fill is not None else " " * 21
-    n = entry.compactions
-    folds = "" if n is None else f"{n} fold{'' if n == 1 else 's'}"
-    return visible(f"{head}  {full}  {folds:<7}  {entry.model:<26}  {entry.cwd}")
+    if fill is None:
+        yield " " * 21
+    else:
+        yield Tinted(bar(fill, width=16), "red" if fill >= ALARM_AT else "yellow" if fill >= SUGGEST_AT else "green")
+        yield f" {percent(fill):>4}"
+    folds = "" if entry.compactions is None else counted(entry.compactions, "fold")
+    messages = "" if entry.messages is None else counted(entry.messages, "message")
+    yield f"  {folds:<7}  {messages:>14}  {clipped(entry.prompt, 48):<48}  {entry.model[:26]:<26}  {entry.cwd}"

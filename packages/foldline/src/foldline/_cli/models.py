@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import click
 
+from foldline._cli.commands import LazyGroup
 from foldline._cli.drawing import row, title, tokens
-from foldline._cli.options import print_json
+from foldline._cli.options import Answer, answering
+from foldline._cli.printing import whole
+from foldline._economics import priced
 from foldline._models import Model
 from foldline._models import model as model_named
 
 
-@click.group()
+@click.group(cls=LazyGroup, places={})
 def models() -> None:
     """What foldline knows of the models: windows, prices, cache rules."""
 
 
 @models.command()
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(name: str, as_json: bool) -> None:
+@answering
+def show(name: str) -> Answer:
     """The window, the prices and the rules of a model.
 
     NAME may be in any provider's spelling. The rules are those of its prompt cache and of its thinking.
     """
     if not name.strip():
         raise click.UsageError("NAME is empty")
-    found = model_named(name)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(draw(name, found))
+    found = priced(model_named(name))
+    return Answer(whole(found), draw(name, found))
 
 
 def draw(name: str, m: Model) -> str:

@@ -1,20 +1,110 @@
-"""Options that commands share, and how they print."""
+"""What commands have in common: the session that they are about, the answer that is printed, and who agreed to it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, TypeVar
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-import msgspec
 
-from foldline._config import Settings, read_settings
-from foldline._desk.desk import Desk
-from foldline._errors import SessionError
-from foldline._policy import PRESETS, Policy, preset
+from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json
+from foldline._errors import FoldlineError, SessionError
+from foldline._offered import meant
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from foldline._handoff.new_session import NewSession
+    from foldline._sessions.file import SessionFile
+
+
+class Answer(NamedTuple):
+    """What a command answers: `told` as JSON, else `text`; `remark` goes to standard error in any case.
+
+    Nothing is told by a command that has printed its document itself.
+    """
+
+    told: Mapping[str, Any] | None
+    text: str | Iterable[str | Tinted] = ""
+    remark: str = ""
+    code: int = 0
+
+
+def about(session: SessionFile, **told: Any) -> dict[str, Any]:
+    """What is told of a session in JSON, behind its id and its path."""
+    return {"session": session.id, "path": session.path, **told}
+
+
+def about_new(written: NewSession) -> dict[str, Any]:
+    """What is told in JSON of a session that was written; it has an id where its format has one."""
+    told = {name: getattr(written, name) for name in ("path", "format", "messages", "left_out")}
+    return {"session": written.id or None, **told}
+
+
+def draw_written(what: str, written: NewSession) -> str:
+    """Where a new session is, and what could not be carried into it."""
+    lines = [f"{what}: {written.format} session {written.id}".rstrip(), written.path]
+    if written.left_out:
+        lines.append("Left out: " + ", ".join(f"{n} {kind}" for kind, n in written.left_out.items()))
+    return "\n".join(lines)
+
+
+def answering(command: Callable[..., Answer]) -> Callable[..., None]:
+    """Prints what a command answers, as JSON where `--json` asks for it, and ends with the answer's exit code."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+    @wraps(command)
+    def answered(as_json: bool, **given: Any) -> None:
+        answer = command(**given)
+        if as_json and answer.told is not None:
+            say_json(answer.told)
+        elif isinstance(answer.text, Exact):
+            hand_on(answer.text)
+        elif answer.text:
+            say(*([answer.text] if isinstance(answer.text, str) else answer.text))
+        if answer.remark:
+            say(answer.remark, err=True)
+        if answer.code:
+            click.get_current_context().exit(answer.code)
+
+    return answered
+
+
+def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Hands a command the session that `--session`, `--strict` and `--window` name, on the desk.
+
+    On standard error it says which one it is where none was named, and what is damaged in it.
+    """
+
+    @session_option
+    @click.option("--strict", is_flag=True, help="Refuse a damaged file instead of reading around the damage.")
+    @click.option(
+        "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
+    )
+    @wraps(command)
+    def opened(session: str | None, strict: bool, window: int | None, **given: Any) -> Answer:
+        from foldline._desk.desk import Desk
+
+        desk = Desk.open(session, strict=strict, window=window)
+        if session is None:
+            say(f"session: {desk.session.path}", err=True)
+        for fault in desk.session.faults:
+            say(f"warning: {desk.session.path}: {fault}", err=True)
+        return command(desk, **given)
+
+    return opened
+
+
+class Choice(click.Choice[str]):
+    """One of some words, with a question after the nearest where another one is given."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(error.message.rstrip(".") + meant(str(value), self.choices), param, ctx)
 
 
 def _not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -24,45 +114,24 @@ def _not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str 
     return value
 
 
+def _ids(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """The ids of sessions that begin so, for a shell; none where the stores cannot be read."""
+    from foldline._sessions.finding import found_sessions
+
+    with suppress(FoldlineError, OSError):
+        return list(dict.fromkeys(each.id for each in found_sessions() if each.id.startswith(begun)))
+    return []
+
+
 session_option = click.option(
     "--session",
     metavar="PATH-OR-ID",
     callback=_not_empty,
+    shell_complete=_ids,
     help="The session; without it, this directory's newest one.",
 )
 
-
-def session_options(command: F) -> F:
-    """`--session`, `--json`, `--strict` and `--window`."""
-    for option in (
-        click.option(
-            "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
-        ),
-        click.option("--strict", is_flag=True, help="Refuse a damaged file instead of reading around the damage."),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        session_option,
-    ):
-        command = option(command)
-    return command
-
-
-policy_option = click.option(
-    "--policy", type=click.Choice(list(PRESETS)), help="The policy; without it, the one that the settings name."
-)
-
-
 force_option = click.option("--force", is_flag=True, help="Write although the session's agent has it open.")
-
-
-def opened(session: str | None, *, strict: bool, window: int | None = None) -> Desk:
-    """The session meant, read; says on standard error which one it is where none was named, and what is damaged in it."""
-    desk = Desk.open(session, strict=strict, window=window)
-    path = desk.session.path
-    if session is None:
-        click.echo(f"session: {path}", err=True)
-    for fault in desk.session.faults:
-        click.echo(f"warning: {path}: {fault}", err=True)
-    return desk
 
 
 def check_place(format: str, path: str | None, option: str) -> None:
@@ -73,12 +142,6 @@ def check_place(format: str, path: str | None, option: str) -> None:
         raise SessionError("there is a file already; nothing was written", path=path)
 
 
-def chosen_policy(name: str | None) -> tuple[Policy, Settings]:
-    """The policy named by a flag or by the settings, and the settings."""
-    settings = read_settings()
-    return (preset(name) if name else settings.to_policy()), settings
-
-
-def print_json(value: Any) -> None:
-    """A value as indented JSON."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+def may_ask() -> bool:
+    """Whether there is a person who can answer: a terminal to read from, and no program that waits for JSON."""
+    return sys.stdin.isatty() and not click.get_current_context().params.get("as_json")

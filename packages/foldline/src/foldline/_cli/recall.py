@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from foldline._cli import NOTHING_TO_DO
-from foldline._cli.drawing import visible
-from foldline._cli.options import print_json, session_option
+from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.options import Answer, about, answering, session_option
+from foldline._cli.printing import Exact, say, say_over
 
 if TYPE_CHECKING:
-    from foldline._recall.index import Index
-    from foldline._recall.scope import Scope
+    from foldline._messages import Message
     from foldline._recall.search import Hit
+    from foldline._sessions.file import SessionFile
 
 
 @click.command()
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=click.IntRange(1), metavar="N", default=10, show_default=True, help="The most messages to list."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def recall(query: str, session: str | None, everywhere: bool, limit: int, as_json: bool) -> None:
+@answering
+def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Answer:
     """Print a message as it was written, or list the messages that fit some words best.
 
     An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since. All
     else is looked for in what users, assistants and tools said and in what tools were called with, folded or not.
     """
+    from foldline._recall.answer import drawn
     from foldline._recall.index import Index
     from foldline._recall.scope import looks_like_id, scope
 
@@ -39,46 +40,35 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int, as_jso
         raise click.UsageError("--session and --all exclude each other")
     where = scope(session, cwd=os.getcwd(), whole=everywhere)
     if where.session is not None and session is None:
-        click.echo(f"session: {where.within[0].path}", err=True)
+        say(f"session: {where.within[0].path}", err=True)
     with Index(on_file=_progress if everywhere else None) as index:
-        if looks_like_id(query) and _printed(index, where, query, as_json):
-            return
+        if looks_like_id(query) and (found := where.message(index, query)):
+            message, holder = found
+            remark = "" if where.session else f"session: {holder.path}"
+            return Answer(_told(query, holder, message), Exact(drawn(message)), remark)
         hits = where.search(index, query, limit)
-    if as_json:
-        print_json({"query": query, "hits": hits})
-    else:
-        click.echo("\n".join(map(_line, hits)), nl=bool(hits))
-    if not hits:
-        place = "any session" if everywhere else f"{where.within[0].path}; --all looks in every session"
-        click.echo(f"nothing found for {query[:200]!r} in {place}", err=True)
-        sys.exit(NOTHING_TO_DO)
+    told = _told(query, where.session, hits=hits)
+    if hits:
+        return Answer(told, "\n".join(map(_line, hits)))
+    place = "any session" if everywhere else f"{where.within[0].path}; --all looks in every session"
+    return Answer(told, remark=f"nothing found for {query[:200]!r} in {place}", code=NOTHING_TO_DO)
 
 
-def _printed(index: Index, where: Scope, id: str, as_json: bool) -> bool:
-    """Prints the message of that id, where there is one."""
-    from foldline._recall.answer import drawn
-
-    found = where.message(index, id)
-    if found is None:
-        return False
-    message, session = found
-    if as_json:
-        print_json({"id": id, "session": session.path, "message": message})
-        return True
-    if where.session is None:
-        click.echo(f"session: {session.path}", err=True)
-    said = drawn(message)
-    click.echo(visible(said) if sys.stdout.isatty() else said)
-    return True
+def _told(
+    query: str, session: SessionFile | None, message: Message | None = None, hits: Sequence[Hit] = ()
+) -> dict[str, Any]:
+    """What was found, as JSON tells it: a message of the session that it is of, or hits of the one that was searched."""
+    where = about(session) if session else {"session": None, "path": None}
+    return {**where, "query": query, "message": message, "hits": hits}
 
 
 def _line(hit: Hit) -> str:
     from foldline._recall.answer import described
 
-    return visible(f"{hit.id:<10}  {described(hit)}\n    {hit.snippet}")
+    return f"{hit.id:<10}  {described(hit)}\n    {hit.snippet}"
 
 
 def _progress(path: str, left: int) -> None:
-    """One line that is written over, on a terminal, where there is much to read."""
-    if left % 20 == 0 and sys.stderr.isatty():
-        click.echo(f"\r{left:>7,} sessions to read\r", err=True, nl=False)
+    """How much there is left to read."""
+    if left % 20 == 0:
+        say_over(f"{left:>7,} sessions to read\r")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from foldline._cli import LazyGroup
+from foldline._cli.commands import LazyGroup
 
 PLACES = {
     "list": ("foldline._cli.listing:list_", "The agents' sessions on this machine, and how full each is."),

@@ -1,23 +1,25 @@
-"""Options that say who writes the summary of a fold by hand, and how a command waits for it."""
+"""Options that say how a fold by hand is made and who writes its summary, and how a command waits for that."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from foldline._cli.printing import say, say_over
 from foldline._config import Summaries, check_summaries
 from foldline._errors import SummaryFailed
 from foldline._messages import replace
+from foldline._policies import names
 from foldline._writers import EXTRACT
 
 if TYPE_CHECKING:
-    from foldline._desk.plan import FoldPlan
+    from foldline._desk.desk import FoldPlan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,51 +27,58 @@ BEAT = 0.5
 """Seconds between two looks of the line that says how long a model has been asked."""
 
 
+def _policies(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """The policies whose names begin so, for a shell."""
+    return [name for name in names() if name.startswith(begun)]
+
+
+policy_option = click.option(
+    "--policy",
+    metavar="NAME-OR-FILE",
+    shell_complete=_policies,
+    help="The policy: a name of `foldline policy list`, a file, or module:NAME; without it, what the settings name.",
+)
+
+MODEL_OPTIONS = (
+    click.option(
+        "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For one call of a model."
+    ),
+    click.option("--base-url", metavar="URL", help="Where the model is served; OpenAI's dialect unless named."),
+    click.option(
+        "--native/--no-native",
+        default=None,
+        help="The provider's own compaction first; with --to, in the provider's format.",
+    ),
+    click.option(
+        "--fallback",
+        "fallbacks",
+        metavar="MODEL",
+        multiple=True,
+        help=f"Asked where --model fails, in turn where given more than once; {EXTRACT} asks no model.",
+    ),
+    click.option(
+        "--model",
+        metavar="PROVIDER:NAME",
+        help=f"Who writes the summary: a model, or a package's summarizer by its name; {EXTRACT} asks none.",
+    ),
+)
+"""By the names that the settings have for them."""
+
+
 def model_options(command: F) -> F:
     """`--model`, `--fallback`, `--native`, `--base-url` and `--timeout`."""
-    for option in (
-        click.option(
-            "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For one call of a model."
-        ),
-        click.option("--base-url", metavar="URL", help="Where the model is served; OpenAI's dialect unless named."),
-        click.option(
-            "--native/--no-native",
-            default=None,
-            help="The provider's own compaction first; with --to, in the provider's format.",
-        ),
-        click.option(
-            "--fallback",
-            "fallbacks",
-            metavar="MODEL",
-            multiple=True,
-            help=f"Asked where --model fails, in turn where given more than once; {EXTRACT} asks no model.",
-        ),
-        click.option("--model", metavar="PROVIDER:NAME", help=f"Who writes the summary; {EXTRACT} asks no model."),
-    ):
+    for option in MODEL_OPTIONS:
         command = option(command)
     return command
 
 
-def asked_for(
-    settings: Summaries,
-    model: str | None,
-    fallbacks: tuple[str, ...],
-    native: bool | None,
-    base_url: str | None,
-    timeout: float | None,
-) -> Summaries:
+def asked_for(settings: Summaries, given: Mapping[str, Any]) -> Summaries:
     """The settings with the flags in their place; a model's URL and fallbacks are its own, so that it replaces all three."""
-    if model is not None:
-        settings = replace(settings, model=model, base_url=None, fallbacks=())
-    if settings.model == EXTRACT and (fallbacks or native or base_url):
+    if given["model"] is not None:
+        settings = replace(settings, base_url=None, fallbacks=())
+    settings = replace(settings, **{name: value for name, value in given.items() if value not in (None, ())})
+    if settings.model == EXTRACT and (given["fallbacks"] or given["native"] or given["base_url"]):
         raise click.UsageError("--fallback, --native and --base-url go with --model")
-    settings = replace(
-        settings,
-        fallbacks=fallbacks or settings.fallbacks,
-        native=settings.native if native is None else native,
-        base_url=base_url or settings.base_url,
-        timeout=timeout or settings.timeout,
-    )
     check_summaries(settings, "--model")
     return settings
 
@@ -84,11 +93,11 @@ def by_model(plan: FoldPlan, *, asks: bool) -> FoldPlan:
         plan = plan.summarized()
     try:
         if told := plan.why_extracted():
-            click.echo(told, err=True)
+            say(told, err=True)
     except SummaryFailed as failure:
         if not asks:
             raise
-        click.echo(failure, err=True)
+        say(str(failure), err=True)
         click.confirm("Fold with a summary by extraction instead?", abort=True)
     return plan
 
@@ -100,7 +109,7 @@ def _waiting(model: str) -> Iterator[None]:
 
     def told() -> None:
         while not ended.wait(BEAT):
-            click.echo(f"\r\033[KAsking {model}: {time.monotonic() - began:.0f} s", err=True, nl=False)
+            say_over(f"Asking {model}: {time.monotonic() - began:.0f} s")
 
     if not sys.stderr.isatty():
         yield
@@ -112,4 +121,4 @@ def _waiting(model: str) -> Iterator[None]:
     finally:
         ended.set()
         teller.join()
-        click.echo("\r\033[K", err=True, nl=False)
+        say_over("")

@@ -7,8 +7,9 @@ a list of things to do), the marks of what is to be cached. What was said before
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from foldline._compactor.codec import Item
 from foldline._messages import Message
 from foldline._view import identity
 
@@ -35,10 +36,10 @@ class Alignment(NamedTuple):
 
 
 def align(
-    items: Sequence[Any],
-    known: Sequence[Any],
+    items: Sequence[Item],
+    known: Sequence[Item],
     messages: Sequence[Message],
-    decode: Callable[[Any, int], Message | None],
+    decode: Callable[[Item, int], Message | None],
 ) -> Alignment:
     """How `items` go on from those `known`, of which `messages` tells the meaning.
 
@@ -78,7 +79,7 @@ NEWEST, LOT = 512, 1_024
 """Items of a history of copies that are compared in each step: the newest, and so many of the others, in turn."""
 
 
-def continues(items: Sequence[Any], known: list[Any], turn: int | None = None) -> bool:
+def continues(items: Sequence[Item], known: list[Item], turn: int | None = None) -> bool:
     """Whether the items start with all that are known, as far as they are compared.
 
     Lists of one length are compared in place, where the same object is passed over without a look; a slice would
@@ -99,7 +100,7 @@ def continues(items: Sequence[Any], known: list[Any], turn: int | None = None) -
         del known[length:]
 
 
-def _copied(items: Sequence[Any], known: Sequence[Any]) -> bool:
+def _copied(items: Sequence[Item], known: Sequence[Item]) -> bool:
     spots = range(0, len(known), len(known) // SPOTS)
     return sum(items[at] is not known[at] for at in spots) * 2 > len(spots)
 
@@ -108,7 +109,7 @@ FIRST = 16
 """Items that are compared at once; each lot that is the same doubles the next one."""
 
 
-def _same(items: Sequence[Any], known: Sequence[Any], i: int, j: int) -> int:
+def _same(items: Sequence[Item], known: Sequence[Item], i: int, j: int) -> int:
     """How many items are the same from two places on."""
     most = min(len(items) - i, len(known) - j)
     done, lot = 0, FIRST
@@ -118,3 +119,15 @@ def _same(items: Sequence[Any], known: Sequence[Any], i: int, j: int) -> int:
             return next(n for n in range(done, stop) if items[i + n] != known[j + n])
         done, lot = stop, 2 * lot
     return most
+
+
+def places_in(messages: Sequence[Item], sent: Sequence[Item]) -> list[int | Item]:
+    """What was handed out for some messages, each that is one of them by its place."""
+    ours = {id(item) for item in messages}
+    at = 0
+    places: list[int | Item] = []
+    for item in sent:
+        if id(item) in ours:
+            at = next(i for i in range(at, len(messages)) if messages[i] is item) + 1
+        places.append(at - 1 if id(item) in ours else item)
+    return places

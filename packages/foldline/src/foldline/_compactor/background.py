@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from foldline._engine import Folding, arun, run
+from foldline._engine.driving import Folding, arun, run
 from foldline._errors import UnsafeEdit
 from foldline._fold import Fold
 from foldline._messages import replace
@@ -23,15 +23,37 @@ if TYPE_CHECKING:
     Work = Future[tuple[View, Fold]] | asyncio.Task[tuple[View, Fold]]
 
 
+class Begun(NamedTuple):
+    """A fold that is to be made while the agent works: in a thread, or in a task where the agent is awaited."""
+
+    fold: Folding
+    summarizer: Summarizer
+    seconds: float | None
+    announce: Callable[[], None] = lambda: None
+
+    def wait(self) -> Prepared:
+        """The fold that a thread makes."""
+        return Prepared(in_thread(lambda: run(self.fold, self.summarizer, self.seconds)), awaited=False)
+
+    async def await_it(self) -> Prepared:
+        """The fold that a task of this event loop makes."""
+        import asyncio
+
+        made = arun(self.fold, self.summarizer, self.seconds)
+        return Prepared(asyncio.get_running_loop().create_task(made), awaited=True)
+
+
 class Prepared:
     """A fold that is being made, in a thread or in a task, and how long the agent had to wait for it."""
 
     def __init__(self, work: Work, *, awaited: bool) -> None:
+        self.patience: float | None = None
+        """Seconds that it is waited for; None where that is until it is made."""
+        self.late = False
+        """Whether somebody waited for it, and not long enough."""
         self._work = work
         self._awaited = awaited
         self._waited = 0.0
-        self.late = False
-        """Whether somebody waited for it, and not long enough."""
         self._process = os.getpid()
 
     @property
@@ -44,8 +66,8 @@ class Prepared:
         """Whether nobody makes it: this process was forked off the one that did."""
         return self._process != os.getpid() and not self.ready
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Waits so many seconds until it is made, if need be for ever; False where it is not made.
+    def wait(self) -> bool:
+        """Waits until it is made; False where it is not by then.
 
         What is made by the event loop that would stand still is not waited for.
         """
@@ -54,10 +76,10 @@ class Prepared:
         began = time.perf_counter()
         if not self.ready:
             with suppress(TimeoutError):
-                self._work.exception(seconds)  # type: ignore[call-arg]
+                self._work.exception(self.patience)  # type: ignore[call-arg]
         return self._since(began)
 
-    async def await_it(self, seconds: float | None = None) -> bool:
+    async def await_it(self) -> bool:
         """The same, awaited; a caller that is cancelled meanwhile leaves it to be made."""
         import asyncio
 
@@ -66,7 +88,7 @@ class Prepared:
         began = time.perf_counter()
         work: Awaitable[Any] = self._work if isinstance(self._work, asyncio.Future) else asyncio.wrap_future(self._work)
         if not self.ready:
-            await asyncio.wait((asyncio.ensure_future(work),), timeout=seconds)
+            await asyncio.wait((asyncio.ensure_future(work),), timeout=self.patience)
         return self._since(began)
 
     def _since(self, began: float) -> bool:
@@ -84,40 +106,6 @@ class Prepared:
     def drop(self) -> None:
         """Gives it up; a thread that makes it runs to its end unheard."""
         self._work.cancel()
-
-
-class Patience(NamedTuple):
-    """A wait for a prepared fold, of so many seconds."""
-
-    prepared: Prepared
-    seconds: float | None
-
-    def wait(self) -> bool:
-        """Whether it is made by then."""
-        return self.prepared.wait(self.seconds)
-
-    async def await_it(self) -> bool:
-        """The same, awaited."""
-        return await self.prepared.await_it(self.seconds)
-
-
-class Begun(NamedTuple):
-    """A fold that is to be made while the agent works: in a thread, or in a task where the agent is awaited."""
-
-    fold: Folding
-    summarizer: Summarizer
-    seconds: float | None
-
-    def wait(self) -> Prepared:
-        """The fold that a thread makes."""
-        return Prepared(in_thread(lambda: run(self.fold, self.summarizer, self.seconds)), awaited=False)
-
-    async def await_it(self) -> Prepared:
-        """The fold that a task of this event loop makes."""
-        import asyncio
-
-        made = arun(self.fold, self.summarizer, self.seconds)
-        return Prepared(asyncio.get_running_loop().create_task(made), awaited=True)
 
 
 def moved(fold: Fold, view: View, overhead: int, waited: float) -> tuple[View, Fold] | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, MutableMapping
 from typing import Generic, TypeVar
 
 from foldline._compactor.compactor import Compactor
-from foldline._compactor.guards import Turns
+from foldline._compactor.turns import Turns
 from foldline._errors import ConfigError
 
 Key = TypeVar("Key", bound=Hashable)

@@ -1,11 +1,15 @@
-"""What a compactor tells while it works."""
+"""What a compactor tells its owner while it works, and how it goes on where a function of somebody else raises."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+from typing import TypeVar
+
 from foldline._compactor.degradation import Risk
-from foldline._compactor.guards import Looping
 from foldline._fold import Fold
-from foldline._messages import Value
+from foldline._messages import Message, Value
+from foldline._writers.secrets import without_keys
 
 
 class FoldDue(Value, frozen=True):
@@ -37,6 +41,14 @@ class Rewound(Value, frozen=True):
     """How many messages of the earlier history still stand."""
 
 
+class Looping(Value, frozen=True, omit_defaults=True):
+    """Since the last fold the agent makes the same call again and again, and gets the same result."""
+
+    tool: str
+    arguments: str
+    times: int
+
+
 class Interleaved(Value, frozen=True):
     """Several conversations take turns in one compactor, which undoes its folds each time: each needs its own (`Compactors`)."""
 
@@ -47,4 +59,52 @@ class Skipped(Value, frozen=True):
     reason: str
 
 
+Answer = TypeVar("Answer")
+
 Event = FoldDue | Folded | SummaryFellBack | Rewound | Looping | Risk | Interleaved | Skipped
+
+
+class Telling:
+    """Tells events to a listener; what anybody's function raises is told instead of raised, once for each reason."""
+
+    def __init__(self, listener: Callable[[Event], None] | None) -> None:
+        self._listener = listener
+        self._reasons: set[str] = set()
+        self._untold: deque[str] = deque()
+        self.wrong: list[str] = []
+        """What the listener itself raised last."""
+
+    def tell(self, event: Event) -> None:
+        """Tells an event at once."""
+        if self._listener is None:
+            return
+        try:
+            self._listener(event)
+        except Exception as error:  # noqa: BLE001
+            self.wrong = [without_keys(f"on_event: {type(error).__name__}: {error}")]
+
+    def skip(self, reason: str) -> None:
+        """Takes down, in any thread, that something was left out, to be told when there is time."""
+        reason = without_keys(reason)
+        if reason not in self._reasons:
+            self._reasons.add(reason)
+            self._untold.append(reason)
+
+    def catch_up(self) -> None:
+        """Tells what was left out meanwhile."""
+        while self._untold:
+            self.tell(Skipped(self._untold.popleft()))
+
+    def guarded(
+        self, predicate: Callable[[Message], Answer], name: str, *, otherwise: Answer
+    ) -> Callable[[Message], Answer]:
+        """A predicate of somebody else, which answers `otherwise` where it raises."""
+
+        def answer(message: Message) -> Answer:
+            try:
+                return predicate(message)
+            except Exception as error:  # noqa: BLE001
+                self.skip(f"{name}: {type(error).__name__}: {error}")
+                return otherwise
+
+        return answer

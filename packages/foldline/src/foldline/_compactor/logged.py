@@ -11,7 +11,7 @@ from foldline._tokens.meter import Meter
 from foldline._view import View, identity
 
 if TYPE_CHECKING:
-    from foldline._sessions import SessionFile
+    from foldline._sessions.file import SessionFile
 
 
 def log_fold(session: SessionFile, before: View, after: View, fold: Fold, meter: Meter) -> None:

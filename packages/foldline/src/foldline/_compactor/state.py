@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from foldline._compactor.fullness import Marks
-from foldline._compactor.guards import Breaker
+from foldline._compactor.writer import Breaker
 from foldline._errors import StateError
-from foldline._fold import Fold
-from foldline._messages import Value
+from foldline._fold import COUNTS, Fold
+from foldline._messages import Message, Summary, Value, replace
 from foldline._tokens.meter import Learned
+from foldline._view import Brief, Edit
 
 VERSION = 1
 """Goes up when an older foldline would misread what is dumped."""
@@ -37,6 +39,50 @@ class State(Value, frozen=True, omit_defaults=False):
 
 BYTES = "foldline:bytes"
 """The key under which bytes stand in JSON, as base64: libraries hand out pictures and sealed thinking so."""
+
+
+def folds_to_keep(
+    folds: Sequence[tuple[int, Fold]], made: Iterable[Message], *, bound: bool
+) -> tuple[tuple[int, Fold], ...]:
+    """The folds without what only an undo of later ones would show: stubs of what went since, and facts of old summaries.
+
+    `made` is what folds put among the messages that the model sees. The facts of a summary that it sees hold those of all
+    before it; a message that was pruned before it was folded is whole again where that fold is undone. Where thinking is
+    `bound`, every stub takes some away, so that all stay.
+    """
+    seen = set(map(id, made))
+    gone: set[str] = set()
+    kept: list[tuple[int, Fold]] = []
+    for at, fold in reversed(folds):
+        edits: list[Edit] = []
+        for edit in reversed(fold.edits):
+            stub = None if bound else _stub_of(edit)
+            if stub is None or edit.drop[0] not in gone or id(stub) in seen:
+                edits.append(_without_old_facts(edit, seen))
+            gone.update(edit.drop)
+        kept.append((at, replace(fold, edits=tuple(reversed(edits)))))
+    return tuple(reversed(kept))
+
+
+def _stub_of(edit: Edit) -> Message | None:
+    """The message that an edit puts in the place of one, whose id it keeps; None where it does something else."""
+    if isinstance(edit.into, Brief) or len(edit.drop) != 1 or len(edit.into) != 1 or edit.into[0].summary:
+        return None
+    return edit.into[0]
+
+
+def _without_old_facts(edit: Edit, seen: Collection[int]) -> Edit:
+    """An edit whose summaries keep their facts where they are among the messages seen, by identity, and else their counts."""
+
+    def kept(message: Message) -> Message:
+        if (told := message.summary) is None or id(message) in seen:
+            return message
+        counts = {key: told.facts[key] for key in COUNTS if key in told.facts}
+        return replace(
+            message, parts=tuple(replace(p, facts=counts) if type(p) is Summary else p for p in message.parts)
+        )
+
+    return edit if isinstance(edit.into, Brief) else replace(edit, into=tuple(map(kept, edit.into)))
 
 
 def encoded(state: State) -> bytes:

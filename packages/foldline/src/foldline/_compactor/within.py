@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from foldline._engine import in_the_way
 from foldline._errors import CannotFit
 from foldline._fold import Fold
 from foldline._messages import Message
 from foldline._tokens.meter import Meter
 from foldline._tokens.weigh import weigh_exactly
-from foldline._view import View
+from foldline._view import View, in_the_way
 
 CHECKED_FROM = 0.5
 """The share of the budget from which the estimate of what a fold reached is checked by the tokenizer."""

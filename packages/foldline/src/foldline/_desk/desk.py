@@ -1,31 +1,53 @@
-"""One session on the desk: how large it is, and what a fold of it would do."""
+"""One session on the desk: opened, a fold of it planned, its summary written, and put down; for every face alike."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
+from foldline._config import Settings, Summaries, read_settings
+from foldline._desk.summaries import native, why_extracted, why_not_native
+from foldline._engine.driving import run
+from foldline._engine.folding import folding
+from foldline._engine.steps import steps_by_hand
+from foldline._fold import Fold, Occasion
+from foldline._handoff.new_session import NewSession, write_new
 from foldline._models import Model
 from foldline._models import model as model_named
-from foldline._policy import Budget, budget_for
+from foldline._policies import preset
+from foldline._policy import Budget, Policy, budget_for
 from foldline._sessions.busy import refuse_busy
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find
 from foldline._sessions.opening import open_session
 from foldline._tokens.meter import Count, Meter
 from foldline._view import View
+from foldline._writers import EXTRACT
+from foldline._writers.extraction import extract
+
+if TYPE_CHECKING:
+    from foldline._writers.draft import Summarizer
 
 WAY_OUT = "close it there first, or use --force"
 
 
 class Desk:
-    """A session with its meter, its view and its budget: what every command starts from."""
+    """A session with its meter, its view, its budget and the user's settings: what every command starts from."""
 
-    def __init__(self, session: SessionFile, *, model: str = "", window: int | None = None) -> None:
+    def __init__(
+        self,
+        session: SessionFile,
+        *,
+        model: str = "",
+        window: int | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         self.session = session
         self.model: Model = model_named(model or session.model)
         self.budget: Budget = budget_for(self.model, window or session.window or None)
+        self._environment = environment
 
     @classmethod
     def open(
@@ -39,7 +61,18 @@ class Desk:
     ) -> Desk:
         """The session of that path or id, or the newest one of the directory `cwd`, which is this one unless named."""
         path = find(session, cwd=cwd or os.getcwd(), environment=environment)
-        return cls(open_session(path, strict=strict), window=window)
+        return cls(open_session(path, strict=strict), window=window, environment=environment)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The user's settings; raises `ConfigError` where one is impossible."""
+        return read_settings(environment=self._environment)
+
+    def policy(self, name: str | None = None) -> Policy:
+        """The policy that a name, a file or `module:NAME` names or, without one, the settings; they refine it either way."""
+        if name is None:
+            return self.settings.to_policy()
+        return self.settings.refined(preset(name, path="--policy"))
 
     @cached_property
     def meter(self) -> Meter:
@@ -70,6 +103,31 @@ class Desk:
         if not force:
             refuse_busy(self.session.path, way_out)
 
+    def plan(
+        self,
+        policy: Policy,
+        focus: str = "",
+        writer: Summaries | None = None,
+        *,
+        into: str = "",
+        by: Summarizer = extract,
+    ) -> FoldPlan:
+        """The fold that a command by hand would make, its summary by extraction unless by another; nothing is written.
+
+        `writer` says who is asked for the summary once it is to be written, and `into` is the format of a new session
+        that takes the fold, empty where it is made in place.
+        """
+        steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead, self.session.context.since)
+        occasion = Occasion(
+            "manual",
+            focus=focus,
+            ratio=self.meter.ratio,
+            overhead=self.meter.overhead,
+            error=self.size.error,
+            rounds=self.session.compactions,
+        )
+        return FoldPlan(self, policy, focus, writer or Summaries(), into, *run(folding(self.view, steps, occasion), by))
+
     def undo(self, *, force: bool = False) -> str | None:
         """Takes back the newest fold and answers its id, or None where none stands."""
         self.check_writable(force=force)
@@ -93,3 +151,87 @@ class Desk:
         )
         told = ", ".join(f"{tokens:,} {what}" for tokens, what in left if tokens)
         return f"Still {over:,} tokens over the window of {self.budget.window:,}. Left are {told}."
+
+
+class FoldPlan(NamedTuple):
+    """A fold that is not written yet: the view as it would be, and who writes its summary.
+
+    It is true where there is something to fold. Until a model was asked the summary is by extraction.
+    """
+
+    desk: Desk
+    policy: Policy
+    focus: str
+    writer: Summaries
+    into: str
+    after: View
+    fold: Fold
+
+    def __bool__(self) -> bool:
+        return bool(self.fold)
+
+    @property
+    def summary(self) -> str:
+        """The text that it would install; empty where it installs none."""
+        return next((m.summary.text for m in self.after.messages if m.summary), "")
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether somebody else is to write the summary."""
+        return self.writer.model != EXTRACT
+
+    @property
+    def why_not_native(self) -> str:
+        """What keeps the provider's own compaction from being asked for; empty where nothing does."""
+        return why_not_native(self.desk.view, self.writer, self.into)
+
+    def summarized(self) -> FoldPlan:
+        """The plan with its summary by the models that its writer names, or by extraction where none of them wrote one.
+
+        Raises `SessionError` before any is asked where the session is read only.
+        """
+        if not self.into:
+            self.desk.session.check_writable()
+        if not self.asks_model:
+            return self
+        summarizer = self.writer.to_summarizer()
+        if self.writer.native and not self.why_not_native:
+            summarizer = native(self.desk.view, self.writer, summarizer)
+        return self.desk.plan(self.policy, self.focus, self.writer, into=self.into, by=summarizer)
+
+    def why_extracted(self) -> str:
+        """Why extraction took a model's place, and what was spent on that; empty where it did not.
+
+        Raises `SummaryFailed` where the writer does not allow it: then such a fold is not to be written.
+        """
+        return why_extracted(self.fold.receipt, self.writer)
+
+    def carried_out(self, way_out: str = WAY_OUT) -> FoldPlan:
+        """The plan as it was written in place, its summary by whom it names.
+
+        Raises `SessionError` where nothing can be written, and `SummaryFailed` where no model wrote a summary and
+        extraction is not among the fallbacks; then nothing is.
+        """
+        self.desk.check_writable(way_out=way_out)
+        made = self.summarized()
+        made.why_extracted()
+        made.write()
+        return made
+
+    def write(self) -> None:
+        """Folds the session in place; raises `SessionError` where that cannot be, and then it is as it was."""
+        self.desk.session.fold(self.desk.view, self.after, self.fold, self.desk.meter)
+
+    def write_new(self, path: str | None, *, cwd: str = "") -> NewSession:
+        """Writes the folded session as a new one in the format `into`; the old one is not touched."""
+        session = self.desk.session
+        return write_new(
+            self.after.messages,
+            self.into,
+            path,
+            cwd=cwd,
+            model=session.model,
+            agent=session.agent,
+            parent=session.path,
+            tokens_before=self.fold.receipt.tokens_before,
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from foldline._clipping import one_line
 from foldline._desk.desk import Desk
-from foldline._desk.plan import plan
 from foldline._errors import CannotFit
 from foldline._fold import Fold
 from foldline._messages import Message, ToolResult, Value
@@ -52,7 +51,7 @@ def inspect(desk: Desk, policy: Policy) -> Inspection:
     system_tokens = sum(e.tokens for e in system)
     talk = [e for e in entries if e.message.role != "system"]
     conversation = desk.view.tokens - output_tokens - system_tokens
-    planned = plan(desk, policy)
+    planned = desk.plan(policy)
     kept = {e.id for e in planned.after.entries}
     protected = sum(e.tokens for e in entries if e.id in kept and e.message.role != "system")
     return Inspection(

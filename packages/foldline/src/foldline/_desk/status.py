@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from foldline._compactor.degradation import Risk, risk_of
-from foldline._compactor.guards import Breaker
+from foldline._compactor.writer import Breaker
 from foldline._desk.desk import Desk
+from foldline._desk.marks import SUGGEST_AT
+from foldline._engine.steps import caps
 from foldline._fold import Receipt, automatic_folds
 from foldline._messages import Value
 from foldline._policy import Policy
 from foldline._sessions.reading import PastFold
-from foldline._steps import caps
 from foldline._tokens.media import media_bytes
 from foldline._tokens.payload import media_in
-
-SUGGEST_AT = 0.80
-"""The fill from which a fold by hand, at a moment of the user's choosing, is suggested."""
 
 
 class Status(Value, frozen=True, omit_defaults=False):
@@ -59,7 +57,7 @@ def status(desk: Desk, policy: Policy) -> Status:
     fill = desk.tokens / desk.budget.window
     media = media_in(message for _, message in session.context.entries)
     refused = any(step.measure(desk.view) > step.mark for step in caps(desk.budget)) if media else False
-    at = next((layer.at for layer in policy.layers if layer.kind == "summarize"), policy.layers[0].at)
+    at = policy.layers[policy.first].at
     return Status(
         session.id,
         session.path,
@@ -113,12 +111,16 @@ def _recommendations(fill: float, at: float, risk: Risk, spent: str, refused: bo
         advice.append("💡 Compact now, at a moment of your choosing, to preserve more detail")
     else:
         advice.append("✓ Context healthy")
-    if risk.level == "Medium":
-        advice.append(
-            "⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break"
-        )
-    elif risk.level == "High":
-        advice.append("⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers")
+    advice += fresh_start(risk)
     if spent:
         advice.append(f"⚠ {spent}")
     return advice
+
+
+def fresh_start(risk: Risk) -> list[str]:
+    """What is advised where folds may have cost quality."""
+    if risk.level == "Medium":
+        return ["⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break"]
+    if risk.level == "High":
+        return ["⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers"]
+    return []

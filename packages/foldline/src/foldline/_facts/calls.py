@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from foldline._clipping import one_line
 from foldline._facts.outcomes import Outcome
 from foldline._facts.shell import family, only_looks, without_bodies
 from foldline._facts.speech import clean
@@ -174,9 +175,3 @@ def _argument(value: object) -> str:
     if isinstance(value, dict):
         return " ".join(_argument(each) for each in value.values())[: 2 * _ARGUMENT]
     return one_line(str(value), _ARGUMENT)
-
-
-def one_line(text: str, width: int) -> str:
-    """A text on one line, cut to a width."""
-    text = " ".join(text[: width * 4].split())
-    return text if len(text) <= width else text[: width - 1] + "…"

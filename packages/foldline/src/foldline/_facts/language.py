@@ -63,6 +63,11 @@ def language_of(text: str) -> str:
     return heard.code if heard.found else "en" if text.isascii() else ""
 
 
+def common_words(text: str) -> frozenset[str]:
+    """The commonest words of the language of a text, which say nothing of what it is about."""
+    return dict(_common()).get(language_of(text), frozenset())
+
+
 def named_language(text: str) -> str:
     """The English name of the language of a text's prose, or an empty text where that cannot be told for sure."""
     heard = _heard(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -12,13 +12,12 @@ from foldline._facts.merging import merge
 from foldline._facts.reading import facts_of
 from foldline._facts.speech import clean
 from foldline._facts.types import Facts
-from foldline._handoff.state import Source, State, Tokens, decode, encode, facts_in, fields_of
+from foldline._handoff.state import Fact, Source, State, Tokens, decode, encode, facts_in, fields_of
 from foldline._messages import Message
 from foldline._models import model as model_named
 from foldline._page.extract import compose
 from foldline._sessions.file import SessionFile, Told
-from foldline._sessions.pi.composing import now
-from foldline._sessions.writing import write_whole
+from foldline._sessions.writing import now, write_whole
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 
@@ -99,10 +98,7 @@ def _noted(note: Mapping[str, Any]) -> State | None:
 
 
 def _ids(state: State | None) -> dict[int, str]:
-    if state is None:
-        return {}
-    kinds: Sequence[Sequence[Any]] = (
-        state.requests, state.constraints, state.decisions, state.findings, state.entities,
-        state.operations, state.errors, state.files, state.open_work, state.next_steps,
-    )  # fmt: skip
-    return {fact.at: fact.id for facts in kinds for fact in facts if fact.id}
+    """The ids of entries that a state tells, by the numbers of their messages."""
+    fields = msgspec.structs.asdict(state).values() if state else ()
+    lists = (each for each in fields if isinstance(each, tuple))
+    return {fact.at: fact.id for facts in lists for fact in facts if isinstance(fact, Fact) and fact.id}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shlex
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from foldline._clipping import cut
+from foldline._facts.language import common_words
 from foldline._facts.speech import clean
 from foldline._facts.types import Facts, File
 from foldline._handoff.exporting import SessionHistory
 from foldline._handoff.new_session import NewSession, write_new
 from foldline._messages import Message, Text, ToolCall, ToolResult, Value, text_of
-from foldline._page.lines import cut, trail
+from foldline._page.lines import trail
+from foldline._recall.index import weighed
+from foldline._recall.text import indexed
 from foldline._sessions.file import SessionFile
 from foldline._sessions.pi import PI
 from foldline._tokens.estimate import estimate
@@ -25,14 +27,12 @@ TOKENS = 2_000
 BEHIND = "Another language model worked on this before"
 """How the gathered part begins: with words by which every later fold tells it from the user's request."""
 
-_WORD = re.compile(r"[a-z0-9]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_COMMON_WORDS = """
-    a an and are as at be but by do does for from has have how if in into is it its me my no not of on or our so that
-    the their then there this to up us was we what when which who will with you your please can could should would
-    make let now new work continue
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
+_WORD = re.compile(r"\w{2,}")
+_JOINED = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+"""Where a name is parted into words."""
+
+_PLURAL = re.compile(r"(?<=[a-z]{3})s\b")
+
 _READ = 8_000
 """Characters of a message in which the words of the goal are looked for."""
 
@@ -64,8 +64,8 @@ def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDr
     history = SessionHistory(session)
     facts = history.facts
     words = [_words_of(message) for _, message in history.messages]
-    score = scorer(goal, words)
-    near = _nearest(history.messages, words, score)
+    score = scorer(goal, [*_texts_of(facts)])
+    near = _nearest(history.messages, words, scorer(goal, words))
     head = f"{BEHIND}, in session {clean(session.id)} of {session.agent}. What follows was gathered from there for this goal."
     place = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
     tail = f"Any of them in full: foldline recall ID --session {place}"
@@ -102,36 +102,25 @@ def hand_off(
     return write_new([Message("user", parts)], format, path, cwd=cwd, parent=parent)
 
 
-def scorer(goal: str, documents: Sequence[str]) -> Score:
-    """How much a text bears on a goal: BM25, the words weighed by how rare they are in the documents."""
-    asked = set(_terms(goal)) - _COMMON
-    seen: Counter[str] = Counter()
-    total = 0
-    for document in documents:
-        terms = _terms(document)
-        total += len(terms)
-        seen.update(asked.intersection(terms))
-    n = len(documents)
-    weight = {term: math.log(1 + (n - seen[term] + 0.5) / (seen[term] + 0.5)) for term in asked}
-    middle = total / n if n else 1.0
-
-    def score(text: str) -> float:
-        terms = Counter(_terms(text))
-        long = 0.25 + 0.75 * terms.total() / (middle or 1.0)
-        return sum(weight[t] * terms[t] * 2.2 / (terms[t] + 1.2 * long) for t in asked if terms[t])
-
-    return score
+def scorer(goal: str, texts: Sequence[str]) -> Score:
+    """How much one of the texts bears on a goal: BM25, the words weighed by how rare they are in all of them."""
+    common = common_words(goal)
+    told = [word for word in _WORD.findall(_JOINED.sub(" ", goal)) if word.lower() not in common]
+    words = dict.fromkeys(_WORD.findall(indexed(_plain(" ".join(told)))))
+    found = dict(zip(texts, weighed(map(_plain, texts), words)))
+    return lambda text: found.get(text, 0.0)
 
 
-def _terms(text: str) -> list[str]:
-    """Words in small letters, names parted at their humps and signs, scripts without spaces in pairs of characters."""
-    terms: list[str] = []
-    for word in _WORD.findall(_HUMP.sub(" ", text[:_READ]).lower()):
-        if word.isascii():
-            terms.append(word.removesuffix("s") if len(word) > 3 else word)
-        else:
-            terms += [word[i : i + 2] for i in range(max(len(word) - 1, 1))]
-    return terms
+def _plain(text: str) -> str:
+    """How a text begins, in small letters and in the singular, with its names parted into words."""
+    return _PLURAL.sub("", _JOINED.sub(" ", text[:_READ]).lower())
+
+
+def _texts_of(facts: Facts) -> Iterator[str]:
+    """The texts by which facts are held against a goal."""
+    for each in (facts.rules, facts.pieces, facts.todos, facts.faults):
+        yield from (fact.text for fact in each)
+    yield from (file.path for file in facts.files)
 
 
 def _words_of(message: Message) -> str:
@@ -202,9 +191,10 @@ def _decisions(facts: Facts, score: Score) -> list[str]:
 
 def _open(facts: Facts, score: Score) -> list[str]:
     """Steps of the plan that are not done, and errors that still stand, what bears on the goal first."""
-    steps = [f"- [ ] {t.text}" for t in facts.todos if t.status in ("pending", "in_progress")]
+    todos = [t.text for t in facts.todos if t.status in ("pending", "in_progress")]
+    steps = [f"- [ ] {text}" for text in sorted(todos, key=score, reverse=True)]
     errors = [f"- error: {cut(f.text, 200)}" for f in facts.faults[::-1] if not f.resolved and score(f.text) > 0]
-    return sorted(steps, key=lambda text: -score(text)) + errors[:4]
+    return steps + errors[:4]
 
 
 def _fitted(

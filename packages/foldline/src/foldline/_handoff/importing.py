@@ -31,6 +31,8 @@ TEXT_TOKENS = 16_000
 def read_state(path: str) -> State:
     """The state in a file; raises `FormatError`, naming the key, where it is none."""
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise FormatError("no plain file", where=path)
         if os.path.getsize(path) > LARGEST:
             raise FormatError(f"larger than the {LARGEST:,} bytes that are imported", where=path)
         with open(path, "rb") as file:

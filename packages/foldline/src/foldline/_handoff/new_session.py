@@ -17,11 +17,12 @@ from foldline import _wires as wire
 from foldline._errors import SessionError
 from foldline._handoff.portable import portable
 from foldline._messages import Message, Summary, Value
+from foldline._sessions.lines import encoded
 from foldline._sessions.pi import FORMAT as LOG
 from foldline._sessions.pi import PI
-from foldline._sessions.pi.composing import details_of, new_entry_id, new_path, new_session_id, now
+from foldline._sessions.pi.composing import details_of, new_entry_id, new_path, new_session_id
 from foldline._sessions.pi.dialect import KNOWN_VERSION, stored
-from foldline._sessions.writing import encoded, write_whole
+from foldline._sessions.writing import now, write_whole
 
 FORMATS = (PI, *wire.OWN)
 """The formats that a session can be written in."""

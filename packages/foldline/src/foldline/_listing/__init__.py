@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import overload
+from collections.abc import Iterable, Mapping
+
+from msgspec import field
 
 from foldline._cache import cache_file
 from foldline._listing.known import Known, Memory
 from foldline._messages import Value
 from foldline._sessions.finding import StoreFile, session_files
 
-__all__ = ["Listed", "Listing", "listed"]
+__all__ = ["Listed", "listed"]
 
 COMPLETED = 50
 """So many of the newest sessions are read whole where the ends of their files do not tell all."""
@@ -22,13 +23,14 @@ PATIENCE = 1.0
 
 
 class Listed(Value, frozen=True, omit_defaults=False, gc=False):
-    """One session of the list; `tokens` and `compactions` are None where they are not known yet.
+    """One session of the list; `tokens`, `compactions` and `messages` are None where they are not known yet.
 
-    `changed` is in seconds since 1970; `error` says why a session could not be read.
+    `changed` is in seconds since 1970, `prompt` how the user's first words begin; `error` says why a session could not
+    be read.
     """
 
     agent: str
-    id: str
+    id: str = field(name="session")
     path: str
     cwd: str
     changed: float
@@ -36,6 +38,8 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
     tokens: int | None = None
     window: int = 0
     compactions: int | None = None
+    messages: int | None = None
+    prompt: str = ""
     error: str = ""
 
     @property
@@ -44,30 +48,16 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
         return None if self.tokens is None or not self.window else self.tokens / self.window
 
 
-class Listing(Sequence[Listed]):
-    """Sessions, newest first; each row is made when it is asked for, since a list of many is seldom read to its end."""
-
-    def __init__(self, found: Sequence[tuple[StoreFile, Known]]) -> None:
-        self._found = found
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    @overload
-    def __getitem__(self, at: int) -> Listed: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Listed]: ...
-    def __getitem__(self, at: int | slice) -> Listed | list[Listed]:
-        return [_row(*each) for each in self._found[at]] if isinstance(at, slice) else _row(*self._found[at])
-
-
 def _row(f: StoreFile, k: Known) -> Listed:
-    return Listed(f.agent, k.id, f.path, k.cwd, f.changed / 1e9, k.model, k.tokens, k.window, k.compactions, k.error)
+    when = f.changed / 1e9
+    return Listed(
+        f.agent, k.id, f.path, k.cwd, when, k.model, k.tokens, k.window, k.compactions, k.messages, k.prompt, k.error
+    )
 
 
 def listed(
     cwd: str | None = None, *, memory: str | None = None, environment: Mapping[str, str] = os.environ
-) -> Listing:
+) -> list[Listed]:
     """The sessions in the agents' stores, newest first: those of the directory `cwd`, or all where it is None.
 
     What is found out is kept in the file `memory`, so that the next list reads only what has changed since.
@@ -79,7 +69,7 @@ def listed(
         found = _of_directory(found, cwd)
     _complete(found[:COMPLETED], kept)
     kept.save()
-    return Listing(found)
+    return [_row(*each) for each in found]
 
 
 def _of_directory(found: Iterable[tuple[StoreFile, Known]], cwd: str) -> list[tuple[StoreFile, Known]]:

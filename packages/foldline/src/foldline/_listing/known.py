@@ -13,14 +13,14 @@ from foldline import __version__
 from foldline._errors import SessionError
 from foldline._sessions.finding import StoreFile, printable
 
-VERSION = f"1 of {__version__}"
+VERSION = f"2 of {__version__}"
 """Of the rows, and of what windows models are known to have; a file of another one is read as an empty one."""
 
 
 class Known(Struct, array_like=True, gc=False):
     """What is known of a session file as long as its size, its time and its inode are these.
 
-    `tokens` and `compactions` are None until they are known; `whole` says that there is no more to be found out.
+    `tokens`, `compactions` and `messages` are None until they are known; `whole` says that there is no more to be found out.
     """
 
     size: int
@@ -32,6 +32,8 @@ class Known(Struct, array_like=True, gc=False):
     tokens: int | None = None
     window: int = 0
     compactions: int | None = None
+    messages: int | None = None
+    prompt: str = ""
     error: str = ""
     whole: bool = False
 

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from foldline._clipping import one_line
 from foldline._desk.desk import Desk
 from foldline._errors import FoldlineError
+from foldline._facts.reading import user_words
 from foldline._listing.known import Known
 from foldline._models import model as model_named
 from foldline._policy import budget_for
@@ -17,6 +19,13 @@ from foldline._sessions.tail import CHUNK, ends, may_hold_folds
 
 AHEAD = 128
 """Files whose ends are asked of the disk together: it answers many requests nearly as fast as one."""
+
+
+LARGE = 8 * 1024 * 1024
+"""Bytes of a file up to which its messages are counted."""
+
+BEGINNING, PROMPT = 24, 160
+"""Messages in which the user's first words are looked for, and characters that are kept of them."""
 
 
 def glanced(files: Sequence[StoreFile]) -> Iterator[tuple[StoreFile, Known]]:
@@ -56,15 +65,19 @@ def _glanced(file: StoreFile, fd: int) -> Known:
 
 
 def read_whole(file: StoreFile, known: Known) -> None:
-    """Adds whether a session was ever folded; where it was, or its ends do not tell, all that reading it tells."""
+    """Adds all that reading a session tells; of a large one that its ends tell of, whether it was ever folded."""
     known.whole = True
     try:
-        if known.tokens is not None and not _folded(file):
+        if file.size > LARGE and known.tokens is not None and not _folded(file):
             known.compactions = 0
             return
         desk = Desk(open_session(file.path))
         known.model, known.tokens = desk.session.model, desk.tokens
         known.window, known.compactions = desk.budget.window, desk.session.compactions
+        if file.size <= LARGE:
+            messages = [message for _, message in desk.session.messages()]
+            known.messages = len(messages)
+            known.prompt = one_line(next(user_words(messages[:BEGINNING]), ""), PROMPT)
     except (OSError, FoldlineError) as error:
         known.error = printable(str(error))
 

@@ -11,8 +11,7 @@ from msgspec import Struct
 from foldline._errors import FormatError
 
 if TYPE_CHECKING:
-    from foldline._desk.desk import Desk
-    from foldline._desk.plan import FoldPlan
+    from foldline._desk.desk import Desk, FoldPlan
 
 T = TypeVar("T")
 
@@ -20,6 +19,9 @@ SESSION = {
     "type": "string",
     "description": "The path or id of a session; if not given, the newest one of the directory that the server runs in.",
 }
+
+
+OUTSIDE = "an agent cannot fold the session that it works in; close it there first"
 
 
 class WrongArguments(FormatError):
@@ -67,35 +69,30 @@ def _recall_schema() -> dict[str, Any]:
 
 
 def _status(arguments: Mapping[str, Any]) -> str:
-    from foldline._config import read_settings
     from foldline._desk.status import status
 
-    asked = _converted(arguments, OfStatus)
-    told = status(_opened(asked.session), read_settings().to_policy())
+    desk = _opened(_converted(arguments, OfStatus).session)
+    told = status(desk, desk.policy())
     return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
 
 
 def _compact(arguments: Mapping[str, Any]) -> str:
-    from foldline._config import read_settings
-    from foldline._desk.plan import plan
-    from foldline._policy import PRESETS, preset
+    from foldline._offered import unknown
+    from foldline._policies import names
 
     asked = _converted(arguments, OfCompact)
-    if asked.policy and asked.policy not in PRESETS:
-        raise WrongArguments(f"no policy {asked.policy!r}; there are {', '.join(PRESETS)}", where="compact")
-    settings = read_settings()
-    policy = preset(asked.policy) if asked.policy else settings.to_policy()
+    if asked.policy and asked.policy not in names():  # an agent may not name a module or a file of its own
+        raise WrongArguments(unknown("policy", asked.policy, names()), where="compact")
     desk = _opened(asked.session)
     if asked.write:
-        desk.check_writable(way_out="an agent cannot fold the session that it works in; close it there first")
-    planned = plan(desk, policy, asked.focus, settings.summary)
+        desk.check_writable(way_out=OUTSIDE)
+    planned = desk.plan(desk.policy(asked.policy or None), asked.focus, desk.settings.summary)
     if not planned:
         return f"Nothing to do: {desk.tokens:,} tokens in {desk.session.path}, nothing worth folding."
     note = ""
     if asked.write:
-        planned = planned.summarized()
+        planned = planned.carried_out(OUTSIDE)
         note = planned.why_extracted()
-        planned.write()
     elif planned.asks_model:
         note = f"{planned.writer.model} is asked for the summary then; here it is by extraction."
     return _told(planned, [text for text in (desk.in_the_way(planned.after), note) if text], written=asked.write)
@@ -143,12 +140,12 @@ def _status_schema() -> dict[str, Any]:
 
 
 def _compact_schema() -> dict[str, Any]:
-    from foldline._policy import PRESETS
+    from foldline._policies import names
 
     return _object(
         session=SESSION,
         focus={"type": "string", "description": "What the summary must keep."},
-        policy={"type": "string", "enum": list(PRESETS), "description": "If not given, the one that is set."},
+        policy={"type": "string", "enum": names(), "description": "If not given, the one that is set."},
         write={"type": "boolean", "description": "Fold; without it, only say what a fold would do."},
     )
 

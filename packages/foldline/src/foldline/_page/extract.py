@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foldline._facts.reading import facts_of
 from foldline._facts.speech import clean
 from foldline._facts.types import Facts, Piece, Rule
-from foldline._messages import Message, Summary
 from foldline._page.choosing import candidates, choose, settled, terms
 from foldline._page.lines import ending, files, rules, state, task
 from foldline._page.quoting import safe, shorten, wanted
@@ -45,12 +43,6 @@ SMALL = 600
 
 HEADED = 250
 """Tokens below which nothing has a heading."""
-
-
-def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
-    """The summary of messages within the tokens of a brief, from what stands in them and nothing else."""
-    facts = facts_of(messages)
-    return Summary(compose(brief, facts), facts.data())
 
 
 def compose(brief: Brief, facts: Facts) -> str:

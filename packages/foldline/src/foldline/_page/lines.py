@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from foldline._clipping import cut
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped
 from foldline._facts.repository import NAMELESS
@@ -208,12 +209,3 @@ def trail(file: File) -> str:
     times = file.actions.get(file.state, 1)
     again = f" {times}×" if times > 1 else ""
     return f"{file.state}{again}: {file.path}{moved}" + (f" (was {', '.join(before)})" if before else "")
-
-
-def cut(text: str, width: int) -> str:
-    """A text of at most `width` characters, cut between words where it has any."""
-    if len(text) <= width:
-        return text
-    head = text[: width - 1]
-    space = head.rfind(" ")
-    return (head[:space] if space > width * 2 // 3 else head).rstrip() + "…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from foldline._tokens.estimate import estimate
@@ -83,11 +84,6 @@ def shorten(text: str, tokens: int) -> str:
     """As much of the head of a text as fits into some tokens, marked where it is cut."""
     if estimate(text) <= tokens:
         return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if estimate(text[:middle].rstrip() + "…") <= tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return text[:low].rstrip() + "…" if low else ""
+    cuts = range(1, len(text) + 1)
+    fitting = bisect_right(cuts, tokens, key=lambda end: estimate(text[:end].rstrip() + "…"))
+    return text[:fitting].rstrip() + "…" if fitting else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from foldline._messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
@@ -76,14 +77,9 @@ def when(hit: Hit) -> str:
 
 def reach(text: str, start: int, most: int) -> int:
     """How far a text may be shown from `start` on, in `most` tokens."""
-    low, high = start, min(len(text), start + 16 * most)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if estimate(text[start:middle]) <= most:
-            low = middle
-        else:
-            high = middle - 1
-    return max(low, min(start + 1, len(text)))
+    ends = range(start, min(len(text), start + 16 * most) + 1)
+    fitting = bisect_right(ends, most, key=lambda end: estimate(text[start:end]))
+    return max(start + fitting - 1, min(start + 1, len(text)))
 
 
 def drawn(message: Message) -> str:

@@ -15,7 +15,7 @@ from foldline._messages import Media, Message, Part, ToolResult
 from foldline._recall import reading, search
 from foldline._recall.search import Hit
 from foldline._recall.store import MEMORY, Store, default_path
-from foldline._recall.text import indexed, words_of
+from foldline._recall.text import encodable, indexed, words_of
 from foldline._sessions.finding import Found
 from foldline._sessions.following import IndexedSession, Mark, Said
 from foldline._sessions.opening import known_format
@@ -255,6 +255,14 @@ def index_of(messages: Iterable[tuple[str, Message]], agent: str = "") -> Index:
     return index
 
 
+def weighed(texts: Iterable[str], words: Iterable[str]) -> list[float]:
+    """How much each of some texts says of words, by BM25: most where it holds what few of them hold, 0 where nothing."""
+    with Index(MEMORY) as index:
+        rows = [(row, indexed(encodable(text))) for row, text in enumerate(texts)]
+        index.store.database.executemany("insert into word (rowid, text) values (?, ?)", rows)
+        return search.weights(index.store.database, words, len(rows))
+
+
 def everywhere(found: Iterable[Found]) -> list[Within]:
     """Every session file that was found, each once, as new as the first of its sessions."""
     files: dict[str, Within] = {}
@@ -301,4 +309,4 @@ def _changed_at(path: str) -> float:
         return 0.0
 
 
-__all__ = ["Hit", "Index", "Within", "everywhere", "index_of"]
+__all__ = ["Hit", "Index", "Within", "everywhere", "index_of", "weighed"]

@@ -105,6 +105,15 @@ def _weighed(
     return found.hits
 
 
+def weights(database: sqlite3.Connection, words: Iterable[str], rows: int) -> list[float]:
+    """What the first rows of the word index weigh by words."""
+    found = [0.0] * rows
+    if match := " OR ".join(map(phrase, words)):
+        for row, rank in database.execute("select rowid, rank from word where word match ?", (match,)):
+            found[row] = -rank
+    return found
+
+
 def of_id(database: sqlite3.Connection, id: str, numbers: Sequence[int] | None) -> list[Hit]:
     """The messages of an id, those of the session that changed last first."""
     where, values = _in_sessions(numbers)

@@ -44,29 +44,21 @@ class Recallable(Protocol):
 class RecallArguments(Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of a call."""
 
-    query: Annotated[str, Meta(min_length=1)]
-    session: str = ""
-    all: bool = False
-    limit: Annotated[int, Meta(ge=1, le=50)] = 8
-    start: Annotated[int, Meta(ge=0)] = 0
+    query: Annotated[str, Meta(min_length=1, description="A message id, or words; quotes keep words together.")]
+    session: Annotated[str, Meta(description="The id or path of another session to look in.")] = ""
+    all: Annotated[bool, Meta(description="Look in every session on this machine.")] = False
+    limit: Annotated[int, Meta(ge=1, le=50, description="The most hits; 8 if not given.")] = 8
+    start: Annotated[int, Meta(ge=0, description="The character of a long message to start at.")] = 0
 
 
 def parameters(*, sessions: bool = False) -> dict[str, Any]:
     """The JSON Schema of the arguments; with `sessions`, other sessions of this machine may be asked, too."""
-    own: dict[str, Any] = {
-        "query": {
-            "type": "string",
-            "minLength": 1,
-            "description": "A message id, or words; quotes keep words together.",
-        },
-        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "The most hits; 8 if not given."},
-        "start": {"type": "integer", "minimum": 0, "description": "The character of a long message to start at."},
+    schema = msgspec.json.schema(RecallArguments)["$defs"]["RecallArguments"]
+    others = () if sessions else ("session", "all")
+    fields = {name: field for name, field in schema["properties"].items() if name not in others}
+    properties = {
+        name: {key: said for key, said in field.items() if key != "default"} for name, field in fields.items()
     }
-    others = {
-        "session": {"type": "string", "description": "The id or path of another session to look in."},
-        "all": {"type": "boolean", "description": "Look in every session on this machine."},
-    }
-    properties = {**own, **others} if sessions else own
     return {"type": "object", "properties": properties, "required": ["query"], "additionalProperties": False}
 
 

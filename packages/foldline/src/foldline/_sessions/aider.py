@@ -35,10 +35,9 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
             chats.append(AiderChat(started[1]))
         elif chats:
             chats[-1].take(number, text)
-    if not chats:
-        raise source.refused("no chat history of aider")
-    places = [f"{source.path}#{i}" if len(chats) > 1 else source.path for i in range(1, len(chats) + 1)]
-    return [Stored(chat.started, partial(chat.reading, place, source)) for chat, place in zip(chats, places)]
+    return source.sessions(
+        [(chat.started, partial(chat.reading, source)) for chat in chats], "no chat history of aider"
+    )
 
 
 FORMAT = SessionFormat("aider", _recognizes, read_all=_read_all)
@@ -62,10 +61,10 @@ class AiderChat:
         elif line.strip() or (self._pieces and self._pieces[-1][1] == "assistant"):
             self._add(number, "assistant", line)
 
-    def reading(self, path: str, source: Source) -> Reading:
+    def reading(self, source: Source, id: str, path: str) -> Reading:
         """The chat as it is read."""
-        entries, faults = tuple(self.entries()), tuple(source.faults)
-        return Reading(FORMAT.name, self.started, path, entries, model=self.model, title=self.started, faults=faults)
+        faults = tuple(source.faults)
+        return Reading(FORMAT.name, id, path, tuple(self.entries()), model=self.model, title=id, faults=faults)
 
     def entries(self) -> Iterator[tuple[str, Message]]:
         """The messages, by the lines at which they start."""

@@ -1,25 +1,33 @@
-"""From the newest row of a file to its first, by what each one hangs on."""
+"""The tree of a file whose rows name what they hang on: from its newest row to its first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+T = TypeVar("T", int, str)
 
 
-def ancestry(newest: int | None, parent: Callable[[int], int | None]) -> Iterator[int]:
-    """The places from the newest row to the first, where `parent` says the place that a row hangs on; a ring ends it."""
-    seen: set[int] = set()
+def ancestry(newest: T | None, parent: Callable[[T], T | None]) -> Iterator[T]:
+    """The rows from the newest to the first, by places or by names: `parent` says what one hangs on; a ring ends it."""
+    seen: set[T] = set()
     while newest is not None and newest not in seen:
         seen.add(newest)
         yield newest
         newest = parent(newest)
 
 
-def parent_place(at: int, name: str | None, places: Mapping[str, int], missing: Callable[[], None]) -> int | None:
-    """The place of the row that one hangs on by name; one that is missing is told, and is the row before."""
-    if not name:
-        return None
-    if name in places:
-        return places[name]
-    if at:
-        missing()
-    return at - 1 if at else None
+def named_ancestry(
+    newest: int | None, hangs_on: Callable[[int], str], places: Mapping[str, int], missing: Callable[[int, str], None]
+) -> Iterator[int]:
+    """The same by names: one that no row has is told, with the row that hangs on it, and is the row before."""
+
+    def parent(at: int) -> int | None:
+        name = hangs_on(at)
+        if not name:
+            return None
+        if name not in places and at:
+            missing(at, name)
+        return places.get(name, at - 1 if at else None)
+
+    return ancestry(newest, parent)

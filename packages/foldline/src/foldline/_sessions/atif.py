@@ -9,21 +9,10 @@ from typing import Any
 
 from foldline._messages import Message, Opaque, Part, Text, Thinking, ToolCall, Usage
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.lines import decode
-from foldline._sessions.parts import (
-    as_json,
-    items,
-    mapping,
-    mappings,
-    result,
-    spoken_by,
-    string,
-    unique,
-    usage,
-    words,
-)
+from foldline._sessions.parts import result, spoken_by, system, unique, usage_at
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
+from foldline._sessions.values import as_json, items, mapping, mappings, newest, string, words
 
 _SIGN = re.compile(rb'[{,]\s*"schema_version"\s*:\s*"ATIF')
 
@@ -36,50 +25,37 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every trajectory in the file: one document, a list of them, or one in each line."""
     source = Source(path, strict=strict)
     found = [each for each in _trajectories(source) if isinstance(each.get("steps"), list)]
-    if not found:
-        raise source.refused("no trajectory in ATIF")
-    return [_stored(source, each, f"#{i}" if len(found) > 1 else "") for i, each in enumerate(found, 1)]
+    told = [
+        (string(each.get("session_id"), each.get("trajectory_id")), partial(_reading, source, each)) for each in found
+    ]
+    return source.sessions(told, "no trajectory in ATIF")
 
 
 FORMAT = SessionFormat("atif", _recognizes, read_all=_read_all)
 
 
 def _trajectories(source: Source) -> Iterator[dict[str, Any]]:
-    first = next(source.lines(), (1, b""))[1].strip()
-    try:
-        lined = isinstance(decode(first), dict)
-    except ValueError:
-        lined = False
-    if lined:
-        yield from (row for _, row in source.rows())
-        return
+    if source.is_lined():
+        return (row for _, row in source.rows())
     document = source.document()
-    yield from mappings(document if isinstance(document, list) else [document])
+    return mappings(document if isinstance(document, list) else [document])
 
 
-def _stored(source: Source, trajectory: dict[str, Any], suffix: str) -> Stored:
-    id = string(trajectory.get("session_id"), trajectory.get("trajectory_id")) or source.stem + suffix
-    return Stored(id, partial(_reading, source, trajectory, id, suffix))
-
-
-def _reading(source: Source, trajectory: dict[str, Any], id: str, suffix: str) -> Reading:
+def _reading(source: Source, trajectory: dict[str, Any], id: str, path: str) -> Reading:
     agent = mapping(trajectory.get("agent"))
     steps = list(mappings(trajectory["steps"]))
-    entries = [*_system(agent), *(each for step in steps for each in _entries(step))]
+    tools = system((), items(agent.get("tool_definitions")))
+    entries = [("tools", tools)] if tools else []
+    entries += [each for step in steps for each in _entries(step)]
     return Reading(
         FORMAT.name,
         id,
-        source.path + suffix,
+        path,
         unique(entries),
-        model=string(*(step.get("model_name") for step in reversed(steps)), agent.get("model_name")),
+        model=newest(steps, "model_name") or string(agent.get("model_name")),
         title=string(agent.get("name")),
         faults=tuple(source.faults),
     )
-
-
-def _system(agent: dict[str, Any]) -> list[tuple[str, Message]]:
-    tools = items(agent.get("tool_definitions"))
-    return [("tools", Message("system", (Opaque(tools),)))] if tools else []
 
 
 def _entries(step: dict[str, Any]) -> Iterator[tuple[str, Message]]:
@@ -116,5 +92,4 @@ def _call(call: dict[str, Any]) -> ToolCall | None:
 
 def usage_of(step: dict[str, Any]) -> Usage | None:
     """What a step was billed; its prompt includes what was cached."""
-    metrics = mapping(step.get("metrics"))
-    return usage(metrics.get("prompt_tokens"), metrics.get("completion_tokens"), metrics.get("cached_tokens"))
+    return usage_at(mapping(step.get("metrics")), "prompt_tokens", "completion_tokens", "cached_tokens")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from foldline._messages import Message, Opaque, Part, Text, replace
+from foldline._messages import Message, replace
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.lines import decode
-from foldline._sessions.parts import from_wire, items, mapping, mappings, string, wire_usage
+from foldline._sessions.parts import from_wire, system, wire_usage
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
+from foldline._sessions.values import items, mapping, mappings, string
 
 LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 """The keys under which files keep their list of messages."""
@@ -34,70 +34,34 @@ def _recognizes(head: bytes, path: str) -> bool:
 def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every conversation in the file."""
     source = Source(path, strict=strict)
-    found = [each for each in _conversations(source) if each[1]]
-    if not found:
-        raise source.refused("no messages of OpenAI or Anthropic")
-    return [
-        _stored(source, about, given, f"#{i}" if len(found) > 1 else "") for i, (about, given) in enumerate(found, 1)
-    ]
+    found = [(_id(about), partial(_reading, source, about, given)) for about, given in _conversations(source) if given]
+    return source.sessions(found, "no messages of OpenAI or Anthropic")
 
 
 FORMAT = SessionFormat("messages", _recognizes, read_all=_read_all)
 
-Described = tuple[dict[str, Any], list[Any]]
-"""What is said about a conversation, and its messages."""
 
-
-def _conversations(source: Source) -> Iterator[Described]:
+def _conversations(source: Source) -> Iterable[tuple[dict[str, Any], list[Any]]]:
     """What is said about each conversation, and its messages."""
-    if _is_lined(source):
-        rows = [row for _, row in source.rows()]
-        if any(_list_in(row) is not None for row in rows):
-            yield from _listed(rows)
-        else:
-            yield {}, rows
-        return
-    document = source.document()
-    if isinstance(document, dict):
-        yield from _listed([document])
-    elif any("role" in row or "call_id" in row for row in mappings(document)):
-        yield {}, items(document)
-    elif isinstance(document, list) and any(isinstance(each, list) for each in document):
-        yield from (({}, each) for each in document if isinstance(each, list))
-    else:
-        yield from _listed(list(mappings(document)))
-
-
-def _is_lined(source: Source) -> bool:
-    """Whether the file holds an object in each line."""
-    lines = (line for _, line in source.lines())
-    for line in (next(lines, b""), next(lines, b"{}")):
-        try:
-            if not isinstance(decode(line), dict):
-                return False
-        except ValueError:
-            return False
-    return True
-
-
-def _listed(rows: list[dict[str, Any]]) -> Iterator[Described]:
-    for row in rows:
-        given = _list_in(row)
-        if given is not None:
-            yield row, given
+    document = [row for _, row in source.rows()] if source.is_lined() else source.document()
+    rows = [document] if isinstance(document, dict) else list(mappings(document))
+    if described := [(row, given) for row in rows if (given := _list_in(row)) is not None]:
+        return described
+    if any("role" in row or "call_id" in row for row in rows):
+        return [({}, items(document))]
+    return [({}, each) for each in items(document) if isinstance(each, list)]
 
 
 def _list_in(row: dict[str, Any]) -> list[Any] | None:
     return next((row[key] for key in LISTS if isinstance(row.get(key), list)), None)
 
 
-def _stored(source: Source, about: dict[str, Any], given: list[Any], suffix: str) -> Stored:
+def _id(about: dict[str, Any]) -> str:
     name = about.get("task_id", about.get("id", about.get("session_id")))
-    id = str(name) if isinstance(name, str | int) else source.stem + suffix
-    return Stored(id, partial(_reading, source, about, given, id, suffix))
+    return str(name) if isinstance(name, str | int) else ""
 
 
-def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, suffix: str) -> Reading:
+def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, path: str) -> Reading:
     from foldline import _wires as wire
 
     format = wire.detect(mappings(given))
@@ -107,8 +71,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, s
         if message is None:
             source.fault(1, f"message {number} has no role that a model knows")
             continue
-        billed = wire_usage(item.get("usage")) if message.role == "assistant" else None
-        if billed is not None and billed.prompt:
+        if message.role == "assistant" and (billed := wire_usage(item.get("usage"))):
             message = replace(message, usage=billed)
         entries.append((str(number), message))
     paired = wire.with_ids([message for _, message in entries], format)
@@ -116,7 +79,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, s
     return Reading(
         FORMAT.name,
         id,
-        source.path + suffix,
+        path,
         tuple(entries),
         model=string(about.get("model"), mapping(about.get("meta")).get("model")),
         faults=tuple(source.faults),
@@ -128,10 +91,6 @@ def _head(about: dict[str, Any]) -> list[tuple[str, Message]]:
     prompt, tools = about.get("system", about.get("instructions")), about.get("tools")
     if isinstance(instruction := about.get("systemInstruction"), dict):
         prompt = instruction.get("parts")
-    parts: list[Part] = []
-    if isinstance(prompt, str) and prompt:
-        parts.append(Text(prompt))
-    parts += [Text(text) for block in mappings(prompt) if (text := string(block.get("text")))]
-    if isinstance(tools, list) and tools:
-        parts.append(Opaque(tools))
-    return [("system", Message("system", tuple(parts)))] if parts else []
+    texts = [prompt] if isinstance(prompt, str) else [part.get("text") for part in mappings(prompt)]
+    message = system(texts, tools if isinstance(tools, list) else None)
+    return [("system", message)] if message else []

@@ -10,9 +10,10 @@ from typing import Any
 from foldline._fold import Receipt
 from foldline._messages import Message, Part, Text, Usage, replace
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.parts import count, from_wire, iso, mapping, mappings, string, summary, words
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.parts import from_wire, summary
+from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, iso, mapping, mappings, newest, string, words
 
 FILE = "api_conversation_history.json"
 
@@ -54,7 +55,7 @@ def _read(path: str, *, strict: bool = False) -> Reading:
         source.path,
         tuple(live),
         _cwd(live),
-        next((name for row in reversed(rows) if (name := string(mapping(row.get("modelInfo")).get("modelId")))), ""),
+        newest([mapping(row.get("modelInfo")) for row in rows], "modelId"),
         since=summaries[-1] + 1 if summaries else 0,
         folds=tuple(folds),
         folded=tuple(folded),
@@ -126,10 +127,7 @@ def _folds(rows: list[dict[str, Any]]) -> Iterator[PastFold]:
     for index, row in enumerate(rows):
         if row.get("isSummary") is True:
             rounds += 1
-            text = words(row.get("content"))
-            yield PastFold(
-                str(index + 1), iso(row.get("ts")), "", "summarize", Receipt(0, 0, round=rounds), text, ours=False
-            )
+            yield summarized(str(index + 1), iso(row.get("ts")), 0, rounds, words(row.get("content")))
         elif row.get("isTruncationMarker") is True:
             yield PastFold(str(index + 1), iso(row.get("ts")), "", "full", Receipt(0, 0), ours=False)
 

@@ -8,31 +8,21 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
-from foldline._sessions.source import SQLITE, Source, reason
+from foldline._sessions.lines import decode
+from foldline._sessions.source import Source
 
 AS_IT_IS = "mode=ro&immutable=1"
 BESIDE_ITS_OWNER = "mode=ro"
 
 
-def tables(head: bytes, path: str) -> frozenset[str]:
-    """The names of the tables in a file that starts so; none where it is no database."""
-    if not head.startswith(SQLITE):
-        return frozenset()
+def tables(path: str) -> frozenset[str]:
+    """The names of the tables in a database; none where they cannot be read."""
     for opening in _openings(path):
         try:
             return frozenset(str(name) for (name,) in _query(path, opening, "select name from sqlite_master", ()))
         except sqlite3.Error:
             continue
     return frozenset()
-
-
-def is_database(source: Source) -> bool:
-    """Whether the file is a database at all."""
-    try:
-        with open(source.path, "rb") as file:
-            return file.read(len(SQLITE)) == SQLITE
-    except (OSError, ValueError) as error:
-        raise source.refused(f"cannot be read: {reason(error)}") from error
 
 
 def query(source: Source, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -44,6 +34,16 @@ def query(source: Source, sql: str, *values: object) -> list[tuple[Any, ...]]:
         except (sqlite3.Error, OverflowError, ValueError) as error:
             problem = error
     raise source.refused(f"not a readable database: {problem}") from problem
+
+
+def object_in(column: object) -> dict[str, Any] | None:
+    """The JSON object in a column, or None where there is none."""
+    data = column.encode("utf-8", "replace") if isinstance(column, str) else column
+    try:
+        value = decode(data) if isinstance(data, bytes) else None
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _openings(path: str) -> tuple[str, ...]:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from foldline._errors import SessionError
 from foldline._messages import Value
-from foldline._sessions.registry import format_named, sessions_in
+from foldline._sessions.registry import format_named, sessions_in, stores
 from foldline._sessions.source import parted
-from foldline._sessions.stores import stores
 
 HEAD = 64 * 1024
 """Bytes at the start of a session file in which its id and its working directory are looked for."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from foldline._messages import Message
+from foldline._sessions.source import BOM
 
 TAIL = 4_096
 """Bytes before the place that was read up to, by which a file that grew is told from one that was written anew."""
@@ -31,22 +32,35 @@ class IndexedSession(NamedTuple):
     messages: Iterable[Said]
 
 
-class Follower(Protocol):
-    """A file that is read on; `mark` is how far that is once the messages were read, `continues` whether it goes on."""
+class Follower:
+    """A file of one message a line, read from where the last reading stopped: `said` tells the one in a line, or None.
 
-    @property
-    def mark(self) -> Mark:
-        """How far the file is read."""
+    `mark` is how far that is once the messages were read, and `continues` whether what was read before still stands, so
+    that only what came since is read.
+    """
 
-    @property
-    def continues(self) -> bool:
-        """Whether what was read before still stands, so that only what came since is read."""
+    def __init__(self, path: str, mark: Mark, about: IndexedSession, said: Callable[[bytes], Said | None]) -> None:
+        self.mark = mark if mark.read and _ends_at(path, mark.read) == mark.tail else Mark()
+        self.continues = bool(self.mark.read)
+        self._path, self._about, self._said = path, about, said
 
     def conversation(self, agent: str) -> IndexedSession:
         """The session, its messages read while they are asked for."""
+        return self._about._replace(agent=agent or self._about.agent, messages=self._messages())
+
+    def _messages(self) -> Iterator[Said]:
+        read = self.mark.read
+        with open(self._path, "rb") as file:
+            file.seek(read)
+            for line in file:
+                if line.endswith(b"\n"):
+                    read += len(line)
+                if (said := self._said(line.removeprefix(BOM))) is not None:
+                    yield said
+        self.mark = Mark(read, _ends_at(self._path, read))
 
 
-def ends_at(path: str, place: int) -> bytes:
+def _ends_at(path: str, place: int) -> bytes:
     """What tells whether a file up to a place is still the file that was read."""
     start = max(0, place - TAIL)
     with open(path, "rb") as file:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from foldline._messages import Usage
@@ -67,16 +68,16 @@ class StoreFolder(NamedTuple):
     pattern: str
 
 
-def _nowhere(environment: Mapping[str, str]) -> Iterable[StoreFolder]:
-    return ()
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function of this room by its module and its name, which is loaded when it is first called.
 
+    Whoever looks for a file's format asks all of them, and needs the reader of one.
+    """
 
-def _nobody(path: str) -> Iterable[int]:
-    return ()
+    def call(*given: Any, **named: Any) -> Any:
+        return getattr(import_module(f"foldline._sessions.{module}"), name)(*given, **named)
 
-
-def _no_other_place(path: str) -> bool:
-    return False
+    return call
 
 
 def folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
@@ -105,7 +106,7 @@ class SessionFormat(NamedTuple):
     open: Open | None = None
     """Given where sessions are folded in place; else they are read only."""
 
-    stores: Callable[[Mapping[str, str]], Iterable[StoreFolder]] = _nowhere
+    stores: Callable[[Mapping[str, str]], Iterable[StoreFolder]] = lambda environment: ()
     """Where the agent keeps its sessions, by the environment."""
 
     overhead: int = 0
@@ -113,11 +114,11 @@ class SessionFormat(NamedTuple):
 
     tail: Callable[[], Tail] | None = None
 
-    busy: Callable[[str], Iterable[int]] = _nobody
+    busy: Callable[[str], Iterable[int]] = lambda path: ()
     """The processes at work on a session that do not hold its file open."""
 
     follow: Callable[[str, Mark], Follower | None] | None = None
     """Reads on where an earlier reading stopped; None for a file that has to be read whole."""
 
-    elsewhere: Callable[[str], bool] = _no_other_place
+    elsewhere: Callable[[str], bool] = lambda path: False
     """Whether a part of the session stands outside of the file, so that the file does not tell when it changed."""

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldline._fold import Receipt
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
 from foldline._sessions.format import SessionFormat, StoreFolder, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
-from foldline._sessions.lines import decode
-from foldline._sessions.parts import count, mapping, mappings, string, summary, unique, usage
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.parts import summary, unique, usage
+from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, mapping, mappings, string
 
 _SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
@@ -59,12 +58,7 @@ FORMAT = SessionFormat("gemini-cli", _recognizes, _read, stores=_stores, overhea
 
 def _rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a log; a document, which is one object over many lines, is one row."""
-    first = next(source.lines(), (1, b""))[1].strip()
-    try:
-        whole = not isinstance(decode(first), dict)
-    except ValueError:
-        whole = len(first) < 3 or not first.endswith(b"}")
-    if not whole:
+    if source.is_lined():
         yield from source.rows()
         return
     document = source.document()
@@ -134,9 +128,8 @@ class Chat:
                 self._fold(message, text, before)
 
     def _fold(self, message: dict[str, Any], text: str, before: int) -> None:
-        receipt = Receipt(before, 0, round=len(self.folds) + 1)
-        id, timestamp = string(message.get("id")), string(message.get("timestamp"))
-        self.folds.append(PastFold(id, timestamp, "", "summarize", receipt, text, ours=False))
+        id, when = string(message.get("id")), string(message.get("timestamp"))
+        self.folds.append(summarized(id, when, before, len(self.folds) + 1, text))
         self.stale = {string(each.get("id")) for each in self.messages}
 
 

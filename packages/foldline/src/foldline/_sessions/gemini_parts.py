@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from foldline._messages import Media, Opaque, Part, Text, ToolCall, ToolResult
-from foldline._sessions.parts import as_json, items, mapping, mappings, result, string, words
+from foldline._messages import Opaque, Part, Text, ToolCall, ToolResult
+from foldline._sessions.parts import media, result
+from foldline._sessions.values import as_json, items, mapping, mappings, string, words
 
 SNAPSHOT = "<state_snapshot>"
 """How a summary begins that Gemini CLI or Qwen Code made."""
@@ -22,9 +23,9 @@ def content(value: object) -> tuple[Part, ...]:
 
 def plain(value: object) -> str:
     """The words of a content alone."""
-    return (
-        value if isinstance(value, str) else words([p for p in items(value) if mapping(p).get("thought") is not True])
-    )
+    if isinstance(value, str):
+        return value
+    return words([part for part in items(value) if mapping(part).get("thought") is not True])
 
 
 def _part(part: Any) -> Part | None:
@@ -39,8 +40,7 @@ def _part(part: Any) -> Part | None:
     if isinstance(response := part.get("functionResponse"), dict):
         return tool_result(response)
     if isinstance(data := part.get("inlineData"), dict):
-        kind = string(data.get("mimeType")).partition("/")[0]
-        return Media("image" if kind == "image" else "audio" if kind == "audio" else "document", part)
+        return media(string(data.get("mimeType")), part)
     return Opaque(part) if part.keys() - {"thoughtSignature"} else None
 
 

@@ -6,10 +6,13 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
+
+from foldline._errors import SessionError
 
 CHUNK = 256 * 1024
 """Bytes per read: 256 KB was fastest of 64 KB to 4 MB on a 2 GB file."""
@@ -81,6 +84,14 @@ def decode(data: bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
+def encoded(record: object) -> bytes:
+    """A record as one line, newline included; lone surrogates are escaped as JavaScript writes them."""
+    try:
+        return msgspec.json.encode(record) + b"\n"
+    except (UnicodeEncodeError, OverflowError, TypeError):
+        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
 def _head(data: bytes) -> Head | None:
     try:
         return _decode_head(data)
@@ -101,6 +112,21 @@ def _salvaged(data: bytes) -> Head:
     """The id and the parent that a damaged line still shows near its start, so that its children are not cut off."""
     found = {key.decode(): value.decode("utf-8", "replace") for key, value in _SALVAGE.findall(data[:1_000])[:2]}
     return Head("", found.get("id") or None, found.get("parentId") or None)
+
+
+@contextmanager
+def opened(path: str) -> Iterator[int]:
+    """The descriptor of a session file; raises `SessionError` where it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise SessionError(f"cannot be read: {error.strerror}", path=path) from error
+    try:
+        yield fd
+    except IsADirectoryError as error:
+        raise SessionError("a directory is no session", path=path) from error
+    finally:
+        os.close(fd)
 
 
 def lines_from_end(fd: int, end: int, chunk_size: int = CHUNK) -> Iterator[Line]:

@@ -11,9 +11,11 @@ import msgspec
 
 from foldline._fold import Receipt
 from foldline._messages import Message, Summary, Text, replace, speaker_named
-from foldline._sessions.parts import count, mapping, string
+from foldline._sessions.ancestry import ancestry
+from foldline._sessions.lines import decode
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, mapping, string
 
 SIGN = b'"foldline":'
 """What a line with a note holds."""
@@ -54,19 +56,13 @@ class Notes:
         """What the newest fold or undoing knew of the counting."""
         return next((meter for note in reversed(self._notes) if (meter := mapping(note.data.get("meter")))), {})
 
-    def lineage(self, id: str) -> set[str]:
-        """An entry's id, and those of all that it stands for."""
-        ids = {id}
-        while (older := self._origin.get(id)) and older not in ids:
-            ids.add(id := older)
-        return ids
+    def lineage(self, id: str) -> list[str]:
+        """An entry's id and those of all that it stands for, the newest first."""
+        return list(ancestry(id, lambda newer: self._origin.get(newer) or None))
 
     def root(self, id: str) -> str:
         """The id under which an entry was first written."""
-        seen = {id}
-        while (older := self._origin.get(id)) and older not in seen:
-            seen.add(id := older)
-        return id
+        return self.lineage(id)[-1]
 
     def is_summary(self, id: str) -> bool:
         """Whether foldline wrote the entry as a summary."""
@@ -120,12 +116,7 @@ class Notes:
         """Whose the texts of an entry are, where a note says it, of itself or of the one that it is a copy of."""
         if not self._speakers:
             return None
-        older: str | None = id
-        seen: set[str] = set()
-        while older and older not in seen and older not in self._speakers:
-            seen.add(older)
-            older = self._origin.get(older)
-        return self._speakers.get(older or "")
+        return next((self._speakers[each] for each in self.lineage(id) if each in self._speakers), None)
 
     def _past(self, note: Note, said: Mapping[str, str]) -> PastFold:
         receipt = Receipt(0, 0)
@@ -151,7 +142,10 @@ def _notes(source: Source, entry_id: Callable[[int, str], str]) -> Iterator[Note
     for line, data in source.lines():
         if SIGN not in data:
             continue
-        row = _decoded(data)
+        try:
+            row = mapping(decode(data))
+        except ValueError:
+            continue
         note = mapping(row.get("foldline"))
         if count(note.get("rows")):
             origin = {entry_id(line, key): old or None for key, old in mapping(note.get("of")).items() if _is_id(old)}
@@ -160,13 +154,6 @@ def _notes(source: Source, entry_id: Callable[[int, str], str]) -> Iterator[Note
             whose = mapping(note.get("speakers")).items()
             speakers = {entry_id(line, key): by for key, by in whose if isinstance(by, list)}
             yield Note(line, string(row.get("timestamp")), note, origin, summaries, speakers)
-
-
-def _decoded(line: bytes) -> dict[str, Any]:
-    try:
-        return mapping(msgspec.json.decode(line))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
 
 
 def _is_id(value: object) -> bool:

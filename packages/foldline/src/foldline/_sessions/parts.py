@@ -1,39 +1,13 @@
-"""Messages made of what session files say, whatever types they say it in."""
+"""Messages made of what session files say."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from foldline._errors import WireError
-from foldline._messages import LARGEST_BILL, Media, Message, Opaque, Speaker, Summary, Text, ToolResult, Usage, replace
-
-
-def mapping(value: object) -> dict[str, Any]:
-    """The value where it is a mapping, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def items(value: object) -> list[Any]:
-    """The value where it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def mappings(value: object) -> Iterator[dict[str, Any]]:
-    """The mappings in the value where it is a list."""
-    return (item for item in items(value) if isinstance(item, dict))
-
-
-def string(*values: object) -> str:
-    """The first of the values that is a text with something in it, else the empty one."""
-    return next((v for v in values if isinstance(v, str) and v), "")
-
-
-def count(value: object) -> int:
-    """The value where it is a possible number of tokens, else 0."""
-    return value if type(value) is int and 0 < value <= LARGEST_BILL else 0
+from foldline._messages import Media, Message, Opaque, Speaker, Summary, Text, ToolResult, Usage, replace
+from foldline._sessions.values import count, string
 
 
 def usage(prompt: object, output: object, cached: object = 0, written: object = 0) -> Usage | None:
@@ -45,21 +19,9 @@ def usage(prompt: object, output: object, cached: object = 0, written: object = 
     return billed if billed.prompt else None
 
 
-def iso(milliseconds: object) -> str:
-    """A time as text, or an empty one where the value is no time."""
-    if not isinstance(milliseconds, int | float) or not 0 < milliseconds < 4e12:
-        return ""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def as_json(value: object) -> str:
-    """Arguments as their JSON text; a text stands for itself."""
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return "{}"
+def usage_at(bill: Mapping[str, Any], *keys: str) -> Usage | None:
+    """The same of a bill, by its keys for the prompt, the output, what was cached and what was written to the cache."""
+    return usage(*(bill.get(key) for key in keys))
 
 
 def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
@@ -72,27 +34,29 @@ def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
         return None
 
 
-def wire_usage(billed: object) -> Usage | None:
-    """What a provider's own bill says, or None where it is none."""
+def wire_usage(bill: object) -> Usage | None:
+    """What a provider's own bill says, or None where no prompt was billed."""
     from foldline._wires import read_usage
 
-    return read_usage(billed)
-
-
-def words(value: object) -> str:
-    """The text in a content: a string, text parts, or a mapping with a text in it."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "\n".join(filter(None, map(words, value)))
-    if isinstance(value, dict):
-        return string(value.get("text"), value.get("content"), value.get("output"))
-    return ""
+    billed = read_usage(bill)
+    return billed if billed is not None and billed.prompt else None
 
 
 def texts(values: Iterable[object]) -> tuple[Text, ...]:
     """A part for each of the values that is a text with something in it."""
     return tuple(Text(value) for value in values if isinstance(value, str) and value)
+
+
+def system(prompt: Iterable[object], tools: object = None) -> Message | None:
+    """The system message of a prompt's texts and of the tools beside it, or None where there is neither."""
+    parts = (*texts(prompt), *([Opaque(tools)] if tools else ()))
+    return Message("system", parts) if parts else None
+
+
+def media(mime: str, source: dict[str, Any]) -> Media:
+    """A part that holds a file of a type."""
+    kind = mime.partition("/")[0]
+    return Media("image" if kind == "image" else "audio" if kind == "audio" else "document", source)
 
 
 def spoken_by(message: Message, by: Speaker) -> Message:

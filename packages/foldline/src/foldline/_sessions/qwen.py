@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from foldline._fold import Receipt
-from foldline._messages import Message, replace
-from foldline._sessions.ancestry import ancestry, parent_place
+from foldline._messages import Message
+from foldline._sessions.ancestry import named_ancestry
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
-from foldline._sessions.parts import count, mapping, mappings, spoken_by, string, summary, unique, wire_usage
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.parts import spoken_by, summary, unique, wire_usage
+from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, mapping, mappings, newest, string
 
 _TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
 _OWN = re.compile(
@@ -54,14 +54,11 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     told = [row for _, row in rows]
     return Reading(
         FORMAT.name,
-        next((id for row in reversed(told) if (id := string(row.get("sessionId")))), source.stem),
+        newest(told, "sessionId") or source.stem,
         source.path,
         unique(entries),
-        next((cwd for row in reversed(told) if (cwd := string(row.get("cwd")))), ""),
-        next(
-            (model for row in reversed(told) if row.get("type") == "assistant" and (model := string(row.get("model")))),
-            "",
-        ),
+        newest(told, "cwd"),
+        newest([row for row in told if row.get("type") == "assistant"], "model"),
         since=since,
         folds=tuple(folds),
         folded=tuple(entry for row in told if (entry := _entry(row)) and entry[0] not in live),
@@ -74,7 +71,7 @@ class _Message(Struct):
     parts: Raw = Raw()
 
 
-class _Tailing(Struct):
+class _Last(Struct):
     uuid: str | None = None
     parentUuid: str | None = None  # noqa: N815
     subtype: str | None = None
@@ -84,22 +81,14 @@ class _Tailing(Struct):
     contextWindowSize: int | None = None  # noqa: N815
 
 
-_decoded = msgspec.json.Decoder(_Tailing).decode
+_decoded = msgspec.json.Decoder(_Last).decode
 
 
-def _tell(line: bytes) -> Row | None:
+def _tell(line: bytes) -> Row:
     row = _decoded(line)
-    anew = row.subtype == "chat_compression"
     content = memoryview(row.message.parts) if row.message else b""
-    return Row(
-        row.uuid,
-        row.parentUuid,
-        wire_usage(row.usageMetadata),
-        row.model or "",
-        content,
-        anew,
-        count(row.contextWindowSize),
-    )
+    anew, window = row.subtype == "chat_compression", count(row.contextWindowSize)
+    return Row(row.uuid, row.parentUuid, wire_usage(row.usageMetadata), row.model or "", content, anew, window)
 
 
 def _tail() -> Tail:
@@ -114,15 +103,14 @@ FORMAT = SessionFormat("qwen-code", _recognizes, _read, stores=_stores, overhead
 
 
 def _path(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
-    """The rows from the first to the newest one, by their parents; a parent that is missing is the row before."""
-    by_uuid = {row["uuid"]: i for i, (_, row) in enumerate(rows)}
+    """The rows from the first to the newest one, by their parents."""
+    places = {row["uuid"]: i for i, (_, row) in enumerate(rows)}
 
-    def parent(at: int) -> int | None:
-        line, row = rows[at]
-        name = string(row.get("parentUuid"))
-        return parent_place(at, name, by_uuid, lambda: source.fault(line, f"its parent {name} is not in the file"))
+    def missing(at: int, name: str) -> None:
+        source.fault(rows[at][0], f"its parent {name} is not in the file")
 
-    return [rows[at] for at in ancestry(len(rows) - 1, parent)][::-1]
+    way = named_ancestry(len(rows) - 1, lambda at: string(rows[at][1].get("parentUuid")), places, missing)
+    return [rows[at] for at in way][::-1]
 
 
 def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
@@ -136,8 +124,7 @@ def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
     if kind != "assistant":
         user = row.get("provenance", "real_user") == "real_user"
         return row["uuid"], Message("user", parts) if user else spoken_by(Message("user", parts), "harness")
-    billed = wire_usage(mapping(row.get("usageMetadata")))
-    return row["uuid"], Message("assistant", parts, billed if billed is not None and billed.prompt else None)
+    return row["uuid"], Message("assistant", parts, wire_usage(row.get("usageMetadata")))
 
 
 def _compressed(row: dict[str, Any]) -> list[Any] | None:
@@ -149,14 +136,11 @@ def _compressed(row: dict[str, Any]) -> list[Any] | None:
 def _replaced(row: dict[str, Any], rounds: int) -> list[tuple[str, Message]]:
     made: list[tuple[str, Message]] = []
     for index, each in enumerate(mappings(_compressed(row)), 1):
-        text = plain(each.get("parts"))
-        parts = content(each.get("parts"))
-        if text.lstrip().startswith(SNAPSHOT) and each.get("role") == "user":
-            made.append((f"{row['uuid']}:{index}", summary(text, rounds)))
-        elif parts:
-            made.append(
-                (f"{row['uuid']}:{index}", Message("assistant" if each.get("role") == "model" else "user", parts))
-            )
+        id, role, text = f"{row['uuid']}:{index}", each.get("role"), plain(each.get("parts"))
+        if text.lstrip().startswith(SNAPSHOT) and role == "user":
+            made.append((id, summary(text, rounds)))
+        elif parts := content(each.get("parts")):
+            made.append((id, Message("assistant" if role == "model" else "user", parts)))
     return made
 
 
@@ -167,11 +151,10 @@ def _folds(rows: Sequence[Numbered], path: set[str]) -> list[PastFold]:
         if history is None:
             continue
         info = mapping(mapping(row.get("systemPayload")).get("info"))
-        receipt = Receipt(count(info.get("originalTokenCount")), count(info.get("newTokenCount")), round=len(folds) + 1)
+        before, after = count(info.get("originalTokenCount")), count(info.get("newTokenCount"))
         text = next((t for each in mappings(history) if SNAPSHOT in (t := plain(each.get("parts")))), "")
-        reason = string(info.get("triggerReason"))
-        fold = PastFold(
-            row["uuid"], string(row.get("timestamp")), _TRIGGERS.get(reason, reason), "summarize", receipt, text
-        )
-        folds.append(replace(fold, undone=row["uuid"] not in path, ours=False))
+        reason, undone = string(info.get("triggerReason")), row["uuid"] not in path
+        trigger, when = _TRIGGERS.get(reason, reason), string(row.get("timestamp"))
+        told = summarized(row["uuid"], when, before, len(folds) + 1, text, trigger=trigger, after=after, undone=undone)
+        folds.append(told)
     return folds

@@ -32,6 +32,21 @@ class PastFold(Value, frozen=True):
     ours: bool = True
 
 
+def summarized(
+    id: str,
+    timestamp: str,
+    before: int,
+    round: int,
+    text: str,
+    *,
+    trigger: str = "",
+    after: int = 0,
+    undone: bool = False,
+) -> PastFold:
+    """A fold with a summary that the agent itself made, the how manieth of its file; `before` and `after` in tokens."""
+    return PastFold(id, timestamp, trigger, "summarize", Receipt(before, after, round=round), text, undone, ours=False)
+
+
 class Reading(Value, frozen=True):
     """What a reader found in a session file.
 

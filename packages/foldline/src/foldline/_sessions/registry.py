@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from foldline._errors import SessionError
 from foldline._offered import offered
@@ -23,7 +24,7 @@ OURS = (
 )  # fmt: skip
 """Our modules, in the order in which they are asked; each declares its `FORMAT`."""
 
-LOOSE = ("pi.headless", "chat_arrays")
+LOOSE = ("pi:HEADLESS", "chat_arrays")
 """Those asked behind everybody else, since what they know a file by stands in files of others, too."""
 
 HEAD = 64 * 1024
@@ -51,6 +52,11 @@ def format_named(name: str, path: str = "") -> SessionFormat:
     raise SessionError(f"no such format: {name!r}; there are {', '.join(names())}", path=path)
 
 
+def stores(environment: Mapping[str, str] = os.environ) -> list[tuple[str, Path, str]]:
+    """Where agents keep their sessions: the agent's name, a folder, and the pattern of the files below it."""
+    return [(known.name, *store) for known in formats() for store in known.stores(environment)]
+
+
 def format_of(path: str) -> SessionFormat | None:
     """The format that a file's content is of, or None where it is none that is known."""
     head = head_of(path)
@@ -62,6 +68,8 @@ def head_of(path: str) -> bytes:
     try:
         if os.path.isdir(path):
             return b""
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise SessionError("a pipe or a device, which is no session", path=path)
         with open(path, "rb") as file:
             return file.read(HEAD).removeprefix(BOM)
     except (OSError, ValueError) as error:
@@ -85,7 +93,8 @@ def _in_order() -> Iterator[SessionFormat]:
 
 
 def _ours(module: str) -> SessionFormat:
-    declared: SessionFormat = import_module(f"foldline._sessions.{module}").FORMAT
+    place, _, name = module.partition(":")
+    declared: SessionFormat = getattr(import_module(f"foldline._sessions.{place}"), name or "FORMAT")
     return declared
 
 
@@ -94,7 +103,7 @@ def _theirs() -> tuple[SessionFormat, ...]:
     """The formats of installed packages; one by a name that is taken is left out with a warning."""
     taken = {_ours(module).name for module in (*OURS, *LOOSE)}
     found: dict[str, SessionFormat] = {}
-    for declared in offered(GROUP, SessionFormat):
+    for declared in offered(GROUP, SessionFormat).values():
         if declared.name in taken or declared.name in found:
             warnings.warn(f"a session format is left out: the name {declared.name!r} is taken", stacklevel=2)
         else:

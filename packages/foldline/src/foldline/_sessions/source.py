@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from foldline._errors import SessionError
 from foldline._sessions.lines import decode
-from foldline._sessions.reading import Fault
+from foldline._sessions.reading import Fault, Reading, Stored
 
 BOM = b"\xef\xbb\xbf"
 
@@ -17,6 +18,9 @@ SQLITE = b"SQLite format 3\0"
 
 LARGEST = 1 << 30
 """Bytes of the largest document that is read whole; rows have no such limit."""
+
+
+Told = tuple[str, Callable[[str, str], Reading]]
 
 
 class Source:
@@ -66,13 +70,18 @@ class Source:
             else:
                 self.fault(number, "not an object")
 
+    def is_lined(self) -> bool:
+        """Whether the file holds an object in each line, as its first one shows."""
+        first = next((line for _, line in self.lines()), b"").strip()
+        return len(first) > 2 and first.startswith(b"{") and first.endswith(b"}")
+
+    def is_database(self) -> bool:
+        """Whether the file is a database of SQLite."""
+        return self._start(len(SQLITE)) == SQLITE
+
     def data(self) -> bytes:
         """The whole file."""
-        try:
-            with open(self.path, "rb") as file:
-                data = file.read(LARGEST + 1)
-        except (OSError, ValueError) as error:
-            raise self.refused(f"cannot be read: {reason(error)}") from error
+        data = self._start(LARGEST + 1)
         if len(data) > LARGEST:
             raise self.refused("too large to be read whole")
         return data.removeprefix(BOM)
@@ -90,6 +99,35 @@ class Source:
             return self.document()
         except SessionError:
             return None
+
+    def sessions(self, found: Sequence[Told], none: str) -> list[Stored]:
+        """The sessions told in the file: each with its id, which may be empty, and what reads it by its id and its path.
+
+        Of several each has its number behind a `#`. Without any the file is refused, as the one that `none` says it is.
+        """
+        if not found:
+            raise self.refused(none)
+        stored: list[Stored] = []
+        for number, (id, read) in enumerate(found, 1):
+            suffix = f"#{number}" if len(found) > 1 else ""
+            name = id or self.stem + suffix
+            stored.append(Stored(name, partial(read, name, self.path + suffix)))
+        return stored
+
+    def _start(self, size: int) -> bytes:
+        """The first bytes of the file, at most so many."""
+        try:
+            with open(self.path, "rb") as file:
+                return file.read(size)
+        except (OSError, ValueError) as error:
+            raise self.refused(f"cannot be read: {reason(error)}") from error
+
+
+def documents(folder: str) -> Iterator[tuple[str, Any]]:
+    """The JSON documents in a folder by their names, each its value or None; raises `OSError` where there is no folder."""
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            yield name, Source(os.path.join(folder, name)).optional()
 
 
 def parted(path: str | os.PathLike[str]) -> tuple[str, str]:

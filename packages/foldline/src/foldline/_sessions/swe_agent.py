@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from foldline._messages import Message, Text, replace
 from foldline._sessions.format import SessionFormat
-from foldline._sessions.parts import from_wire, items, mapping, mappings, spoken_by, string, wire_usage
+from foldline._sessions.parts import from_wire, spoken_by, wire_usage
 from foldline._sessions.reading import Reading
 from foldline._sessions.source import Source
+from foldline._sessions.values import items, mapping, mappings, string
 
 NAME = "swe-agent"
 MINI = "mini-swe-agent"
@@ -23,6 +24,9 @@ _STEP = re.compile(rb'[{,]\s*"(?:action|observation|thought)"\s*:')
 _OWN = frozenset(
     ("role", "content", "tool_calls", "tool_call_id", "name", "reasoning_content", "reasoning", "thinking_blocks")
 )
+
+
+Entries = Iterator[tuple[str, Message]]
 
 
 def _recognizes(head: bytes, path: str) -> bool:
@@ -40,11 +44,11 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     info = mapping(document.get("info"))
     mini = isinstance(document.get("messages"), list)
     if mini:
-        given = _mini(items(document["messages"]), source)
+        given = _messages(document["messages"], _sent_by_mini, source)
     elif isinstance(document.get("history"), list):
-        given = _history(items(document["history"]), source)
+        given = _messages(document["history"], _sent, source)
     elif isinstance(document.get("trajectory"), list):
-        given = _steps(items(document["trajectory"]))
+        given = _steps(document["trajectory"])
     else:
         raise source.refused("a trajectory without messages")
     config = mapping(info.get("config"))
@@ -62,48 +66,45 @@ def _read(path: str, *, strict: bool = False) -> Reading:
 FORMAT = SessionFormat(NAME, _recognizes, _read)
 
 
-def _mini(messages: list[Any], source: Source) -> Iterator[tuple[str, Message]]:
-    """What mini-swe-agent sends is each message without its `extra`; its last one says how the run ended.
+def _messages(history: list[Any], sent: Callable[[dict[str, Any]], dict[str, Any]], source: Source) -> Entries:
+    """The messages of what is `sent` of each item; the last one of mini-swe-agent says how the run ended.
 
     The user's first message is the task; behind the first reply only the shell answers.
     """
     acted = False
-    for index, item in enumerate(messages, 1):
-        if mapping(item).get("role") == "exit":
+    for index, item in enumerate(map(mapping, history), 1):
+        if item.get("role") == "exit":
             continue
-        bare = {key: value for key, value in mapping(item).items() if key != "extra"}
-        message = from_wire(bare, "openai-chat")
+        message = from_wire(sent(item), "openai-chat")
         if message is None:
             source.fault(1, f"message {index} has no role that a model knows")
-            continue
-        billed = wire_usage(mapping(mapping(mapping(item).get("extra")).get("response")).get("usage"))
-        if message.role == "assistant" and billed is not None and billed.prompt:
-            message = replace(message, usage=billed)
-        acted = acted or message.role == "assistant"
-        yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
-
-
-def _history(history: list[Any], source: Source) -> Iterator[tuple[str, Message]]:
-    """What SWE-agent sends is the words, the calls and the ids of what a result answers."""
-    acted = False
-    for index, item in enumerate(history, 1):
-        bare = {key: value for key, value in mapping(item).items() if key in _OWN}
-        ids = items(mapping(item).get("tool_call_ids"))
-        if bare.get("role") == "tool" and ids and "tool_call_id" not in bare:
-            bare["tool_call_id"] = ids[0]
-        if not bare.get("tool_calls"):
-            bare.pop("tool_calls", None)
-        message = from_wire(bare, "openai-chat")
-        if message is None:
-            source.fault(1, f"message {index} has no role that a model knows")
-        elif mapping(item).get("is_demo") is True or mapping(item).get("message_type") == "demonstration":
+        elif item.get("is_demo") is True or item.get("message_type") == "demonstration":
             yield str(index), spoken_by(message, "harness")
+        elif message.role == "assistant":
+            acted = True
+            billed = wire_usage(mapping(mapping(item.get("extra")).get("response")).get("usage"))
+            yield str(index), replace(message, usage=billed) if billed else message
         else:
-            acted = acted or message.role == "assistant"
             yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
 
 
-def _steps(steps: list[Any]) -> Iterator[tuple[str, Message]]:
+def _sent_by_mini(item: dict[str, Any]) -> dict[str, Any]:
+    """What mini-swe-agent sends is each message without its `extra`."""
+    return {key: value for key, value in item.items() if key != "extra"}
+
+
+def _sent(item: dict[str, Any]) -> dict[str, Any]:
+    """What SWE-agent sends is the words, the calls and the ids of what a result answers."""
+    bare = {key: value for key, value in item.items() if key in _OWN}
+    ids = items(item.get("tool_call_ids"))
+    if bare.get("role") == "tool" and ids and "tool_call_id" not in bare:
+        bare["tool_call_id"] = ids[0]
+    if not bare.get("tool_calls"):
+        bare.pop("tool_calls", None)
+    return bare
+
+
+def _steps(steps: list[Any]) -> Entries:
     """A trajectory without its history: what was answered, and what came of it."""
     for index, step in enumerate(mappings(steps), 1):
         if said := string(step.get("response"), step.get("thought"), step.get("action")):

@@ -66,34 +66,30 @@ class Transcript:
 
     def check_writable(self) -> None:
         """Refused: this agent's sessions are read only."""
-        raise self._read_only()
-
-    def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
-        """Refused: this agent's sessions are read only."""
-        raise self._read_only()
-
-    def undo(self) -> str | None:
-        """Refused: this agent's sessions are read only."""
-        raise self._read_only()
-
-    def points(self) -> list[Point]:
-        """Refused: there is nothing to branch off."""
-        raise self._without_branches()
-
-    def branch(self, at: str) -> Branch:
-        """Refused: only logs of pi and OpenClaw are branched."""
-        raise self._without_branches()
-
-    def _read_only(self) -> SessionError:
         way_out = (
             "`foldline compact --to FORMAT` writes it folded as a new file; its agent's own command folds it in place"
         )
-        return SessionError(
-            f"sessions of {self.agent} are read, not written; nothing was changed: {way_out}", path=self.path
-        )
+        raise self._refused(f"are read, not written; nothing was changed: {way_out}")
 
-    def _without_branches(self) -> SessionError:
-        return SessionError(f"sessions of {self.agent} cannot be branched; hand it off instead", path=self.path)
+    def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
+        """Refused: this agent's sessions are read only."""
+        self.check_writable()
+
+    def undo(self) -> str | None:
+        """Refused: this agent's sessions are read only."""
+        self.check_writable()
+        return None
+
+    def points(self) -> list[Point]:
+        """Refused: there is nothing to branch off."""
+        raise self._refused("cannot be branched; hand it off instead")
+
+    def branch(self, at: str) -> Branch:
+        """Refused: only logs of pi and OpenClaw are branched."""
+        raise self._refused("cannot be branched; hand it off instead")
+
+    def _refused(self, what: str) -> SessionError:
+        return SessionError(f"sessions of {self.agent} {what}", path=self.path)
 
 
 def _without_summary(message: Message) -> Message:

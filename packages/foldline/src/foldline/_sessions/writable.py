@@ -8,19 +8,19 @@ of each such group: what was done, and which entry each new one stands for.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple, Protocol
-
-import msgspec
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
-from foldline._messages import Message
-from foldline._sessions.notes import Notes
-from foldline._sessions.reading import Reading
+from foldline._messages import Message, Summary
+from foldline._sessions.format import Read
+from foldline._sessions.lines import encoded
+from foldline._sessions.notes import Notes, speakers_note, summary_note
 from foldline._sessions.transcript import Transcript
-from foldline._sessions.writing import append, encoded, refuse_native
+from foldline._sessions.writing import append, fold_note
 from foldline._tokens.meter import Meter
 from foldline._view import Entry, View
 
@@ -55,24 +55,76 @@ class Records(Protocol):
         """The records that make the pieces the live context; the first one carries the note."""
 
 
-class Owner(Protocol):
-    """An agent whose sessions are folded in place: its reader, and its records."""
+class Owner(NamedTuple):
+    """An agent whose sessions are folded in place."""
 
-    def read(self, path: str, *, strict: bool = False) -> Reading:
-        """The session in the file."""
+    read: Read
 
-    def records(self, path: str, ids: Collection[str]) -> Records:
-        """The records of the session, for the entries that were read of it."""
+    records: Callable[[str, Collection[str]], Records]
+    """The records of the session in a file, for the entries of those ids that were read of it."""
 
-    def entry_id(self, line: int, key: str) -> str:
-        """The id that the reader gives to what a note on a line calls `key`."""
+    entry_id: Callable[[int, str], str]
+    """The id that the reader gives to what a note on a line calls by a key."""
+
+    overhead: int = 0
+
+    def open(self, path: str, *, strict: bool = False) -> WritableTranscript:
+        """The session in a file; raises `SessionError` where there is none."""
+        return WritableTranscript(self, path, strict=strict)
+
+
+class Group:
+    """A context while it is written in its owner's records, which are known by keys; and what its note says of them."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.origin: dict[str, str | None] = {}
+        self.summaries: dict[str, dict[str, Any]] = {}
+        self.speakers: dict[str, list[str]] = {}
+
+    def append(self, record: Mapping[str, Any]) -> str:
+        """Adds a record of what the model sees, and answers its key."""
+        raise NotImplementedError
+
+    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+        """The words of a summary, its owner's as they are and ours as the owner would put them, and the record of them."""
+        raise NotImplementedError
+
+    def copies(self, piece: WrittenEntry) -> Iterable[Mapping[str, Any]]:
+        """The owner's own records of a piece, once more."""
+        return piece.raw
+
+    def said(self, piece: WrittenEntry) -> Iterable[Mapping[str, Any]]:
+        """Records of a piece that the file does not hold as it stands."""
+        raise NotImplementedError
+
+    def add(self, piece: WrittenEntry) -> None:
+        """The records of one piece, and who said what in it where no record tells."""
+        message = piece.message
+        if (summary := message.summary) and len(message.parts) == 1:
+            text, record = self.summary(summary, piece.raw)
+            keys = [self.append(record)]
+            self.summaries[keys[0]] = summary_note(text, summary)
+        else:
+            keys = [self.append(record) for record in (self.copies(piece) if piece.verbatim else self.said(piece))]
+            if keys and not piece.verbatim and message.role == "user" and (speakers := speakers_note(message)):
+                self.speakers[keys[0]] = speakers
+        if keys:
+            self.origin[keys[-1 if message.role == "system" else 0]] = piece.id or None
+
+    def noted(self, records: list[dict[str, Any]], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The records as one group, the note in the first of them."""
+        more = {"speakers": self.speakers} if self.speakers else {}
+        told = {**note, "rows": len(records), "of": self.origin, "summaries": self.summaries, **more}
+        records[0]["foldline"] = told
+        return records
 
 
 class WritableTranscript(Transcript):
     """A session of another agent that is read, folded and unfolded in place, in the records of its owner."""
 
-    def __init__(self, owner: Owner, path: str | os.PathLike[str], *, strict: bool = False, overhead: int = 0) -> None:
-        self._owner, self._strict, self._file, self._overhead = owner, strict, os.fspath(path), overhead
+    def __init__(self, owner: Owner, path: str | os.PathLike[str], *, strict: bool = False) -> None:
+        self._owner, self._strict, self._file = owner, strict, os.fspath(path)
         self._load()
 
     def _load(self) -> None:
@@ -82,7 +134,7 @@ class WritableTranscript(Transcript):
             raise SessionError(f"cannot be read: {error}", path=self._file) from error
         reading = self._owner.read(self._file, strict=self._strict)
         self._notes = Notes.in_file(self._file, self._owner.entry_id)
-        super().__init__(self._notes.told(reading), overhead=self._overhead)
+        super().__init__(self._notes.told(reading), overhead=self._owner.overhead)
         self.context.learned = dict(self._notes.learned)
         made = self._notes.made_by(self.newest_fold.id) if self.newest_fold else ()
         behind = (i for i, (id, _) in enumerate(self.context.entries, 1) if id in made)
@@ -111,19 +163,9 @@ class WritableTranscript(Transcript):
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
         if not fold:
             return
-        if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
-            raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
         if all(message.role == "system" for message in after.messages):
             raise SessionError("a fold has to leave something; nothing was written", path=self.path)
-        refuse_native(fold, self.path)
-        learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
-        note = {
-            "fold": fold.id,
-            "trigger": fold.trigger,
-            "layer": fold.layer,
-            "receipt": msgspec.to_builtins(fold.receipt),
-            "meter": learned,
-        }
+        note = fold_note(fold, before, self.context, meter, self.path)
         records = self._records()
         known = dict(self.context.entries)
         pieces = [self._piece(records, entry, entry.message is known.get(entry.id)) for entry in after.entries]
@@ -175,20 +217,12 @@ class WritableTranscript(Transcript):
     @contextmanager
     def _before(self, line: int) -> Iterator[WritableTranscript]:
         """The session as it stood before a line of its file was written."""
-        from tempfile import NamedTemporaryFile
-
         with NamedTemporaryFile(suffix=".jsonl") as copy:
             with open(self._file, "rb") as file:
                 copy.writelines(data for number, data in enumerate(file, 1) if number < line)
             copy.flush()
-            yield WritableTranscript(self._owner, copy.name, overhead=self._overhead)
+            yield WritableTranscript(self._owner, copy.name)
 
     def _write(self, records: Iterable[dict[str, Any]]) -> None:
         append(self._file, [encoded(record) for record in records], expected_size=self._size)
         self._load()
-
-
-def grouped(records: list[dict[str, Any]], note: Mapping[str, Any], **more: Any) -> list[dict[str, Any]]:
-    """The records as one group, the note in the first of them."""
-    records[0]["foldline"] = {**note, "rows": len(records), **more}
-    return records

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,22 +14,37 @@ from foldline._errors import SessionError
 from foldline._fold import Fold
 from foldline._sessions.locking import lock, sync
 
-
-def encoded(record: dict[str, Any]) -> bytes:
-    """A record as one line, newline included; lone surrogates are escaped as JavaScript writes them."""
-    try:
-        return msgspec.json.encode(record) + b"\n"
-    except (UnicodeEncodeError, OverflowError, TypeError):
-        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+if TYPE_CHECKING:
+    from foldline._sessions.context import Context
+    from foldline._tokens.meter import Meter
+    from foldline._view import View
 
 
-def refuse_native(fold: Fold, path: str) -> None:
-    """Raises `SessionError` for a provider's own compaction: no agent would send it back as it came, signed or sealed."""
+def fold_note(fold: Fold, before: View, context: Context, meter: Meter, path: str) -> dict[str, Any]:
+    """What foldline notes of a fold that it writes.
+
+    Raises `SessionError` where it is not of the context as it stands, and for a provider's own compaction: no agent would
+    send it back as it came, signed or sealed.
+    """
+    if [entry.id for entry in before.entries] != [id for id, _ in context.entries]:
+        raise SessionError("the fold is not of the context as it stands; nothing was written", path=path)
     if fold.receipt.native:
         way_out = "write messages of that provider, or fold with another summarizer"
         raise SessionError(
             f"it has no place for a provider's own compaction; nothing was written: {way_out}", path=path
         )
+    return {
+        "fold": fold.id,
+        "trigger": fold.trigger,
+        "layer": fold.layer,
+        "receipt": msgspec.to_builtins(fold.receipt),
+        "meter": {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)},
+    }
+
+
+def now() -> str:
+    """The time as agents write it: ISO 8601 in UTC with milliseconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 def append(path: str, lines: Sequence[bytes], *, expected_size: int) -> int:

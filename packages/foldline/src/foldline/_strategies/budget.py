@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from foldline._strategies.older import cut_for, edit_for, tokens_of, told_together
+from foldline._strategies.strategy import Share, Strategy, remembered
 from foldline._tokens.weigh import summary_frame
 from foldline._view import Edit, View
 
@@ -18,7 +19,8 @@ LEAST_PAGE = 12
 """Tokens of the smallest page that says anything."""
 
 
-def use_budget(*, tail: float = TAIL) -> Callable[[View, int], Iterator[Edit]]:
+@remembered
+def use_budget(*, tail: Share = TAIL) -> Strategy:
     """Replaces all but the newest steps by a page that takes what room they and the pins leave.
 
     The newest steps have the share `tail` of the room, and what the largest page leaves of it.

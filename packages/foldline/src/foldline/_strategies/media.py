@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from foldline._messages import Media, Message, Part, Text, ToolResult, replace
-from foldline._strategies import Strategy, never_summarizes
+from foldline._strategies.strategy import Strategy, never_summarizes
 from foldline._strategies.tool_outputs import STUB
 from foldline._tokens.media import described
 from foldline._tokens.payload import media_in

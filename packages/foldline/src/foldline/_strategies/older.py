@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+from foldline._strategies.strategy import Strategy, Tokens, remembered
 from foldline._view import Brief, Edit, Entry, View, opens_turn
 
 Span = tuple[int, int]
@@ -26,9 +27,10 @@ LONGEST_WORDS = 2_000
 """Tokens of one user message that are reckoned as words to be quoted; what is longer is mostly pasted."""
 
 
+@remembered
 def summarize_older(
-    *, keep: int = 25_000, max_tokens: int = 4_000, words: int = 16_000, least: int = 2_000, focus: str = ""
-) -> Callable[[View, int], Iterator[Edit]]:
+    *, keep: Tokens = 25_000, max_tokens: Tokens = 4_000, words: Tokens = 16_000, least: Tokens = 2_000, focus: str = ""
+) -> Strategy:
     """Replaces everything but the newest `keep` tokens by a summary of at most `max_tokens`.
 
     The user's own words come on top, up to `words` tokens, so that they can be quoted in full (Codex keeps 20,000).

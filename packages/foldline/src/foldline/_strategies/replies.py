@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from foldline._messages import Text, replace
-from foldline._strategies import Strategy, never_summarizes
+from foldline._strategies.strategy import Strategy, never_summarizes, remembered
 from foldline._strategies.tool_outputs import CUT_FRAME, middle_cut
 from foldline._view import Edit, View
 
@@ -13,6 +13,7 @@ LEAST = 48
 """Tokens of a reply that stay however little room there is."""
 
 
+@remembered
 def shorten_replies() -> Strategy:
     """Cuts the middle out of the agent's own texts, largest first, as much as frees the excess; the user's stay whole."""
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from foldline._clipping import one_line
 from foldline._messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
 from foldline._pairs import answers
-from foldline._strategies import Strategy, never_summarizes
+from foldline._strategies.strategy import Strategy, Tokens, never_summarizes, remembered
 from foldline._view import Brief, Edit, Entry, View
 
 STUB = "[pruned: "
@@ -30,6 +30,9 @@ ALL = 1 << 40
 CUT_FRAME = 36
 """Tokens of the words that stand where an output was cut."""
 
+MARGINS = (1.0, 1.05, 1.15)
+"""By how much more is cut than is asked for, tried in turn, since characters are cut and tokens counted."""
+
 LONG_ARGUMENT = 600
 ARGUMENT_HEAD = 160
 """Characters from which an argument of a call is shortened, and how many of them stay."""
@@ -48,21 +51,23 @@ class Output(NamedTuple):
     tokens: int
 
 
+@remembered
 def prune_tool_outputs(
     *,
-    protect: int = 40_000,
-    minimum: int = 20_000,
+    protect: Tokens = 40_000,
+    minimum: Tokens = 20_000,
     exempt: Sequence[str] = (),
     enough: bool = False,
-    caps: Mapping[str, int] | None = None,
+    caps: Mapping[str, Tokens] | None = None,
 ) -> Strategy:
     """Replaces old tool outputs by stubs that name what they were and the id to recall.
 
     The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read
     again later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside
     valid JSON. Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens
-    (at most half of the excess) would come free, with `enough` less than the whole excess; the outputs of the tools
-    named in `exempt` stay, and those that the model has not read yet. Where `caps` names a tool, its outputs that stay
+    (at most half of the excess) would come free, with `enough` less than the whole excess: then the last output to give
+    keeps head and tail of what need not go. The outputs of the tools named in `exempt` stay, and those that the model
+    has not read yet. Where `caps` names a tool, its outputs that stay
     keep head and tail of that many tokens.
     """
     capped = shorten_tool_outputs(keep=ALL, caps=caps)
@@ -85,15 +90,22 @@ def prune_tool_outputs(
                 proposals.append((not first, i, gain, Edit((entry.id,), (pruned,), by="prune_tool_outputs")))
         gone = {edit.drop for *_, edit in proposals}
         cut = [edit for edit in capped(view, excess) if edit.drop not in gone] if caps else []
-        freed = sum(gain for _, _, gain, _ in proposals) + sum(_gain(view, edit) for edit in cut)
-        if freed >= (excess if enough else min(minimum, excess // 2)):
-            yield from cut
-            yield from (edit for *_, edit in sorted(proposals, key=lambda p: p[:2]))
+        free = sum(gain for _, _, gain, _ in proposals) + sum(freed(view, edit) for edit in cut)
+        if free < (excess if enough else min(minimum, excess // 2)):
+            return
+        yield from cut
+        left = excess - sum(freed(view, edit) for edit in cut)
+        for _, i, gain, edit in sorted(proposals, key=lambda p: p[:2]):
+            if enough and 0 < left < gain:
+                yield from _cut_by(view, [o for o in doomed.values() if o.place == i], left)
+            yield edit
+            left -= gain
 
     return strategy
 
 
-def shorten_tool_outputs(*, keep: int = 1_000, start: int = 0, caps: Mapping[str, int] | None = None) -> Strategy:
+@remembered
+def shorten_tool_outputs(*, keep: Tokens = 1_000, start: int = 0, caps: Mapping[str, Tokens] | None = None) -> Strategy:
     """Cuts the middle out of every tool output from the entry `start` on, largest first, that is longer than `keep` tokens.
 
     For what is left when nothing older can give: a single output that fills the window by itself. `caps` says for the
@@ -114,11 +126,22 @@ def shorten_tool_outputs(*, keep: int = 1_000, start: int = 0, caps: Mapping[str
         new = sorted((o for o in outputs if o.place >= view.unread), key=lambda o: -o.tokens)
         asked = [most(o, o.tokens) for o in new]
         freed += sum(o.tokens for o in new) - sum(asked)
-        level = max(keep, _level(asked, sum(asked) - max(0, excess - freed)))
+        level = max(keep, level_of(asked, sum(asked) - max(0, excess - freed)))
         sizes += [(o, min(size, level)) for o, size in zip(new, asked)]
         yield from _cut_down(view, sizes)
 
     return strategy
+
+
+def _cut_by(view: View, outputs: Sequence[Output], excess: int) -> list[Edit]:
+    """Edits that cut outputs of one entry just so far down that the excess is free; none where no cut is enough."""
+    whole = sum(o.tokens for o in outputs)
+    for margin in MARGINS:
+        share = 1 - margin * (excess + CUT_FRAME * len(outputs)) / max(1, whole)
+        edits = list(_cut_down(view, [(o, int(o.tokens * share)) for o in outputs])) if share > 0 else []
+        if edits and freed(view, edits[-1]) >= excess:
+            return edits
+    return []
 
 
 def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]:
@@ -133,7 +156,8 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
             yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
 
 
-def shorten_newest(*, keep: int) -> Strategy:
+@remembered
+def shorten_newest(*, keep: Tokens) -> Strategy:
     """Cuts what stands behind the last cut point down to about `keep` tokens: tool outputs, and long arguments of calls.
 
     It must stay, so that what is cut there is room for a summary of what goes. The largest outputs give first. Those
@@ -152,24 +176,24 @@ def shorten_newest(*, keep: int) -> Strategy:
         if sum(entry.tokens for entry in newest) <= most:
             return
         for entry in newest:
-            parts = (_shortened(p, entry.id) if type(p) is ToolCall else p for p in entry.message.parts)
+            parts = (shortened(p, entry.id) if type(p) is ToolCall else p for p in entry.message.parts)
             short = replace(entry.message, parts=tuple(parts))
             if entry.tokens > most // 2 and view.count(short) < entry.tokens:
                 yield Edit((entry.id,), (short,), by="shorten_newest")
         rest = sum(entry.tokens for entry in newest) - sum(o.tokens for o in outputs)
-        level = _level([o.tokens for o in outputs], most - rest)
+        level = level_of([o.tokens for o in outputs], most - rest)
         yield from _cut_down(view, [(o, level) for o in sorted(outputs, key=lambda o: -o.tokens)])
 
     return strategy
 
 
-def _gain(view: View, edit: Edit) -> int:
+def freed(view: View, edit: Edit) -> int:
     """The tokens that come free where one message takes another one's place."""
     assert not isinstance(edit.into, Brief)
     return view.entries[view.index[edit.drop[0]]].tokens - sum(map(view.count, edit.into))
 
 
-def _level(sizes: Sequence[int], room: int) -> int:
+def level_of(sizes: Sequence[int], room: int) -> int:
     """The size to which the largest must be cut so that all fit into the room; a little remains of each."""
     left = room
     for i, size in enumerate(sorted(sizes)):
@@ -233,7 +257,7 @@ def _pruned_part(part: Part, entry: Entry, doomed: dict[int, Output], shorten_ca
     if type(part) is ToolResult and id(part) in doomed:
         return replace(part, parts=(Text(_stub(doomed[id(part)], entry.id)),))
     if type(part) is ToolCall and shorten_calls and len(part.arguments) > LONG_ARGUMENT:
-        return _shortened(part, entry.id)
+        return shortened(part, entry.id)
     return part
 
 
@@ -248,7 +272,7 @@ def _is_stub(result: ToolResult) -> bool:
     return text_of(result).startswith(STUB)
 
 
-def _shortened(call: ToolCall, id: str) -> ToolCall:
+def shortened(call: ToolCall, id: str) -> ToolCall:
     """The call with its long strings cut; the same object where the arguments are no JSON object or nothing is long."""
     arguments = _arguments(call)
     if not arguments:

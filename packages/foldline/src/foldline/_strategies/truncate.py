@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from foldline._messages import Message, Summary
-from foldline._strategies import Strategy, never_summarizes
+from foldline._strategies.strategy import Strategy, Tokens, never_summarizes, remembered
 from foldline._view import Edit, Entry, View, opens_turn
 
 QUOTES = ((8, 400), (2, 120), (1, 24))
 """How many of the newest user messages the notice quotes and how many characters of each, tried in this order."""
 
 
-def truncate(*, keep: int = 0) -> Strategy:
+@remembered
+def truncate(*, keep: Tokens = 0) -> Strategy:
     """Drops the oldest messages that are not pinned, as few as free what is asked, into a notice.
 
     The notice says how much went, quotes the newest user messages of it and carries on the summary that stood there.

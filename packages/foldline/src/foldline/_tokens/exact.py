@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import tempfile
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 __all__ = ["exact"]
@@ -71,10 +68,14 @@ def _coder(encoding: str) -> Any:
 
 def _at_hand(name: str, digest: str) -> bool:
     """Whether tiktoken would find the vocabulary in its cache instead of fetching it."""
+    import hashlib
+    import tempfile  # which loads every compression there is
+
     places = (os.environ.get("TIKTOKEN_CACHE_DIR"), os.environ.get("DATA_GYM_CACHE_DIR"))
     usual = os.path.join(tempfile.gettempdir(), "data-gym-cache")
     folder = next((place for place in places if place is not None), usual)
     try:
-        return bool(folder) and hashlib.sha256(Path(folder, name).read_bytes()).hexdigest() == digest
+        with open(os.path.join(folder, name), "rb") as file:
+            return bool(folder) and hashlib.sha256(file.read()).hexdigest() == digest
     except OSError:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pkgutil import get_data
 
 __all__ = ["EDGE", "FAMILIES", "place", "read_table"]
 
@@ -26,4 +26,4 @@ def place(family: str) -> int:
 
 def read_table(name: str) -> bytes:
     """A file of tables as `scripts/train_estimator.py` made it."""
-    return Path(__file__).with_name(name).read_bytes()
+    return get_data(__package__, name) or b""

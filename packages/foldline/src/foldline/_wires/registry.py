@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 from foldline._errors import WireError
-from foldline._offered import offered
+from foldline._offered import Offers, offered
 from foldline._wires import anthropic, bedrock, gemini, openai_chat, openai_responses
 from foldline._wires.format import WireFormat
 
@@ -20,21 +20,13 @@ OWN = {
 """The formats that are part of foldline, in the order in which they are asked."""
 
 
-class _Formats(Mapping[str, WireFormat]):
-    """Every format by name; what packages declare is looked for only where foldline's own do not answer."""
-
-    def __getitem__(self, name: str) -> WireFormat:
-        return OWN[name] if name in OWN else declared()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        yield from OWN
-        yield from declared()
-
-    def __len__(self) -> int:
-        return len(OWN) + len(declared())
+@cache
+def declared() -> dict[str, WireFormat]:
+    """The formats of installed packages by name; one that cannot be loaded is warned of and left out."""
+    return {format.name: format for format in offered(GROUP, WireFormat).values() if format.name not in OWN}
 
 
-FORMATS: Mapping[str, WireFormat] = _Formats()
+FORMATS: Mapping[str, WireFormat] = Offers(OWN, declared)
 """The formats by name."""
 
 
@@ -44,9 +36,3 @@ def named(name: str) -> WireFormat:
         return FORMATS[name]
     except KeyError:
         raise WireError(f"no such wire format: {name!r}; there are {', '.join(FORMATS)}", format=name) from None
-
-
-@cache
-def declared() -> dict[str, WireFormat]:
-    """The formats of installed packages by name; one that cannot be loaded is warned of and left out."""
-    return {format.name: format for format in offered(GROUP, WireFormat) if format.name not in OWN}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from foldline._clipping import clipped
 from foldline._errors import WireError
 from foldline._messages import Message, Opaque, ToolResult
 from foldline._wires.format import Sign, WireFormat, kind_of, opaque
@@ -62,8 +63,7 @@ def _places(value: Any, source: Any, path: str = "") -> Iterator[str]:
 
 
 def _problem(source: Any, role: str, format: str) -> str:
-    said = repr(source)
-    shown = said if len(said) <= 80 else f"{said[:80]}…"
+    shown = clipped(repr(source), 80)
     if kind_of(source) in _VERCEL:
         return f"{shown} is a part of Vercel's AI SDK; give the messages that it sends to the provider instead"
     alone = {"role": role if role != "tool" else "user", "content": [source]}

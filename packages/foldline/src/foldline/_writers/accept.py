@@ -9,11 +9,11 @@ from foldline._errors import SummaryFailed
 from foldline._facts.foreign import with_prose
 from foldline._facts.types import Facts
 from foldline._messages import Message, Summary, Text, Value, replace
-from foldline._page.extract import compose
 from foldline._tokens.estimate import estimate
 from foldline._tokens.weigh import weigh
 from foldline._view import Brief
 from foldline._writers.draft import Answer, Ask, Draft
+from foldline._writers.extraction import extracted
 from foldline._writers.gate import Judgement, bare, judge
 from foldline._writers.repair import beside, repair, reserve
 
@@ -118,11 +118,6 @@ def _with_native(written: Written, draft: Draft, brief: Brief, facts: Facts) -> 
     summary = Summary(whole.text, with_prose(facts, shown).data())
     rewritten = (*written.rewritten, *draft.before)
     return replace(written, summary=summary, native=draft.native, repaired=whole.added, rewritten=rewritten)
-
-
-def extracted(brief: Brief, facts: Facts) -> Summary:
-    """The summary that code writes from the facts, without a model."""
-    return Summary(compose(brief, facts), facts.data())
 
 
 def _room(text: str, reserved: int, wanted: int, most: int, size: Callable[[str], int]) -> int:

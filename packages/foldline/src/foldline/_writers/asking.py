@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from foldline._errors import SummaryFailed
 from foldline._messages import Summary, replace
-from foldline._page.extract import extract
-from foldline._writers.accept import extracted
 from foldline._writers.draft import Answer, Ask, Draft, Summarizer
+from foldline._writers.extraction import extract, extracted
 from foldline._writers.secrets import without_keys
 
 if TYPE_CHECKING:
@@ -135,9 +134,12 @@ def _failed(cause: Exception, summarizer: Summarizer) -> SummaryFailed:
     return SummaryFailed(without_keys(f"{type(cause).__name__}: {cause}", _keys(summarizer)), cause=cause)
 
 
-def _keys(summarizer: Summarizer) -> list[str]:
-    """The keys that a summarizer was given."""
-    return [key for each in getattr(summarizer, "endpoints", ()) if isinstance(key := each.api_key, str)]
+def _keys(summarizer: object) -> list[str]:
+    """The keys that a summarizer was given, and those of whoever writes in its place."""
+    given = (getattr(each, "api_key", None) for each in (summarizer, *getattr(summarizer, "endpoints", ())))
+    own = [key for key in given if isinstance(key, str)]
+    others = (getattr(summarizer, name, None) for name in ("fallback", "fresh"))
+    return own + [key for other in others if other is not None for key in _keys(other)]
 
 
 def _as_answer(answer: object, summarizer: Summarizer) -> Answer:

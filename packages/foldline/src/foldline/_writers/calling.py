@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
@@ -11,7 +10,7 @@ from typing import Any, TypeVar
 
 from foldline._clipping import clipped
 from foldline._economics import price
-from foldline._errors import ConfigError, ContextOverflow, SummaryFailed
+from foldline._errors import ConfigError, SummaryFailed
 from foldline._messages import Usage, Value
 from foldline._models import model as model_named
 from foldline._overflow import read as read_overflow
@@ -53,15 +52,10 @@ class Conduct(Value, frozen=True, omit_defaults=True):
     backoff: float = 1.0
 
 
-def require_extra() -> None:
-    """Raises `ConfigError` where the packages that call models are not installed."""
-    if find_spec("pydantic_ai") is None:
-        raise ConfigError("a summary by a model needs more packages: pip install 'foldline[llm]'", path="summarizer")
-
-
 def connect(endpoint: Endpoint) -> Any:
     """The pydantic-ai model of an endpoint; raises `ConfigError` where it cannot be made."""
-    require_extra()
+    if find_spec("pydantic_ai") is None:
+        raise ConfigError("a summary by a model needs more packages: pip install 'foldline[llm]'", path="summarizer")
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider_class
@@ -111,39 +105,36 @@ def spelled(endpoint: Endpoint) -> str:
     return f"{model_named(endpoint.model).provider or 'openai'}:{endpoint.model}"
 
 
-async def call(model: Any, name: str, conduct: Conduct, rules: str, request: str, max_tokens: int) -> Draft:
-    """A model's answer as a draft, with retries after failures that pass.
-
-    Raises `ContextOverflow` where the request was too long, and `SummaryFailed` where nothing helped.
-    """
-    return await retried(lambda: _once(model, name, conduct, rules, request, max_tokens), name, conduct)
-
-
 async def retried(attempt: Callable[[], Awaitable[T]], name: str, conduct: Conduct) -> T:
     """What an attempt to ask the model `name` answers; it is made again after failures that pass.
 
-    Raises as `call` does.
+    Raises `ContextOverflow` where the request was too long, and `SummaryFailed` where nothing helped.
     """
     import asyncio
 
-    wait = conduct.backoff
-    for left in range(conduct.retries, -1, -1):
-        try:
-            async with asyncio.timeout(conduct.timeout):
-                return await attempt()
-        except Exception as error:
-            if overflow := read_overflow(error):
-                raise overflow from error
-            asked = getattr(error, "retry_after", None)
-            if not left or not _passes(error) or (asked or 0) > LONGEST_WAIT:
-                raise SummaryFailed(f"{name}: {_named(error)}", cause=error) from error
-            await asyncio.sleep(asked if asked is not None else wait * random.uniform(0.5, 1.5))
-            wait *= 2
-    raise AssertionError("the last attempt answers or raises")
+    from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+    from tenacity.wait import wait_exception, wait_exponential_jitter
+
+    async def timed() -> T:
+        async with asyncio.timeout(conduct.timeout):
+            return await attempt()
+
+    tries = AsyncRetrying(
+        stop=stop_after_attempt(conduct.retries + 1),
+        wait=wait_exponential_jitter(conduct.backoff, jitter=conduct.backoff) + wait_exception(_asked_to_wait),
+        retry=retry_if_exception(_passes),
+        reraise=True,
+    )
+    try:
+        return await tries(timed)
+    except Exception as error:
+        if overflow := read_overflow(error):
+            raise overflow from error
+        raise SummaryFailed(f"{name}: {_named(error)}", cause=error) from error
 
 
-async def _once(model: Any, name: str, conduct: Conduct, rules: str, request: str, max_tokens: int) -> Draft:
-    """One attempt, streamed, since gateways cut a connection on which nothing is heard for a minute."""
+async def ask(model: Any, name: str, conduct: Conduct, rules: str, request: str, max_tokens: int) -> Draft:
+    """A model's answer as a draft, streamed, since gateways cut a connection on which nothing is heard for a minute."""
     from pydantic_ai.direct import model_request_stream
     from pydantic_ai.messages import ModelRequest, TextPart, ToolCallPart, UserPromptPart
 
@@ -181,9 +172,20 @@ def _usage(usage: Any) -> Usage | None:
     return found if found.context else None
 
 
-def _passes(error: Exception) -> bool:
+def _asked_to_wait(error: BaseException) -> float:
+    """Seconds that the provider asks to wait, 0 where it says nothing; the vendors' clients leave that in the reply."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    try:
+        return float(getattr(error, "retry_after", None) or headers.get("retry-after", 0))
+    except ValueError:
+        return 0.0
+
+
+def _passes(error: BaseException) -> bool:
     """Whether the same request may succeed soon: not after a refusal, and not after a time-out, which would cost as much again."""
     if isinstance(error, TimeoutError) or type(error).__name__ in ("ModelTimeoutError", _QUOTA):
+        return False
+    if _asked_to_wait(error) > LONGEST_WAIT or read_overflow(error):
         return False
     status, told = getattr(error, "status_code", None), _told(error)
     if isinstance(told, dict) and "insufficient_quota" in (told.get("code"), told.get("type")):
@@ -193,7 +195,7 @@ def _passes(error: Exception) -> bool:
     return type(error).__module__.partition(".")[0] in ("pydantic_ai", "httpx", "httpx2", "openai", "anthropic", "json")
 
 
-def _told(error: Exception) -> Any:
+def _told(error: BaseException) -> Any:
     """What the provider said of an error, in its own shape."""
     body = getattr(error, "body", None)
     return body.get("error", body) if isinstance(body, dict) else body
@@ -208,6 +210,3 @@ def _named(error: Exception) -> str:
     name = f"HTTP {status}" if status else type(error).__name__
     line = f"{name}: {words}" if words else name
     return clipped(line, 300)
-
-
-__all__ = ["Conduct", "ContextOverflow", "Endpoint", "call", "connect", "require_extra", "retried", "spelled"]

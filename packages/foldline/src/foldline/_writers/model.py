@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from foldline._economics import price
@@ -12,9 +13,9 @@ from foldline._models import model as model_named
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._writers import EXTRACT
-from foldline._writers.calling import Conduct, Endpoint, call, connect
+from foldline._writers.calling import Conduct, Endpoint, ask, connect, retried
 from foldline._writers.draft import Draft
-from foldline._writers.gate import language_for
+from foldline._writers.gate import heard, language_for
 from foldline._writers.material import material
 from foldline._writers.prompt import SECTIONS, fence, request, rules, summary_in, tell
 
@@ -109,7 +110,8 @@ class ModelSummarizer:
             room = int(window * SHARE) - reply - estimate(self.rules) - brief.max_tokens - AROUND
             try:
                 text = self._request(brief, messages, max(room, LEAST_ROOM))
-                draft = await call(self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
+                once = partial(ask, self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
+                draft = await retried(once, endpoint.model, self.conduct)
                 return replace(draft, sections=self.sections)
             except ContextOverflow as overflow:
                 stated = overflow.limit or 0
@@ -120,7 +122,7 @@ class ModelSummarizer:
 
     def _request(self, brief: Brief, messages: Sequence[Message], room: int) -> str:
         """What is asked, with as much of the messages as `room` tokens hold."""
-        mark = fence(messages)
+        mark = fence(heard(messages))
         told = material(messages, mark, brief, room)
         return request(brief, summary_in(messages), told, mark, language=language_for(messages))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -18,26 +18,24 @@ from foldline._errors import ConfigError, ContextOverflow, SummaryFailed, WireEr
 from foldline._messages import Message, Usage, replace
 from foldline._models import Model
 from foldline._models import model as model_named
-from foldline._page.extract import extract
 from foldline._view import Brief
 from foldline._wires import anthropic, openai_responses
 from foldline._writers.calling import Conduct, retried
 from foldline._writers.draft import Draft, Summarizer, both
+from foldline._writers.extraction import extract
 from foldline._writers.prompt import rules
 
 
 class Offer(NamedTuple):
-    """A provider's compaction: the one format that a history with it can have, and where it is asked for."""
+    """A provider's compaction: the one format that a history with it can have, and the variable that holds its key."""
 
     format: str
-    variables: str
-    """How the variables of the environment begin that hold the provider's key and URL."""
-    base_url: str
+    variable: str
 
 
 OFFERS = {
-    "anthropic-on-demand": Offer(anthropic.NAME, "ANTHROPIC", "https://api.anthropic.com"),
-    "openai-compact": Offer(openai_responses.NAME, "OPENAI", "https://api.openai.com/v1"),
+    "anthropic-on-demand": Offer(anthropic.NAME, "ANTHROPIC_API_KEY"),
+    "openai-compact": Offer(openai_responses.NAME, "OPENAI_API_KEY"),
 }
 
 MAKERS = ("", "anthropic", "openai", "openai-chat", "openai-responses")
@@ -56,7 +54,8 @@ class NativeSummarizer:
 
     It is asked only for what stands at the head of a history, where alone its answer may stand. Elsewhere, and where it
     fails or refuses, `fallback` writes the summary. `system` and `tools` are those that the agent sends, which Anthropic
-    wants to see. `timeout` and `backoff` are seconds, `retries` attempts after the first, as for a `ModelSummarizer`.
+    wants to see. A key or a URL that is not given is what the provider's own client finds in the environment. `timeout`
+    and `backoff` are seconds, `retries` attempts after the first, as for a `ModelSummarizer`.
     """
 
     def __init__(
@@ -73,15 +72,14 @@ class NativeSummarizer:
         backoff: float = 1.0,
         fallback: Summarizer = extract,
     ) -> None:
-        if not all(map(find_spec, ("httpx2", "pydantic_ai"))):
+        if not all(map(find_spec, ("anthropic", "openai", "tenacity"))):
             raise ConfigError("a provider's compaction needs more packages: pip install 'foldline[llm]'", path="native")
         self.model = model_named(model) if isinstance(model, str) else model
         self.offer = offered(model)
         self.spelled = model if isinstance(model, str) else model.name
         self.name = self.spelled.partition(":")[2] or self.spelled
-        _, variables, url = self.offer or ("", "", "")
-        self.api_key = api_key or os.environ.get(f"{variables}_API_KEY") or "none"
-        self.base_url = (base_url or os.environ.get(f"{variables}_BASE_URL") or url).rstrip("/")
+        self.api_key = api_key
+        self.base_url = base_url
         self.system = system
         self.tools = list(tools)
         self.instructions = instructions
@@ -120,6 +118,8 @@ class NativeSummarizer:
         return replace(draft, before=(str(failure),)) if isinstance(draft, Draft) else draft
 
     async def _anthropic(self, brief: Brief, messages: Sequence[Message]) -> Draft:
+        from anthropic import AsyncAnthropic
+
         body: dict[str, Any] = {"model": self.name, "max_tokens": self.model.max_output or REPLY}
         body["messages"] = _encoded(messages, anthropic.NAME)
         if self.system:
@@ -127,8 +127,12 @@ class NativeSummarizer:
         if self.tools:
             body["tools"] = self.tools
         body["compaction"] = {"type": "summarize", **self._told(brief)}
-        headers = {"anthropic-version": "2023-06-01", "anthropic-beta": BETA, "x-api-key": self.api_key}
-        reply = await self._post("/v1/messages", body, headers)
+
+        async def ask() -> Any:
+            async with AsyncAnthropic(**self._client()) as client:
+                return await client.beta.messages.with_raw_response.create(**body, betas=[BETA])
+
+        reply = await self._reply(ask)
         usage, stop = _passes(reply.get("usage")), reply.get("stop_reason")
         match reply.get("content"):
             case [{"type": "compaction", "content": str(said), "signature": str()} as block] if said.strip():
@@ -138,13 +142,24 @@ class NativeSummarizer:
         return self._draft((), "", usage, f"no compaction, but {stop or 'an answer without an end'}")
 
     async def _openai(self, messages: Sequence[Message]) -> Draft:
+        from openai import AsyncOpenAI
+
         body: dict[str, Any] = {"model": self.name, "input": _encoded(messages, openai_responses.NAME)}
         if isinstance(self.system, str):
             body["instructions"] = self.system
-        headers = {"authorization": f"Bearer {self.api_key}"}
-        reply = await self._post("/responses/compact", body, headers)
+
+        async def ask() -> Any:
+            async with AsyncOpenAI(**self._client()) as client:
+                return await client.responses.with_raw_response.compact(**body)
+
+        reply = await self._reply(ask)
         made, usage = _made(reply.get("output")), wire.read_usage(reply)
         return self._draft(made, "", usage, "" if made else "no compaction")
+
+    def _client(self) -> dict[str, Any]:
+        """What the provider's client is made with: `retried` keeps the time and asks again, as for every model."""
+        key = self.api_key or (os.environ.get(self.offer.variable) if self.offer else None) or "none"
+        return {"api_key": key, "base_url": self.base_url, "timeout": None, "max_retries": 0}
 
     def _told(self, brief: Brief) -> dict[str, str]:
         """Our instructions where the user has a wish; they take the place of Anthropic's own, which are better without."""
@@ -157,17 +172,11 @@ class NativeSummarizer:
         cost = price(self.model, usage) if usage else None
         return Draft(text, usage, cost, self.spelled, instead, calls=1, native=made)
 
-    async def _post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Mapping[str, Any]:
-        """The reply to a request; raises `SummaryFailed` where there is none, or none that is an object of JSON."""
+    async def _reply(self, ask: Callable[[], Awaitable[Any]]) -> Mapping[str, Any]:
+        """What is answered, as it came; raises `SummaryFailed` where that is nothing, or no object of JSON."""
 
         async def attempt() -> Any:
-            import httpx2
-
-            async with httpx2.AsyncClient(timeout=None) as client:
-                reply = await client.post(f"{self.base_url}{path}", json=body, headers=dict(headers))
-            if reply.status_code >= 300:
-                raise _refusal(self.name, reply)
-            return reply.json()
+            return (await ask()).http_response.json()
 
         try:
             said = await retried(attempt, self.spelled, self.conduct)
@@ -211,14 +220,3 @@ def _passes(usage: Any) -> Usage | None:
     for each in passes if isinstance(passes, list) else [usage]:
         spent = both(spent, wire.read_usage(each))
     return spent
-
-
-def _refusal(name: str, reply: Any) -> Exception:
-    """An HTTP error as the clients of models raise it, with how long the provider asks to wait."""
-    from pydantic_ai.exceptions import ModelHTTPError
-
-    try:
-        body = reply.json()
-    except ValueError:
-        body = reply.text
-    return ModelHTTPError(reply.status_code, name, body, headers=reply.headers)

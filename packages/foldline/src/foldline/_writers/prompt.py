@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 from foldline._facts.speech import clean
-from foldline._messages import Media, Message, Part, Summary, Text, ToolCall, ToolResult, text_of
+from foldline._messages import Media, Message, Part, Text, ToolCall, ToolResult, text_of
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 
@@ -115,11 +115,11 @@ def _wishes(brief: Brief, language: str) -> Iterator[str]:
         yield from ("A first draft was refused. Avoid this:", *(f"- {fault}" for fault in brief.faults))
 
 
-def fence(messages: Sequence[Message]) -> str:
-    """A random token that stands in none of the messages."""
+def fence(texts: Sequence[str]) -> str:
+    """A random token that stands in none of the texts."""
     while True:
         mark = secrets.token_hex(6)
-        if not any(mark in text for message in messages for text in _texts(message)):
+        if not any(mark in text for text in texts):
             return mark
 
 
@@ -171,14 +171,3 @@ def _part(part: Part) -> str:
             return f"[{kind}]"
         case _:
             return ""
-
-
-def _texts(message: Message) -> Iterator[str]:
-    for part in message.parts:
-        match part:
-            case Text(text) | Summary(text):
-                yield text
-            case ToolCall(_, _, arguments):
-                yield arguments
-            case ToolResult():
-                yield text_of(part)

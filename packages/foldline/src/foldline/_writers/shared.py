@@ -16,12 +16,12 @@ from foldline._economics import price, price_riding
 from foldline._errors import SummaryFailed
 from foldline._messages import Message, Text, Value
 from foldline._models import Model
-from foldline._page.extract import extract
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._wires import encode, joined, read_reply, read_usage
 from foldline._wires.telling import USUAL
 from foldline._writers.draft import Draft, Summarizer
+from foldline._writers.extraction import extract
 from foldline._writers.gate import language_for
 from foldline._writers.prompt import SECTIONS, riding
 

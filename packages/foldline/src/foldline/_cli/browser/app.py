@@ -21,9 +21,10 @@ from foldline._cli.browser.loading import Detail, TimelineRow
 from foldline._cli.browser.recalling import Recall
 from foldline._cli.browser.rows import Rows
 from foldline._cli.compact import figures
-from foldline._cli.drawing import RULE, visible
+from foldline._cli.drawing import RULE
+from foldline._cli.printing import visible
+from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.inspection import what
-from foldline._desk.plan import FoldPlan
 from foldline._errors import FoldlineError
 from foldline._fold import Fold
 from foldline._listing import Listed, listed
@@ -207,7 +208,7 @@ class Browser(App[None]):
         if not plan:
             self.notify(f"{plan.desk.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
-        shown = figures(plan, plan.policy.automatic.warn_at)
+        shown = figures(plan)
         text = Text(shown).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
         path, model = plan.desk.session.path, plan.writer.model
 
@@ -215,7 +216,7 @@ class Browser(App[None]):
             if yes:
                 if plan.asks_model:
                     self.notify(f"{model} writes the summary", title="Folding")
-                self._in_thread(lambda: loading.make(plan), lambda fold: self._folded(fold, path))
+                self._in_thread(plan.carried_out, lambda made: self._folded(made.fold, path))
 
         question = "Fold this session?" if not plan.asks_model else f"Fold this session? {model} writes the summary."
         self.push_screen(Question(question, text, "fold"), answered)
@@ -225,7 +226,7 @@ class Browser(App[None]):
 
     def action_undo(self) -> None:
         if entry := self.sessions.current:
-            self._in_thread(lambda: loading.undo(entry.path), lambda fold: self._undone(fold, entry.path))
+            self._in_thread(lambda: Desk.open(entry.path).undo(), lambda fold: self._undone(fold, entry.path))
 
     def _undone(self, fold: str | None, path: str) -> None:
         if fold is None:
@@ -242,7 +243,7 @@ class Browser(App[None]):
         def answered(yes: bool | None) -> None:
             if yes:
                 self._in_thread(
-                    lambda: loading.branch_at(entry.path, step.id),
+                    lambda: Desk.open(entry.path).session.branch(step.id),
                     lambda made: self._done("Branched", f"{made.records} records in {made.path}", made.path),
                 )
 

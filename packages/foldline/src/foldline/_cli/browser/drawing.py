@@ -9,10 +9,11 @@ from rich.style import Style
 from rich.text import Text
 
 from foldline._cli.browser.loading import Detail, TimelineRow
-from foldline._cli.drawing import bar, percent, visible
+from foldline._cli.drawing import bar, percent
+from foldline._cli.printing import visible
 from foldline._clipping import clipped
 from foldline._desk.inspection import Share, what
-from foldline._desk.status import SUGGEST_AT
+from foldline._desk.marks import ALARM_AT, SUGGEST_AT
 from foldline._listing import Listed
 from foldline._recall.search import Hit
 from foldline._relative_time import ago
@@ -29,9 +30,6 @@ NAMES = {"Conversation": "talk", "Tool Outputs": "tools", "System Prompt": "syst
 
 ROOMY = 60
 """Columns from which percentages stand beside the figures."""
-
-FULL = 0.95
-"""The fill from which a bar is drawn as an alarm; from `SUGGEST_AT` on it warns."""
 
 YEAR = 365 * 86_400
 HOME = os.path.expanduser("~")
@@ -57,7 +55,7 @@ def gauge(fill: float | None, width: int, tints: Tints) -> tuple[str, str]:
     """A bar and its colour."""
     if fill is None:
         return "·" * width, "dim"
-    name = "error" if fill >= FULL else "warning" if fill >= SUGGEST_AT else "success"
+    name = "error" if fill >= ALARM_AT else "warning" if fill >= SUGGEST_AT else "success"
     return bar(fill, width=width), tints[name]
 
 

@@ -1,4 +1,4 @@
-"""What the browser shows of a session, and what it does to one: all that takes time, for its worker threads."""
+"""What the browser shows of a session: all that takes time, for its worker threads."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from foldline._config import read_settings
-from foldline._desk.desk import Desk
+from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.inspection import Inspection, inspect
-from foldline._desk.plan import FoldPlan, plan
-from foldline._fold import Fold
 from foldline._messages import Message, Summary
-from foldline._policy import Policy
 from foldline._recall.index import Index
 from foldline._recall.scope import scope_of
 from foldline._recall.search import Hit
-from foldline._sessions.file import Branch
-from foldline._sessions.opening import open_session
 from foldline._sessions.pi.log import COUNTED_SIZE
 from foldline._sessions.reading import PastFold
 
@@ -55,14 +49,9 @@ class Detail(NamedTuple):
     whole: bool
 
 
-def policy(environment: Mapping[str, str]) -> Policy:
-    """The policy that the settings name."""
-    return read_settings(environment=environment).to_policy()
-
-
 def load(path: str, environment: Mapping[str, str]) -> Detail:
     """Reads a session and what is folded in it, oldest first."""
-    desk = Desk.open(path)
+    desk = Desk.open(path, environment=environment)
     live = {entry.id: entry for entry in desk.view.entries}
     whole = os.path.getsize(path) <= COUNTED_SIZE
     steps: list[TimelineRow] = []
@@ -74,36 +63,14 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
     steps += [TimelineRow(entry.id, entry.message, entry.tokens) for entry in desk.view.entries]
     largest = max((step.tokens for step in steps), default=0)
     folds = list(desk.session.folds()) if whole else []
-    return Detail(desk, inspect(desk, policy(environment)), folds, steps, largest, folded, whole)
+    return Detail(desk, inspect(desk, desk.policy()), folds, steps, largest, folded, whole)
 
 
 def plan_fold(path: str, environment: Mapping[str, str]) -> FoldPlan:
     """The fold that `foldline compact` would make now; refused where the session cannot be written to."""
-    desk, settings = Desk.open(path), read_settings(environment=environment)
+    desk = Desk.open(path, environment=environment)
     desk.check_writable()
-    return plan(desk, settings.to_policy(), writer=settings.summary)
-
-
-def make(planned: FoldPlan) -> Fold:
-    """Writes a planned fold and answers it as it was made, its summary by the model that the settings name.
-
-    Raises `SummaryFailed` where no model wrote one, unless extraction is among the fallbacks; nothing is written then.
-    """
-    planned.desk.check_writable()
-    planned = planned.summarized()
-    planned.why_extracted()
-    planned.write()
-    return planned.fold
-
-
-def undo(path: str) -> str | None:
-    """Takes back the newest fold and answers its id, or None where none stands."""
-    return Desk.open(path).undo()
-
-
-def branch_at(path: str, at: str) -> Branch:
-    """A new session that ends with a user message of this one."""
-    return open_session(path).branch(at)
+    return desk.plan(desk.policy(), writer=desk.settings.summary)
 
 
 def search(detail: Detail, query: str, index: str) -> list[Hit]:

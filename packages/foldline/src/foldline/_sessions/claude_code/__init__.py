@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from foldline._sessions.format import SessionFormat, StoreFolder, Tail, folder
+from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
 
-if TYPE_CHECKING:
-    from foldline._sessions.reading import Reading
-    from foldline._sessions.writable import WritableTranscript
+PROCESSES = Path("/proc")
 
 _SIGN = re.compile(
     rb'[{,]\s*"(?:parentUuid|leafUuid|isSidechain|logicalParentUuid|snapshotMessageId)"\s*:'
@@ -22,35 +21,43 @@ def _recognizes(head: bytes, path: str) -> bool:
     return head.lstrip().startswith(b"{") and bool(_SIGN.search(head))
 
 
-def _read(path: str, *, strict: bool = False) -> Reading:
-    from foldline._sessions.claude_code.reading import read
-
-    return read(path, strict=strict)
-
-
-def _open(path: str, *, strict: bool = False) -> WritableTranscript:
-    from foldline._sessions.claude_code import writing
-    from foldline._sessions.writable import WritableTranscript
-
-    return WritableTranscript(writing, path, strict=strict, overhead=FORMAT.overhead)
-
-
-def _tail() -> Tail:
-    from foldline._sessions.claude_code.tail import TAIL
-
-    return TAIL
-
-
-def _busy(path: str) -> Iterator[int]:
-    from foldline._sessions.claude_code.running import sessions_of
-
-    return sessions_of(path)
-
-
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "projects", "*/*.jsonl")
 
 
+def _busy(path: str) -> Iterator[int]:
+    """The processes that still run of those that Claude Code lists for the session, beside its projects."""
+    real = Path(path)
+    if len(real.parents) < 3 or real.parents[1].name != "projects":
+        return
+    for entry in (real.parents[2] / "sessions").glob("*.json"):
+        try:
+            said = json.loads(entry.read_text())
+        except (OSError, ValueError):
+            continue
+        if isinstance(said, dict) and said.get("sessionId") == real.stem and _runs(said.get("pid"), said):
+            yield said["pid"]
+
+
+def _runs(pid: object, said: Mapping[str, object]) -> bool:
+    """Whether the process runs, and is the one that the list means: ids are used again, starting times are not."""
+    if not isinstance(pid, int):
+        return False
+    try:
+        fields = (PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    started = said.get("procStart")
+    return not isinstance(started, str) or not started.isdecimal() or fields[19] == started
+
+
 FORMAT = SessionFormat(
-    "claude-code", _recognizes, _read, open=_open, stores=_stores, overhead=40_000, tail=_tail, busy=_busy
+    "claude-code",
+    _recognizes,
+    later("claude_code.reading", "read"),
+    open=later("claude_code.writing", "open_session"),
+    stores=_stores,
+    overhead=40_000,
+    tail=later("claude_code.rows", "tail"),
+    busy=_busy,
 )

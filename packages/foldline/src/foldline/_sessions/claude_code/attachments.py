@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from foldline._messages import Speaker
-from foldline._sessions.parts import items, mapping, mappings, string, words
+from foldline._sessions.values import items, mapping, mappings, string, words
 
 UNSENT = frozenset(("hook_system_message", "command_permissions", "prompt_snapshot", "auto_mode", "hook_cancelled"))
 """Kinds that only the screen shows, or that say nothing but a setting."""
@@ -31,7 +32,10 @@ def reminders(row: dict[str, Any]) -> Iterator[str]:
     kind = string(attachment.get("type"))
     if kind in UNSENT:
         return
-    text = _RENDERERS.get(kind, _plain)(attachment)
+    if kind in _SENTENCES:
+        text = _SENTENCES[kind].format_map(defaultdict(str, {key: string(value) for key, value in attachment.items()}))
+    else:
+        text = _RENDERERS.get(kind, _plain)(attachment)
     if text:
         yield f"<system-reminder>\n{text}\n</system-reminder>"
 
@@ -97,20 +101,8 @@ def _file(attachment: dict[str, Any]) -> str:
     return f"Contents of {string(attachment.get('filename'))}:\n\n{text}" if text else ""
 
 
-def _file_reference(attachment: dict[str, Any]) -> str:
-    return f"Note: {string(attachment.get('filename'))} was read before the last conversation was summarized."
-
-
-def _edited(attachment: dict[str, Any]) -> str:
-    return f"Note: {string(attachment.get('filename'))} was modified:\n{string(attachment.get('snippet'))}"
-
-
 def _skills(attachment: dict[str, Any]) -> str:
     return "\n\n".join(string(skill.get("content")) for skill in mappings(attachment.get("skills")))
-
-
-def _date(attachment: dict[str, Any]) -> str:
-    return f"The date has changed. Today's date is now {string(attachment.get('newDate'))}."
 
 
 def _plain(attachment: dict[str, Any]) -> str:
@@ -130,8 +122,11 @@ _RENDERERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "todo_reminder": _tasks,
     "nested_memory": _memory,
     "file": _file,
-    "compact_file_reference": _file_reference,
-    "edited_text_file": _edited,
     "invoked_skills": _skills,
-    "date_change": _date,
+}
+
+_SENTENCES = {
+    "compact_file_reference": "Note: {filename} was read before the last conversation was summarized.",
+    "edited_text_file": "Note: {filename} was modified:\n{snippet}",
+    "date_change": "The date has changed. Today's date is now {newDate}.",
 }

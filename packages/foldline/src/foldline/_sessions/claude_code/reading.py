@@ -7,16 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline._fold import Receipt
-from foldline._messages import Message, Opaque, Part, Speaker, Text, ToolResult, Usage, replace
-from foldline._sessions.claude_code import attachments as attachments
-from foldline._sessions.claude_code.rows import ClaudeRow, Tree
-from foldline._sessions.parts import count, from_wire, items, mapping, spoken_by, string, summary, words
+from foldline._messages import Message, Part, Speaker, Text, ToolResult, Usage, replace
+from foldline._sessions.claude_code import attachments
+from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
+from foldline._sessions.parts import from_wire, spoken_by, summary, system, wire_usage
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
-from foldline._wires import read_usage
-
-SYNTHETIC = "<synthetic>"
-"""The model of what Claude Code itself wrote in a model's place."""
+from foldline._sessions.values import count, items, mapping, string, words
 
 HONEST_VERSION = (2, 1, 41)
 """Up to 2.1.40 the output tokens in the file are what the stream's start said, not what was generated."""
@@ -37,7 +34,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
     cleared = _cleared(tree)
     live = tree.live()
     names = {row.uuid for row in live}
-    system = _system(live)
+    prompt = _system(live)
     entries = [*_messages(live, rounds, source)]
     originals = _messages([r for r in tree.rows if r.uuid not in names and not r.sidechain], rounds, source)
     folded, entries = _clear([*originals], entries, cleared)
@@ -45,11 +42,11 @@ def read(path: str, *, strict: bool = False) -> Reading:
         "claude-code",
         about.get("sessionId") or source.stem,
         source.path,
-        (*system, *entries),
+        (*prompt, *entries),
         about.get("cwd", ""),
         about.get("model", ""),
         about.get("customTitle") or about.get("aiTitle") or about.get("summary", ""),
-        len(system) + _since(tree, entries, cleared),
+        len(prompt) + _since(tree, entries, cleared),
         tuple(folds),
         tuple(folded),
         tuple(source.faults),
@@ -121,7 +118,7 @@ def _message(row: ClaudeRow, rounds: dict[str, int], source: Source) -> Message 
         return None
     if not message.parts:
         return None
-    if row.kind == "assistant" and row.message.get("model") == SYNTHETIC:
+    if row.kind == "assistant" and row.is_synthetic:
         return spoken_by(message, "harness")
     return replace(message, usage=_usage(row)) if row.kind == "assistant" else message
 
@@ -145,13 +142,11 @@ def _speaker(row: ClaudeRow, after_command: bool) -> Speaker:
 
 def _usage(row: ClaudeRow) -> Usage | None:
     """The bill on a row; the prompt counts are right in every version, the output only where the version is honest."""
-    if row.message.get("model") == SYNTHETIC:
+    if row.is_synthetic:
         return None
-    usage = read_usage(mapping(row.message.get("usage")))
-    if usage is None or not usage.prompt:
-        return None
+    usage = wire_usage(row.message.get("usage"))
     version = tuple(int(n) for n in re.findall(r"\d{1,9}", string(row.data.get("version")))[:3])
-    return replace(usage, output=0) if version and version < HONEST_VERSION else usage
+    return replace(usage, output=0) if usage and version and version < HONEST_VERSION else usage
 
 
 def _newest(first: Usage | None, later: Usage | None) -> Usage | None:
@@ -188,10 +183,8 @@ def _system(live: Sequence[ClaudeRow]) -> list[tuple[str, Message]]:
     for row in live:
         if row.kind == "attachment" and (found := attachments.system_prompt(row.data)):
             id, prompt, tools = row.uuid, found[0] or prompt, found[1] or tools
-    parts: list[Part] = [Text(text) for text in prompt if text]
-    if tools:
-        parts.append(Opaque(tools))
-    return [(id, Message("system", tuple(parts)))] if parts else []
+    message = system(prompt, tools)
+    return [(id, message)] if message else []
 
 
 # -- folds -------------------------------------------------------------------------------------------------------
@@ -214,7 +207,7 @@ def _folds(tree: Tree) -> list[PastFold]:
             else:
                 folds.append(replace(_fold(row, {}, "summarize", False), summary=text))
             open_boundary = False
-        elif row.data.get("subtype") == "microcompact_boundary":
+        elif row.is_clearing:
             folds.append(_fold(row, mapping(row.data.get("microcompactMetadata")), "prune", False))
     return folds
 
@@ -236,7 +229,7 @@ def _cleared(tree: Tree) -> tuple[set[str], int]:
     ids: set[str] = set()
     line = 0
     for row in tree.path:
-        if row.data.get("subtype") == "microcompact_boundary":
+        if row.is_clearing:
             metadata = mapping(row.data.get("microcompactMetadata"))
             ids |= {id for id in items(metadata.get("compactedToolIds")) if isinstance(id, str)}
             line = row.line

@@ -1,13 +1,21 @@
-"""Claude Code's rows and the tree that they make: which of them the next request is built from."""
+"""Claude Code's rows and the tree that they make: which of them the next request is built from, and what the last ones tell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from foldline._sessions.ancestry import ancestry, parent_place
-from foldline._sessions.parts import items, mapping, mappings, string
+import msgspec
+from msgspec import Raw, Struct
+
+from foldline._sessions.ancestry import ancestry, named_ancestry
+from foldline._sessions.format import Row, Tail
+from foldline._sessions.parts import wire_usage
 from foldline._sessions.source import Source
+from foldline._sessions.values import items, mapping, mappings, string
+
+SYNTHETIC = "<synthetic>"
+"""The model of what Claude Code itself wrote in a model's place."""
 
 LEAVES = ("user", "assistant", "attachment", "system")
 """Kinds of row that a conversation can end with; progress rows only hang beside it."""
@@ -50,6 +58,16 @@ class ClaudeRow:
         return self.kind == "system" and self.data.get("subtype") == "compact_boundary"
 
     @property
+    def is_clearing(self) -> bool:
+        """Whether it clears tool results before it in place."""
+        return self.kind == "system" and self.data.get("subtype") == "microcompact_boundary"
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether Claude Code itself wrote it in a model's place."""
+        return self.message.get("model") == SYNTHETIC
+
+    @property
     def is_summary(self) -> bool:
         """Whether it holds what stands in for the rows before the boundary."""
         return self.kind == "user" and self.data.get("isCompactSummary") is True
@@ -64,6 +82,7 @@ class Tree:
     """The rows of a file in order, and the path that ends at the newest of them."""
 
     def __init__(self, rows: Iterable[ClaudeRow], source: Source) -> None:
+        self._source = source
         self.rows: list[ClaudeRow] = []
         self._by_uuid: dict[str, int] = {}
         for row in rows:
@@ -73,11 +92,11 @@ class Tree:
         if all(row.sidechain for row in self.rows if row.kind in LEAVES):
             for row in self.rows:
                 row.sidechain = False
-        self._source = source
-        ancestry = list(self._ancestry())
-        self.boundaries = {row.uuid for row in ancestry if row.is_boundary}
-        end = next((i for i, row in enumerate(ancestry) if row.is_boundary), len(ancestry) - 1)
-        self.path = ancestry[: end + 1][::-1]
+        newest = next((i for i in range(len(self.rows) - 1, -1, -1) if self._may_end(self.rows[i])), None)
+        path = [self.rows[at] for at in named_ancestry(newest, self._hangs_on, self._by_uuid, self._missing)]
+        self.boundaries = {row.uuid for row in path if row.is_boundary}
+        end = next((i for i, row in enumerate(path) if row.is_boundary), len(path) - 1)
+        self.path = path[: end + 1][::-1]
 
     def live(self) -> list[ClaudeRow]:
         """The rows of the context in the order in which they are sent: what the boundary kept stands behind the summary."""
@@ -104,28 +123,18 @@ class Tree:
         return [self.rows[self._by_uuid[name]] for name in dict.fromkeys(names) if name in self._by_uuid]
 
     def _segment(self, head: str, tail: str) -> list[str]:
-        names: list[str] = []
-        while tail in self._by_uuid and tail not in names:
-            names.append(tail)
-            if tail == head:
-                return names[::-1]
-            tail = self.rows[self._by_uuid[tail]].parent
-        return []
+        newest = self._by_uuid.get(tail)
+        names = [self.rows[at].uuid for at in ancestry(newest, lambda at: self._by_uuid.get(self.rows[at].parent))]
+        return names[names.index(head) :: -1] if head in names else []
 
-    def _ancestry(self) -> Iterator[ClaudeRow]:
-        """The rows from the newest one to the first, across boundaries; a parent that is missing is the row before."""
-        newest = next((i for i in range(len(self.rows) - 1, -1, -1) if self._may_end(self.rows[i])), None)
-        return (self.rows[at] for at in ancestry(newest, self._parent))
-
-    def _parent(self, at: int) -> int | None:
+    def _hangs_on(self, at: int) -> str:
+        """The row before across boundaries, too."""
         row = self.rows[at]
-        parent = row.parent or (row.logical if row.is_boundary else "")
+        return row.parent or (row.logical if row.is_boundary else "")
 
-        def missing() -> None:
-            if not row.is_boundary:
-                self._source.fault(row.line, f"its parent {parent} is not in the file")
-
-        return parent_place(at, parent, self._by_uuid, missing)
+    def _missing(self, at: int, name: str) -> None:
+        if not self.rows[at].is_boundary:
+            self._source.fault(self.rows[at].line, f"its parent {name} is not in the file")
 
     @staticmethod
     def _may_end(row: ClaudeRow) -> bool:
@@ -154,3 +163,42 @@ def _ids(row: ClaudeRow, kind: str, key: str) -> Iterator[str]:
     for block in mappings(row.message.get("content")):
         if block.get("type") == kind and isinstance(id := block.get(key), str):
             yield id
+
+
+# -- the last rows -----------------------------------------------------------------------------------------------
+
+
+class _Message(Struct):
+    model: str = ""
+    usage: dict[str, Any] | None = None
+    content: Raw = Raw()
+
+
+class _Last(Struct):
+    type: str = ""
+    subtype: str | None = None
+    uuid: str | None = None
+    parentUuid: str | None = None  # noqa: N815
+    isSidechain: bool | None = None  # noqa: N815
+    isCompactSummary: bool | None = None  # noqa: N815
+    message: _Message | None = None
+    foldline: Raw = Raw()
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
+def _tell(line: bytes) -> Row | None:
+    row = _decoded(line)
+    if row.uuid is None or row.isSidechain or row.type == "progress":
+        return None
+    message = row.message or _Message()
+    usage = wire_usage(message.usage) if row.type == "assistant" and message.model != SYNTHETIC else None
+    boundary = row.subtype in ("compact_boundary", "microcompact_boundary")
+    anew = boundary or bool(row.isCompactSummary) or bool(row.foldline)
+    return Row(row.uuid, row.parentUuid, usage, message.model if usage else "", memoryview(message.content), anew)
+
+
+def tail() -> Tail:
+    """How full a session is, as its last rows tell it."""
+    return Tail(_tell, (b'compact_boundary"', b'"isCompactSummary"'))

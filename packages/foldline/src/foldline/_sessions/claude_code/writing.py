@@ -24,16 +24,13 @@ from uuid import uuid4
 from foldline import _wires as wire
 from foldline._errors import SessionError
 from foldline._messages import Summary
-from foldline._sessions.claude_code import attachments as attachments
-from foldline._sessions.claude_code import reading as claude_code
-from foldline._sessions.claude_code.rows import ClaudeRow, Tree
-from foldline._sessions.notes import speakers_note, summary_note
-from foldline._sessions.parts import count, mapping, string, words
-from foldline._sessions.pi.composing import now
+from foldline._sessions.claude_code import FORMAT, attachments
+from foldline._sessions.claude_code.reading import read
+from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
 from foldline._sessions.source import Source
-from foldline._sessions.writable import WrittenEntry, grouped
-
-read = claude_code.read
+from foldline._sessions.values import count, mapping, string, words
+from foldline._sessions.writable import Group, Owner, WrittenEntry
+from foldline._sessions.writing import now
 
 SUMMARY_START = (
     "This session is being continued from a previous conversation that ran out of context. "
@@ -53,16 +50,6 @@ _NOT_COPIED = ("foldline", "uuid", "parentUuid", "logicalParentUuid", "sourceToo
 _WITHOUT_IDS = "only a main conversation whose rows have ids is folded"
 
 _NO_BILL = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
-
-
-def records(path: str, ids: Collection[str]) -> ClaudeRows:
-    """The rows of a session, for the entries that were read of it."""
-    return ClaudeRows(path, ids)
-
-
-def entry_id(line: int, key: str) -> str:
-    """An entry's id is the `uuid` of its first row, wherever that stands."""
-    return key
 
 
 class ClaudeRows:
@@ -117,33 +104,25 @@ class ClaudeRows:
         """The rows that make the pieces the live context, from a boundary or a first row to the last prompt."""
         if self._leaf not in self._data or self._data[self._leaf].get("isSidechain") is True:
             raise SessionError(_WITHOUT_IDS, path=self._path)
-        writing = _Writing(self._envelope)
+        group = _Chain(self._envelope, self._path)
         if any(piece.message.summary for piece in pieces):
-            writing.boundary(self._leaf, note)
+            group.boundary(self._leaf, note)
         system = [piece for piece in pieces if piece.message.role == "system"]
         rest = [piece for piece in pieces if piece.message.role != "system"]
         for piece in (*rest[:1], *system, *rest[1:]):
-            writing.add(piece, self._path)
-        leaf = {
-            "type": "last-prompt",
-            **({"lastPrompt": self._prompt} if self._prompt else {}),
-            "leafUuid": writing.leaf,
-        }
-        writing.rows.append({**leaf, "explicit": True, "sessionId": self._envelope.get("sessionId")})
-        more = {"speakers": writing.speakers} if writing.speakers else {}
-        return grouped(writing.rows, note, of=writing.origin, summaries=writing.summaries, **more)
+            group.add(piece)
+        prompt = {"lastPrompt": self._prompt} if self._prompt else {}
+        end = {"leafUuid": group.leaf, "explicit": True, "sessionId": self._envelope.get("sessionId")}
+        return group.noted([*group.rows, {"type": "last-prompt", **prompt, **end}], note)
 
 
-class _Writing:
-    """A chain of rows while it is written."""
+class _Chain(Group):
+    """A chain of rows, each by its `uuid`."""
 
-    def __init__(self, envelope: Mapping[str, Any]) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.origin: dict[str, str | None] = {}
-        self.summaries: dict[str, dict[str, Any]] = {}
-        self.speakers: dict[str, list[str]] = {}
+    def __init__(self, envelope: Mapping[str, Any], path: str) -> None:
+        super().__init__()
         self.leaf: str | None = None
-        self._envelope = envelope
+        self._envelope, self._path = envelope, path
         self._renamed: dict[str, str] = {}
 
     def boundary(self, leaf: str, note: Mapping[str, Any]) -> None:
@@ -151,48 +130,28 @@ class _Writing:
         receipt = mapping(note.get("receipt"))
         sizes = {"preTokens": count(receipt.get("tokens_before")), "postTokens": count(receipt.get("tokens_after"))}
         trigger = "manual" if note.get("trigger") in (None, "manual") else "auto"
-        uuid = self._append(
-            {
-                "logicalParentUuid": leaf,
-                "isSidechain": False,
-                "type": "system",
-                "subtype": "compact_boundary",
-                "content": "Conversation compacted",
-                "level": "info",
-                "compactMetadata": {"trigger": trigger, **sizes},
-            }
-        )
+        row = {"logicalParentUuid": leaf, "isSidechain": False, "type": "system", "subtype": "compact_boundary"}
+        told = {"content": "Conversation compacted", "level": "info", "compactMetadata": {"trigger": trigger, **sizes}}
+        uuid = self.append({**row, **told})
         self.origin[uuid] = None
 
-    def add(self, piece: WrittenEntry, path: str) -> None:
-        """The rows of one piece."""
-        if (summary := piece.message.summary) and len(piece.message.parts) == 1:
-            uuids = [self._summary(summary, piece, path)]
-        elif piece.verbatim:
-            uuids = [self._append(row) for row in self._copies(piece)]
-        else:
-            uuids = [self._append(row) for row in self._said(piece)]
-            if uuids and piece.message.role == "user" and (speakers := speakers_note(piece.message)):
-                self.speakers[uuids[0]] = speakers
-        if uuids:
-            self.origin[uuids[-1 if piece.message.role == "system" else 0]] = piece.id or None
-
-    def _append(self, row: Mapping[str, Any]) -> str:
+    def append(self, record: Mapping[str, Any]) -> str:
         """A row with an id, behind the newest one; the keys stand in the client's own order."""
         uuid = str(uuid4())
-        logical = {"logicalParentUuid": row["logicalParentUuid"]} if "logicalParentUuid" in row else {}
-        data = {key: value for key, value in row.items() if key not in (*_NOT_COPIED, *_ENVELOPE, "timestamp")}
-        asked = self._renamed.get(string(row.get("sourceToolAssistantUUID")))
+        logical = {"logicalParentUuid": record["logicalParentUuid"]} if "logicalParentUuid" in record else {}
+        data = {key: value for key, value in record.items() if key not in (*_NOT_COPIED, *_ENVELOPE, "timestamp")}
+        asked = self._renamed.get(string(record.get("sourceToolAssistantUUID")))
         if asked:
             data["sourceToolAssistantUUID"] = asked
-        if old := string(row.get("uuid")):
+        if old := string(record.get("uuid")):
             self._renamed[old] = uuid
         place = {"uuid": uuid, "timestamp": now()}
         self.rows.append({"parentUuid": self.leaf, **logical, **data, **place, **self._envelope})
         self.leaf = uuid
         return uuid
 
-    def _copies(self, piece: WrittenEntry) -> Iterator[dict[str, Any]]:
+    def copies(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+        """The rows with ids of their own, of rows and of responses, and without a bill that does not hold."""
         response = _response_id()
         for row in piece.raw:
             if row.get("type") != "assistant":
@@ -201,17 +160,15 @@ class _Writing:
             message = {**mapping(row.get("message")), "id": response}
             yield {**row, "message": message if piece.billed else message | {"usage": _NO_BILL}}
 
-    def _summary(self, summary: Summary, piece: WrittenEntry, path: str) -> str:
-        """The row of a summary: its owner's words as they are, ours between Claude Code's own."""
-        said = words(mapping(piece.raw[0].get("message")).get("content")) if piece.raw else ""
-        text = said or SUMMARY_START + summary.text + SUMMARY_END.format(path=path)
+    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+        """The row behind a boundary; our words stand between Claude Code's own."""
+        said = words(mapping(raw[0].get("message")).get("content")) if raw else ""
+        text = said or SUMMARY_START + summary.text + SUMMARY_END.format(path=self._path)
         row = {"isSidechain": False, "type": "user", "message": {"role": "user", "content": text}}
-        uuid = self._append({**row, "isVisibleInTranscriptOnly": True, "isCompactSummary": True})
-        self.summaries[uuid] = summary_note(text, summary)
-        return uuid
+        return text, {**row, "isVisibleInTranscriptOnly": True, "isCompactSummary": True}
 
-    def _said(self, piece: WrittenEntry) -> Iterator[dict[str, Any]]:
-        """Rows for a message that the file does not hold as it stands: one for a user's, one for each block of a reply."""
+    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+        """A row for a user's message, and one for each block of a reply."""
         item = wire.encode(piece.message, "anthropic")
         kind = "assistant" if item["role"] == "assistant" else "user"
         own = next((dict(row) for row in piece.raw if row.get("type") == kind), {"isSidechain": False})
@@ -220,12 +177,8 @@ class _Writing:
             yield {**own, "type": kind, "message": item}
             return
         was = mapping(own.get("message"))
-        head = {
-            "id": _response_id(),
-            "type": "message",
-            "role": "assistant",
-            "model": string(was.get("model"), "<synthetic>"),
-        }
+        model = string(was.get("model"), SYNTHETIC)
+        head = {"id": _response_id(), "type": "message", "role": "assistant", "model": model}
         end = {"stop_reason": was.get("stop_reason"), "stop_sequence": None, "usage": _NO_BILL}
         content = item["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
@@ -264,3 +217,11 @@ def _snapshots(live: Sequence[ClaudeRow]) -> list[ClaudeRow]:
 
 def _response_id() -> str:
     return f"msg_{secrets.token_hex(12)}"
+
+
+def _entry_id(line: int, key: str) -> str:
+    """An entry's id is the `uuid` of its first row, wherever that stands."""
+    return key
+
+
+open_session = Owner(read, ClaudeRows, _entry_id, FORMAT.overhead).open

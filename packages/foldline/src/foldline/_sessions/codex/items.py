@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Text, Thinking, ToolCall
-from foldline._sessions.parts import as_json, items, mapping, mappings, result, spoken_by, string, summary, words
+from foldline._sessions.parts import result, spoken_by, summary
+from foldline._sessions.values import as_json, items, mapping, mappings, string, words
 
 SUMMARY_START = "Another language model started to solve this problem and produced a summary"
 """How a summary that Codex made itself begins, in the user's message that holds it."""
@@ -41,14 +42,12 @@ def reply_part(item: dict[str, Any]) -> tuple[Part, ...]:
             data = item.get("encrypted_content")
             return (Thinking("\n\n".join(filter(None, said)), None, data if isinstance(data, str) else None),)
         case "custom_tool_call" if call_id:
-            arguments = item.get("input")
-            return (ToolCall(call_id, string(item.get("name")), as_json(arguments), {"type": "custom"}),)
+            return (ToolCall(call_id, string(item.get("name")), as_json(item.get("input")), {"type": "custom"}),)
         case "local_shell_call" if call_id:
             return (ToolCall(call_id, "shell", as_json(mapping(item.get("action")))),)
         case _ if call_id and "arguments" in item:
-            return (
-                ToolCall(call_id, string(item.get("name"), kind.removesuffix("_call")), as_json(item["arguments"])),
-            )
+            name = string(item.get("name"), kind.removesuffix("_call"))
+            return (ToolCall(call_id, name, as_json(item["arguments"])),)
         case _:
             return (Opaque(item),)
 

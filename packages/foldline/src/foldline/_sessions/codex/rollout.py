@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline._fold import Receipt
-from foldline._messages import Message, Opaque, Part, Text, Usage, replace
+import msgspec
+from msgspec import Raw, Struct
+
+from foldline._messages import Message, Text, Usage, replace
 from foldline._sessions.codex import items as codex_items
-from foldline._sessions.parts import count, items, mapping, mappings, spoken_by, string, summary, usage, words
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.format import Row, Tail
+from foldline._sessions.parts import spoken_by, summary, system, usage_at
+from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import count, items, mapping, mappings, string, words
 
 
 def read(path: str, *, strict: bool = False) -> Reading:
@@ -100,11 +104,8 @@ class Rollout:
     def system(self) -> list[tuple[str, Message]]:
         """What is sent before every item: the instructions, and the tools that the file shows."""
         text = string(mapping(self.meta.get("base_instructions")).get("text"), self.meta.get("instructions"))
-        tools = items(self.meta.get("dynamic_tools"))
-        parts: list[Part] = [Text(text)] if text else []
-        if tools:
-            parts.append(Opaque(tools))
-        return [("instructions", Message("system", tuple(parts)))] if parts else []
+        message = system([text], items(self.meta.get("dynamic_tools")))
+        return [("instructions", message)] if message else []
 
     def _begin(self, meta: dict[str, Any]) -> None:
         """The first header is the session's own; later ones repeat it, or are those of what it was forked from."""
@@ -198,20 +199,57 @@ class Rollout:
         self.since = len(self.live)
 
     def _fold(self, line: int, row: dict[str, Any], text: str) -> None:
-        receipt = Receipt(self._context, 0, round=len(self.folds) + 1)
-        self.folds.append(PastFold(str(line), string(row.get("timestamp")), "", "summarize", receipt, text, ours=False))
+        when, round = string(row.get("timestamp")), len(self.folds) + 1
+        self.folds.append(summarized(str(line), when, self._context, round, text))
 
 
 def usage_of(billed: dict[str, Any]) -> Usage | None:
     """The usage of one response; its input includes what was cached."""
-    return usage(
-        billed.get("input_tokens"),
-        billed.get("output_tokens"),
-        billed.get("cached_input_tokens"),
-        billed.get("cache_write_input_tokens"),
-    )
+    return usage_at(billed, "input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 
 
 def _summary_in(replacement: list[Any]) -> str:
     texts = (words(item.get("content")) for item in mappings(replacement) if item.get("role") == "user")
     return next((text for text in reversed(list(texts)) if text.startswith(codex_items.SUMMARY_START)), "")
+
+
+# -- the last rows -----------------------------------------------------------------------------------------------
+
+
+class _Payload(Struct):
+    type: str = ""
+    model: str = ""
+    content: Raw = Raw()
+    output: Raw = Raw()
+    arguments: Raw = Raw()
+    info: dict[str, Any] | None = None
+
+
+class _Last(Struct):
+    type: str = ""
+    payload: _Payload | None = None
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
+def _tell(line: bytes) -> Row | None:
+    row = _decoded(line)
+    payload = row.payload or _Payload()
+    match row.type, payload.type:
+        case "event_msg", "token_count":
+            info = mapping(payload.info)
+            usage = usage_of(mapping(info.get("last_token_usage")))
+            return Row(usage=usage, window=count(info.get("model_context_window")))
+        case "turn_context", _:
+            return Row(model=payload.model)
+        case "response_item", _:
+            return Row(content=b"".join(map(bytes, (payload.content, payload.output, payload.arguments))))
+        case ("compacted", _) | ("event_msg", "thread_rolled_back"):
+            return Row(anew=True)
+    return None
+
+
+def tail() -> Tail:
+    """How full a session is, as the last rows of its rollout tell it."""
+    return Tail(_tell, (b'"compacted"',))

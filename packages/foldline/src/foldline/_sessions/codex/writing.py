@@ -18,16 +18,13 @@ from typing import Any
 
 from foldline._errors import SessionError
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
+from foldline._sessions.codex import FORMAT
 from foldline._sessions.codex import items as codex_items
-from foldline._sessions.codex import rollout as codex
-from foldline._sessions.codex.rollout import Rollout
-from foldline._sessions.notes import speakers_note, summary_note
-from foldline._sessions.parts import mapping, string, words
-from foldline._sessions.pi.composing import now
+from foldline._sessions.codex.rollout import Rollout, read
 from foldline._sessions.source import Source
-from foldline._sessions.writable import WrittenEntry, grouped
-
-read = codex.read
+from foldline._sessions.values import mapping, string, words
+from foldline._sessions.writable import Group, Owner, WrittenEntry
+from foldline._sessions.writing import now
 
 SUMMARY_START = (
     f"{codex_items.SUMMARY_START} of its thinking process. You also have access to the state of the tools that were "
@@ -41,20 +38,10 @@ FOLD = "0"
 """What a note calls the fold itself; entries are called by the place of their first item, counted from 1."""
 
 
-def records(path: str, ids: Collection[str]) -> CodexRows:
-    """The rows of a rollout."""
-    return CodexRows(path)
-
-
-def entry_id(line: int, key: str) -> str:
-    """An entry in a replacement history is known by the line and its place there, the fold by its line."""
-    return str(line) if key == FOLD else f"{line}.{key}"
-
-
 class CodexRows(Rollout):
     """The items of one rollout, by the entries that they make up, and what Codex recorded of its surroundings."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, ids: Collection[str]) -> None:
         super().__init__()
         self._items: dict[str, list[dict[str, Any]]] = {}
         self._surroundings: list[dict[str, Any]] = []
@@ -102,37 +89,17 @@ class CodexRows(Rollout):
         """The `compacted` row that makes the pieces the live context, and what Codex knew of its surroundings."""
         if "payload" not in self._head:
             raise SessionError("a rollout of Codex's first years is only read", path=self._path)
-        history: list[dict[str, Any]] = []
-        origin: dict[str, str | None] = {FOLD: None}
-        summaries: dict[str, dict[str, Any]] = {}
-        speakers: dict[str, list[str]] = {}
-        said = ""
+        group = _History()
         for piece in pieces:
-            if piece.message.role == "system" and not piece.raw:
-                continue
-            key = str(len(history) + 1)
-            if (summary := piece.message.summary) and len(piece.message.parts) == 1:
-                said = words(piece.raw[0].get("content")) if piece.raw else SUMMARY_START + summary.text
-                summaries[key] = summary_note(said, summary)
-                history.append(_words("user", said))
-            else:
-                history += piece.raw if piece.verbatim else _said(piece)
-                if not piece.verbatim and piece.message.role == "user" and (by := speakers_note(piece.message)):
-                    speakers[key] = by
-            if len(history) >= int(key):
-                origin[key] = piece.id or None
-        rows = [{"type": "compacted", "payload": {"message": said, "replacement_history": history}}]
-        if self._keeps_surroundings(history):
-            rows += [
-                {"type": row["type"], "payload": row["payload"]} for row in (*self._surroundings, self._turn) if row
-            ]
-        return grouped(
-            [self._row(row, n) for n, row in enumerate(rows, 1)],
-            note,
-            of=origin,
-            summaries=summaries,
-            **({"speakers": speakers} if speakers else {}),
-        )
+            if piece.raw or piece.message.role != "system":
+                group.add(piece)
+        rows: list[dict[str, Any]] = [
+            {"type": "compacted", "payload": {"message": group.text, "replacement_history": group.rows}}
+        ]
+        if self._keeps_surroundings(group.rows):
+            told = (row for row in (*self._surroundings, self._turn) if row)
+            rows += [{"type": row["type"], "payload": row["payload"]} for row in told]
+        return group.noted([self._row(row, n) for n, row in enumerate(rows, 1)], note)
 
     def _row(self, row: dict[str, Any], n: int) -> dict[str, Any]:
         ordinal = {} if self._ordinal is None else {"ordinal": self._ordinal + n}
@@ -145,24 +112,44 @@ class CodexRows(Rollout):
         return bool(self._surroundings and self._turn) and all(item.get("content") in kept for item in told)
 
 
+class _History(Group):
+    """A replacement history, its items by their places, counted from 1."""
+
+    text = ""
+    """The words of the summary in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.origin[FOLD] = None
+
+    def append(self, record: Mapping[str, Any]) -> str:
+        """Adds an item."""
+        self.rows.append(dict(record))
+        return str(len(self.rows))
+
+    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+        """A user's message; our words stand behind Codex's own."""
+        self.text = words(raw[0].get("content")) if raw else SUMMARY_START + summary.text
+        return self.text, _words("user", self.text)
+
+    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+        """The message's own items as far as they hold, else new ones."""
+        message = piece.message
+        if message.role == "tool" or (not piece.raw and any(True for _ in message.results)):
+            was = {string(item.get("call_id")): item for item in piece.raw}
+            yield from (_output(result, was.get(result.call_id, {})) for result in message.results)
+        elif message.role == "assistant":
+            yield from _reply(message, piece.raw)
+        elif content := [_content(part) for part in message.parts if isinstance(part, Text | Summary | Media | Opaque)]:
+            role = "developer" if message.role == "system" else "user"
+            yield {"type": "message", "role": role, "content": content}
+
+
 def _is_told(item: dict[str, Any]) -> bool:
     """Whether Codex itself speaks in the item, and not a user, a model or a tool."""
     if item.get("type") != "message" or item.get("role") == "assistant":
         return False
     return not codex_items.opens_turn(item) and not words(item.get("content")).startswith(codex_items.SUMMARY_START)
-
-
-def _said(piece: WrittenEntry) -> list[dict[str, Any]]:
-    """Items for a message that the file does not hold as it stands: its own items as far as they hold, else new ones."""
-    message = piece.message
-    if message.role == "tool" or (not piece.raw and any(True for _ in message.results)):
-        was = {string(item.get("call_id")): item for item in piece.raw}
-        return [_output(result, was.get(result.call_id, {})) for result in message.results]
-    if message.role == "assistant":
-        return list(_reply(message, piece.raw))
-    role = "developer" if message.role == "system" else "user"
-    content = [_content(part) for part in message.parts if isinstance(part, Text | Summary | Media | Opaque)]
-    return [{"type": "message", "role": role, "content": content}] if content else []
 
 
 def _reply(message: Message, raw: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -210,3 +197,11 @@ def _words(role: str, text: str) -> dict[str, Any]:
 
 def _content(part: Text | Summary | Media | Opaque) -> Any:
     return part.source if isinstance(part, Media | Opaque) else {"type": "input_text", "text": part.text}
+
+
+def _entry_id(line: int, key: str) -> str:
+    """An entry in a replacement history is known by the line and its place there, the fold by its line."""
+    return str(line) if key == FOLD else f"{line}.{key}"
+
+
+open_session = Owner(read, CodexRows, _entry_id, FORMAT.overhead).open

@@ -6,22 +6,22 @@ import importlib
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from tempfile import mkstemp
+from typing import Any
 
 from foldline._errors import SessionError
-from foldline._messages import Message, replace
-from foldline._sessions.database import query
-from foldline._sessions.lines import Line, Record, decode
-from foldline._sessions.parts import as_json, mapping, string
-from foldline._sessions.pi import dialect
+from foldline._messages import replace
+from foldline._sessions.database import object_in, query
+from foldline._sessions.file import SessionFile
+from foldline._sessions.lines import decode
+from foldline._sessions.pi.log import Session
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
+from foldline._sessions.transcript import Transcript
+from foldline._sessions.values import as_json, mapping, string
 
 LARGEST_EVENT = 64 * 1024 * 1024
 """Bytes of the largest event that is unpacked; OpenClaw itself stops at 4 MB."""
-
-if TYPE_CHECKING:
-    pass
 
 Unpack = Callable[[bytes, int], bytes]
 
@@ -43,22 +43,22 @@ def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     return [_stored(source, str(id), changed, header, several=several) for id, changed, header in found]
 
 
+def open_session(path: str, *, strict: bool = False) -> SessionFile:
+    """A store's newest session is read, a log is opened as pi's."""
+    if not Source(path).is_database():
+        return Session(path, strict=strict)
+    return Transcript(read_all(path, strict=strict)[-1].read())
+
+
 def _stored(source: Source, id: str, changed: object, header: object, *, several: bool) -> Stored:
     seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
-    try:
-        about = mapping(decode(header.encode("utf-8", "replace"))) if isinstance(header, str) else {}
-    except ValueError:
-        about = {}
-    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), string(about.get("cwd")), seconds)
+    cwd = string(mapping(object_in(header)).get("cwd"))
+    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), cwd, seconds)
 
 
 def _reading(source: Source, id: str, suffix: str) -> Reading:
     """The session as pi's own loader reads it, from a file that is made of its events and lives only as long."""
     source.faults.clear()
-    from tempfile import mkstemp
-
-    from foldline._sessions.pi.log import Session
-
     handle, path = mkstemp(suffix=".jsonl")
     try:
         with open(handle, "wb") as file:
@@ -66,7 +66,7 @@ def _reading(source: Source, id: str, suffix: str) -> Reading:
                 file.write(line + b"\n")
         session = Session(path)
         live = {name for name, _ in session.context.entries}
-        folded = [entry for entry in _messages(path) if entry[0] not in live]
+        folded = [entry for entry in session.messages() if entry[0] not in live]
         folds = tuple(replace(fold, ours=False) for fold in session.folds())
     except SessionError as error:
         if error.path != path:
@@ -119,11 +119,7 @@ def _events(source: Source, id: str) -> Iterator[bytes]:
 
 def _outlined(outline: object) -> bytes:
     """The event without its content, as the store repeats it beside a compressed one: its place in the tree and its pair."""
-    try:
-        event = decode(outline.encode("utf-8", "replace")) if isinstance(outline, str) else {}
-    except ValueError:
-        event = {}
-    return as_json(mapping(event).get("model") or {}).encode("utf-8", "replace")
+    return as_json(mapping(object_in(outline)).get("model") or {}).encode("utf-8", "replace")
 
 
 def _unpacked(packed: bytes, size: object, unpack: Unpack | None) -> bytes | None:
@@ -146,12 +142,3 @@ def _unpacker() -> Unpack | None:
             return None
         return lambda data, size: bytes(zstd.ZstdDecompressor().decompress(data, max_length=size))
     return lambda data, size: bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
-
-
-def _messages(path: str) -> Iterator[tuple[str, Message]]:
-    """The messages of all records in order, those of compactions left out."""
-    with open(path, "rb") as file:
-        for number, line in enumerate(file):
-            record = Record(Line(number, line))
-            if record.id and record.type != "compaction" and (message := dialect.message_of(record)):
-                yield record.id, message

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from foldline._facts.speakers import whose
-from foldline._fold import Receipt
 from foldline._messages import Media, Message, Opaque, Part, Speaker, Text, Thinking, ToolCall, Usage, replace
 from foldline._sessions.opencode import store as opencode_store
-from foldline._sessions.parts import as_json, count, iso, mapping, mappings, result, string, summary, unique
-from foldline._sessions.reading import PastFold, Reading, Stored
+from foldline._sessions.parts import media, result, summary, unique
+from foldline._sessions.reading import PastFold, Reading, Stored, summarized
 from foldline._sessions.source import Source
+from foldline._sessions.values import as_json, count, iso, mapping, mappings, string
 
 CLEARED = "[Old tool result content cleared]"
 """What opencode sends in place of a tool output that it pruned."""
@@ -115,11 +115,9 @@ def _folds(messages: Sequence[dict[str, Any]], standing: int) -> Iterator[PastFo
             trigger = (
                 "overflow" if part.get("overflow") is True else "threshold" if part.get("auto") is True else "manual"
             )
-            created = mapping(mapping(message.get("info")).get("time")).get("created")
-            receipt = Receipt(context, 0, round=rounds)
-            text = _words(message)
-            undone = index >= standing
-            yield PastFold(_id(message), iso(created), trigger, "summarize", receipt, text, undone, False)
+            when = iso(mapping(mapping(message.get("info")).get("time")).get("created"))
+            id, undone = _id(message), index >= standing
+            yield summarized(id, when, context, rounds, _words(message), trigger=trigger, undone=undone)
         elif billed := usage_of(mapping(message.get("info")).get("tokens")):
             context = billed.context
 
@@ -184,9 +182,7 @@ def _user_part(part: dict[str, Any]) -> Part | None:
         mime = string(part.get("mime"))
         if mime.startswith("text/") or mime == "application/x-directory":
             return None
-        return Media(
-            "image" if mime.startswith("image/") else "audio" if mime.startswith("audio/") else "document", part
-        )
+        return media(mime, part)
     return None
 
 

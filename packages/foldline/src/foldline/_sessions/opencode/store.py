@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from foldline._sessions.database import is_database, query
-from foldline._sessions.lines import decode
+from foldline._sessions.database import object_in, query
 from foldline._sessions.opencode import storage
-from foldline._sessions.parts import mapping, mappings, string
-from foldline._sessions.source import Source
+from foldline._sessions.source import Source, documents
+from foldline._sessions.values import mapping, mappings, string
 
 Held = tuple[dict[str, Any], Callable[[], list[dict[str, Any]]]]
 """What a session says about itself, and its messages when they are asked for, each with its `info` and its `parts`."""
@@ -21,7 +21,7 @@ def sessions(source: Source) -> list[Held]:
     """The sessions in a file or a folder, the one that changed last at the end."""
     if os.path.isdir(source.path):
         return _from_folder(source)
-    if is_database(source):
+    if source.is_database():
         return _from_database(source)
     document = mapping(source.document())
     if "messages" in document:
@@ -55,23 +55,18 @@ def _rows_of(session: str, source: Source) -> list[dict[str, Any]]:
     return [{"info": {**_decoded(data, source), "id": str(id)}, "parts": parts.get(str(id), [])} for id, data in rows]
 
 
-def _decoded(data: object, source: Source) -> dict[str, Any]:
-    try:
-        value = decode(
-            data.encode("utf-8", "replace") if isinstance(data, str) else data if isinstance(data, bytes) else b""
-        )
-    except ValueError:
+def _decoded(column: object, source: Source) -> dict[str, Any]:
+    found = object_in(column)
+    if found is None:
         source.fault(1, "a row whose data is not valid JSON")
-        return {}
-    return mapping(value)
+    return found or {}
 
 
 def _from_folder(source: Source) -> list[Held]:
     root = storage(source.path)
     found: list[tuple[float, Held]] = []
-    for folder, _, names in sorted(os.walk(os.path.join(root, "session"))):
-        for name in sorted(names):
-            about = _file(os.path.join(folder, name), source)
+    for folder, _, _ in sorted(os.walk(os.path.join(root, "session"))):
+        for about in _files(folder, source):
             if id := string(about.get("id")):
                 updated = mapping(about.get("time")).get("updated")
                 changed = updated if isinstance(updated, int | float) else 0
@@ -88,20 +83,10 @@ def _messages_of(root: str, session: str, source: Source) -> list[dict[str, Any]
 
 
 def _files(folder: str, source: Source) -> Iterator[dict[str, Any]]:
-    """The documents in a folder by their names, which are ids in order of time."""
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
-    except (OSError, ValueError):
-        return
-    for name in names:
-        if document := _file(os.path.join(folder, name), source):
-            yield document
-
-
-def _file(path: str, source: Source) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as file:
-            return mapping(decode(file.read()))
-    except (OSError, ValueError):
-        source.fault(1, f"{os.path.basename(path)} cannot be read")
-        return {}
+    """The documents in a folder by their names, which are ids in order of time; none where there is no folder."""
+    with suppress(OSError, ValueError):
+        for name, document in documents(folder):
+            if not isinstance(document, dict):
+                source.fault(1, f"{name} cannot be read")
+            elif document:
+                yield document

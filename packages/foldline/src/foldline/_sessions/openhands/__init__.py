@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from foldline._sessions.format import SessionFormat
-
-if TYPE_CHECKING:
-    from foldline._sessions.reading import Stored
+from foldline._sessions.format import SessionFormat, later
 
 _EVENT = re.compile(rb'[{,]\s*"kind"\s*:\s*"(?:\w+Event|Condensation|CondensationRequest)"')
 _HISTORY = re.compile(rb'[{,]\s*"history"\s*:\s*\[\s*\{\s*"(?:kind|id)"\s*:')
@@ -34,10 +29,4 @@ def _recognizes(head: bytes, path: str) -> bool:
     return bool(_V0.match(flat)) and bool(_V0_SIGN.search(head))
 
 
-def _read_all(path: str, *, strict: bool = False) -> Sequence[Stored]:
-    from foldline._sessions.openhands.reading import read_all
-
-    return read_all(path, strict=strict)
-
-
-FORMAT = SessionFormat("openhands", _recognizes, read_all=_read_all)
+FORMAT = SessionFormat("openhands", _recognizes, read_all=later("openhands.reading", "read_all"))

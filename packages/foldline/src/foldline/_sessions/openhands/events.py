@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldline._fold import Receipt
-from foldline._messages import Message, Opaque, Part, Thinking, ToolCall, Usage, replace
-from foldline._sessions.parts import (
-    as_json,
-    items,
-    mapping,
-    mappings,
-    result,
-    spoken_by,
-    string,
-    summary,
-    texts,
-    usage,
-    words,
-)
-from foldline._sessions.reading import PastFold
+from foldline._messages import Message, Part, Thinking, ToolCall, Usage, replace
+from foldline._sessions.parts import result, spoken_by, summary, system, texts, usage_at
+from foldline._sessions.reading import PastFold, summarized
+from foldline._sessions.values import as_json, items, mapping, mappings, string, words
 
 _SILENT = frozenset(
     ("CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "LLMCompletionLogEvent", "TokenEvent",
@@ -45,9 +33,7 @@ class Story:
         kept = [entry for entry in self.entries if not _is_of(entry, gone)]
         self.folded += [entry for entry in self.entries if _is_of(entry, gone)]
         round = len(self.folds) + 1
-        self.folds.append(
-            PastFold(id, timestamp, "", "summarize", Receipt(self.context, 0, round=round), text, ours=False)
-        )
+        self.folds.append(summarized(id, timestamp, self.context, round, text))
         if text:
             place = at if isinstance(at, int) and 0 <= at <= len(kept) else min(1, len(kept))
             kept.insert(place, (f"{id}-summary", summary(text, round)))
@@ -94,12 +80,7 @@ def story(events: Sequence[dict[str, Any]], bills: Mapping[str, dict[str, Any]])
 
 def usage_of(bill: dict[str, Any]) -> Usage | None:
     """A bill as the SDK keeps it; its prompt includes what was cached."""
-    return usage(
-        bill.get("prompt_tokens"),
-        bill.get("completion_tokens"),
-        bill.get("cache_read_tokens"),
-        bill.get("cache_write_tokens"),
-    )
+    return usage_at(bill, "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 def _answered(entries: Sequence[tuple[str, Message]]) -> Iterator[tuple[str, Message]]:
@@ -118,9 +99,8 @@ def _message(event: dict[str, Any]) -> Message | None:
     if kind in _SILENT:
         return None
     if kind == "SystemPromptEvent":
-        tools = items(event.get("tools"))
-        parts: tuple[Part, ...] = texts([words(event.get("system_prompt")), words(event.get("dynamic_context"))])
-        return Message("system", (*parts, Opaque(tools)) if tools else parts) if parts else None
+        prompt = [words(event.get("system_prompt")), words(event.get("dynamic_context"))]
+        return system(prompt, items(event.get("tools"))) if any(prompt) else None
     if kind == "MessageEvent":
         said = mapping(event.get("llm_message"))
         content = texts(words(part) for part in mappings(said.get("content"))) + texts([said.get("content")])

@@ -9,36 +9,31 @@ from typing import Any
 
 from foldline._sessions.openhands import events as openhands_events
 from foldline._sessions.openhands import v0 as openhands_v0
-from foldline._sessions.parts import items, mapping, mappings, string, unique
+from foldline._sessions.parts import unique
 from foldline._sessions.reading import Reading, Stored
-from foldline._sessions.source import Source
+from foldline._sessions.source import Source, documents
+from foldline._sessions.values import items, mapping, mappings, string
 
 
 def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every conversation in the file."""
     source = Source(path, strict=strict)
-    conversations = [each for each in _conversations(source) if each[1]]
-    if not conversations:
-        raise source.refused("no events of OpenHands")
-    several = len(conversations) > 1
-    return [
-        _stored(source, about, events, f"#{i}" if several else "") for i, (about, events) in enumerate(conversations, 1)
+    found = [
+        (string(about.get("instance_id"), about.get("id")), partial(_reading, source, about, events))
+        for about, events in _conversations(source)
+        if events
     ]
+    return source.sessions(found, "no events of OpenHands")
 
 
-def _stored(source: Source, about: dict[str, Any], events: list[dict[str, Any]], suffix: str) -> Stored:
-    id = string(about.get("instance_id"), about.get("id")) or source.stem + suffix
-    return Stored(id, partial(_reading, source, about, events, id, suffix))
-
-
-def _reading(source: Source, about: dict[str, Any], events: list[dict[str, Any]], id: str, suffix: str) -> Reading:
+def _reading(source: Source, about: dict[str, Any], events: list[dict[str, Any]], id: str, path: str) -> Reading:
     told = openhands_events if any("kind" in event for event in events) else openhands_v0
     story = told.story(events, _billed(about, events))
     llm = mapping(mapping(about.get("metadata")).get("llm")) or mapping(mapping(about.get("agent")).get("llm"))
     return Reading(
         "openhands",
         id,
-        source.path + suffix,
+        path,
         unique(story.entries),
         "",
         string(llm.get("model"), story.model),
@@ -54,8 +49,7 @@ def _conversations(source: Source) -> Iterator[tuple[dict[str, Any], list[dict[s
     if os.path.isdir(source.path):
         yield _folder(source)
         return
-    first = next(source.lines(), (1, b""))[1].strip()
-    if first.endswith(b"}") and first.startswith(b"{") and len(first) > 2:
+    if source.is_lined():
         rows = [row for _, row in source.rows()]
         if any("history" in row for row in rows):
             yield from ((row, list(mappings(row.get("history")))) for row in rows)
@@ -72,18 +66,14 @@ def _conversations(source: Source) -> Iterator[tuple[dict[str, Any], list[dict[s
 
 def _folder(source: Source) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A conversation as the SDK keeps it: a document for each event, and one for its state."""
-    events: list[dict[str, Any]] = []
-    folder = os.path.join(source.path, "events")
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+        found = list(documents(os.path.join(source.path, "events")))
     except OSError as error:
         raise source.refused(f"cannot be read: {error.strerror}") from error
-    for number, name in enumerate(names, 1):
-        event = Source(os.path.join(folder, name)).optional()
-        if isinstance(event, dict):
-            events.append(event)
-        else:
+    for number, (name, event) in enumerate(found, 1):
+        if not isinstance(event, dict):
             source.fault(number, f"{name} is not valid JSON")
+    events = [event for _, event in found if isinstance(event, dict)]
     return mapping(Source(os.path.join(source.path, "base_state.json")).optional()), events
 
 

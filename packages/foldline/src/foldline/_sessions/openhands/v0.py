@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline._messages import Message, Opaque, Part, Text, ToolCall, ToolResult, Usage, replace
+from foldline._messages import Message, Part, Text, ToolCall, ToolResult, replace
 from foldline._sessions.openhands.events import Story, usage_of
-from foldline._sessions.parts import as_json, items, mapping, mappings, spoken_by, string, texts
-from foldline._wires import read_usage
+from foldline._sessions.parts import spoken_by, system, texts, wire_usage
+from foldline._sessions.values import as_json, items, mapping, mappings, string
 
 LONGEST = 30_000
 """Characters of an observation that OpenHands sent; its log keeps all of them."""
@@ -45,10 +45,8 @@ def story(events: Sequence[dict[str, Any]], bills: Mapping[str, dict[str, Any]])
 def _act(made: Story, id: str, event: dict[str, Any], seen: set[str], bills: Mapping[str, dict[str, Any]]) -> None:
     args, metadata = mapping(event.get("args")), mapping(event.get("tool_call_metadata"))
     if event.get("action") == "system":
-        tools = items(args.get("tools"))
-        parts: list[Part] = [*texts([args.get("content")]), *([Opaque(tools)] if tools else [])]
-        if parts:
-            made.entries.append((id, Message("system", tuple(parts))))
+        if prompt := system([args.get("content")], items(args.get("tools"))):
+            made.entries.append((id, prompt))
         return
     response = mapping(metadata.get("model_response"))
     name = string(response.get("id"))
@@ -62,21 +60,16 @@ def _act(made: Story, id: str, event: dict[str, Any], seen: set[str], bills: Map
     said = texts([string(args.get("thought"), args.get("content") if event.get("action") == "message" else "")])
     if event.get("action") == "finish" and not said:
         said = texts([string(args.get("final_thought"), event.get("message"))])
-    parts = [*said, *([call] if call else [])]
+    parts: list[Part] = [*said, *([call] if call else [])]
     if not parts:
         return
-    billed = _usage(response) if name not in seen else None
+    billed = wire_usage(response.get("usage")) if name not in seen else None
     if billed is None and name in bills and name not in seen:
         billed = usage_of(bills[name])
     seen.add(name)
     made.context = billed.context if billed else made.context
     made.model = string(response.get("model"), made.model)
     made.entries.append((id, Message("assistant", tuple(parts), billed)))
-
-
-def _usage(response: dict[str, Any]) -> Usage | None:
-    billed = read_usage(mapping(response.get("usage")))
-    return billed if billed is not None and billed.prompt else None
 
 
 def _call(event: dict[str, Any], metadata: dict[str, Any], response: dict[str, Any]) -> ToolCall | None:
@@ -100,9 +93,8 @@ def _observe(made: Story, id: str, event: dict[str, Any]) -> None:
 
     def message(words: str) -> Message:
         parts = texts([words])
-        return (
-            Message("tool", (ToolResult(call, parts, failed),)) if call else spoken_by(Message("user", parts), "tool")
-        )
+        seen = Message("tool", (ToolResult(call, parts, failed),)) if call else Message("user", parts)
+        return spoken_by(seen, "" if call else "tool")
 
     if text or call:
         made.entries.append((id, message(sent)))

@@ -4,46 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
-from foldline._sessions.format import SessionFormat, StoreFolder, Tail, folder
-
-if TYPE_CHECKING:
-    from foldline._sessions.following import Mark
-    from foldline._sessions.pi.following import LogReader
-    from foldline._sessions.pi.log import Session
+from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
 
 PI = "pi"
 
 _START = re.compile(rb'\s*\{(?=[^\n]*"type"\s*:\s*"session")(?=[^\n]*"(?:id|timestamp|cwd)"\s*:)')
+_RECORD = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:message|model_change|thinking_level_change|compaction)"')
+_ITEM = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:input_text|output_text|function_call|reasoning)"')
+"""What items of OpenAI's responses say, which have rows of type "message" as well."""
 
 
 def _recognizes(head: bytes, path: str) -> bool:
     return bool(_START.match(head))
 
 
-def open_log(path: str, *, strict: bool = False) -> Session:
-    """The session in a log."""
-    from foldline._sessions.pi.log import Session
-
-    return Session(path, strict=strict)
-
-
-def tail_of_log() -> Tail:
-    """How the last records of a log tell how full it is."""
-    from foldline._sessions.pi.tail import TAIL
-
-    return TAIL
-
-
-def _follow(path: str, mark: Mark) -> LogReader | None:
-    from foldline._sessions.pi.following import follow
-
-    return follow(path, mark)
+def _recognizes_headless(head: bytes, path: str) -> bool:
+    return bool(_RECORD.search(head)) and not _ITEM.search(head)
 
 
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
 
 
-FORMAT = SessionFormat(PI, _recognizes, open=open_log, stores=_stores, overhead=4_000, tail=tail_of_log, follow=_follow)
+FORMAT = SessionFormat(
+    PI,
+    _recognizes,
+    open=later("pi.log", "Session"),
+    stores=_stores,
+    overhead=4_000,
+    tail=later("pi.dialect", "tail"),
+    follow=later("pi.following", "follow"),
+)
+
+HEADLESS = FORMAT._replace(recognizes=_recognizes_headless)
+"""Logs whose header is gone, known by records that stand in files of others, too."""

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from foldline._errors import SessionError
 from foldline._messages import Media, Message, Text
 from foldline._sessions import writing
 from foldline._sessions.ancestry import ancestry
-from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.lines import Line, Record, line_number, lines_from_end
-from foldline._sessions.pi import composing, dialect, tree
+from foldline._sessions.lines import Record, encoded, line_number, lines_from_end, opened
+from foldline._sessions.pi import composing, dialect
+from foldline._sessions.pi.marks import group_of, mark_of
+from foldline._sessions.pi.tree import numbered
 from foldline._sessions.reading import Fault
+
+if TYPE_CHECKING:
+    from foldline._sessions.pi.log import Session
 
 BRANCH = "foldline:branch"
 """The kind of `custom` record behind a branch point inside of a fold's own records, which would else count as torn."""
 
 
-class Log(Protocol):
-    """What is asked of a session that is branched."""
-
-    path: str
-    version: int
-    header: dict[str, Any]
-    context: Context
-
-
-def points(session: Log) -> list[Point]:
+def points(session: Session) -> list[Point]:
     """Every user message of the file once, in its order, before and after folds.
 
     Folds copy messages. The one that stands there before is told, or what an undo made of it, which is not behind the
@@ -41,7 +36,7 @@ def points(session: Log) -> list[Point]:
     found: list[tuple[int, Point]] = []
     for places in _copied(history.records):
         same = [history.records[place] for place in places]
-        stands = [place for place, r in zip(places, same) if r is same[0] or "undo" in tree.mark_of(r)]
+        stands = [place for place, r in zip(places, same) if r is same[0] or "undo" in mark_of(r)]
         place = next((p for p in reversed(stands) if history.records[p].id in live), stands[-1])
         record = history.records[place]
         seen = any(r.id in live for r in same)
@@ -49,7 +44,7 @@ def points(session: Log) -> list[Point]:
     return [point for _, point in sorted(found, key=lambda each: each[0])]
 
 
-def branch(session: Log, at: str) -> Branch:
+def branch(session: Session, at: str) -> Branch:
     """A new session beside the old one that ends with the user message `at`, which it holds.
 
     The lines are copied, not written anew. What was folded behind the message is not folded in the branch; a fold
@@ -64,19 +59,19 @@ def branch(session: Log, at: str) -> Branch:
     way = history.way(place)
     whole = [r for r in (history.records[p] for p in way) if not r.damaged]
     folder = os.path.dirname(os.path.abspath(session.path))
-    id, stamp = composing.new_session_id(), composing.now()
+    id, stamp = composing.new_session_id(), writing.now()
     kept = {key: value for key, value in session.header.items() if key not in ("parentSession", "branchedFrom")}
     header = {"type": "session", **({} if session.header else {"version": dialect.KNOWN_VERSION}), **kept}
     header |= {"id": id, "timestamp": stamp, "parentSession": os.path.abspath(session.path)}
     extra = [] if session.version == 1 else _behind(history, whole)
     path = composing.new_path(folder, id, stamp)
-    lines = [writing.encoded(header).rstrip(b"\n"), *(r.line.data for r in whole)]
-    lines += [writing.encoded(record).rstrip(b"\n") for record in extra]
+    lines = [encoded(header).rstrip(b"\n"), *(r.line.data for r in whole)]
+    lines += [encoded(record).rstrip(b"\n") for record in extra]
     writing.write_whole(path, b"".join(line + b"\n" for line in lines))
     return Branch(session.path, path, id, at, len(whole), history.folds()[place], tuple(history.faults(way)))
 
 
-def lineage(session: Log) -> list[Told]:
+def lineage(session: Session) -> list[Told]:
     """Every message from the session's first to its newest, as written, whatever was folded: id, message, and note.
 
     A compaction counts as a message only where nothing stands before it; the note is foldline's own on the record.
@@ -88,24 +83,25 @@ def lineage(session: Log) -> list[Told]:
     told: list[Told] = []
     summed: set[tuple[str, str]] = set()
     for record in (history.records[p] for p in history.way(history.last(last.removesuffix(":system")))):
-        group = tree.group_of(record)
+        group = group_of(record)
         if record.type == "compaction" and group:
             summed.add(group)
         if (record.type == "compaction" and told) or (record.type != "compaction" and group in summed):
             continue
         unseen = session.version >= 3 and dialect.role_of(record) == "hookMessage"
         if record.id and not unseen and (message := dialect.message_of(record)):
-            told.append((record.id, message, tree.mark_of(record)))
+            told.append((record.id, message, mark_of(record)))
     return told
 
 
 class _History:
     """All records of a file in order, and where the record stands that each one hangs on."""
 
-    def __init__(self, session: Log) -> None:
+    def __init__(self, session: Session) -> None:
         self.path = session.path
         self.linear = session.version == 1
-        self.records = [Record(line) for line in _lines(session.path)][::-1]
+        with opened(session.path) as fd:
+            self.records = [*map(Record, lines_from_end(fd, os.fstat(fd).st_size))][::-1]
         self.bridged: dict[int, str] = {}
         self.parents = self._line() if self.linear else self._tree()
 
@@ -135,28 +131,21 @@ class _History:
         """How many folds stand before each record on its way."""
         counts: list[int] = []
         for parent, record in zip(self.parents, self.records):
-            fold = record.type == "compaction" and "undo" not in tree.mark_of(record)
+            fold = record.type == "compaction" and "undo" not in mark_of(record)
             counts.append((counts[parent] if parent is not None else 0) + fold)
         return counts
 
     def faults(self, way: Sequence[int]) -> Iterator[Fault]:
         """What was wrong on the way."""
-        fd = os.open(self.path, os.O_RDONLY)
-        try:
+        with opened(self.path) as fd:
             for place in way:
                 record = self.records[place]
                 what = "damaged line, left out" if record.damaged else self.bridged.get(place)
                 if what:
                     yield Fault(line_number(fd, record.line.offset), what)
-        finally:
-            os.close(fd)
 
     def _line(self) -> list[int | None]:
-        """In version 1 every record hangs on the one before and is named by its place among the whole ones."""
-        whole = 0
-        for record in self.records:
-            if not record.damaged:
-                record.id, whole = f"e{whole}", whole + 1
+        numbered(self.records)
         return [place - 1 if place else None for place in range(len(self.records))]
 
     def _tree(self) -> list[int | None]:
@@ -177,17 +166,6 @@ class _History:
         return parents
 
 
-def _lines(path: str) -> Iterator[Line]:
-    try:
-        fd = os.open(path, os.O_RDONLY)
-    except OSError as error:
-        raise SessionError(f"cannot be read: {error.strerror}", path=path) from error
-    try:
-        yield from lines_from_end(fd, os.fstat(fd).st_size)
-    finally:
-        os.close(fd)
-
-
 def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
     """The records behind the copied ones: labels that were set elsewhere, and a mark behind a fold that is cut short."""
     records: list[dict[str, Any]] = []
@@ -196,8 +174,8 @@ def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
     for target, data in everywhere.items():
         if target in ids and (data.get("label") or None) != (here.get(target, {}).get("label") or None):
             records.append({key: data[key] for key in ("type", "timestamp", "targetId", "label") if key in data})
-    if tree.group_of(whole[-1]) and not records:
-        records.append({"type": "custom", "customType": BRANCH, "timestamp": composing.now()})
+    if group_of(whole[-1]) and not records:
+        records.append({"type": "custom", "customType": BRANCH, "timestamp": writing.now()})
     parent = whole[-1].id
     for record in records:
         record |= {"id": composing.new_entry_id(), "parentId": parent}
@@ -210,7 +188,7 @@ def _copied(records: Sequence[Record]) -> list[list[int]]:
     places: dict[str, list[int]] = {}
     for place, record in enumerate(records):
         if record.id and dialect.role_of(record) == "user":
-            places[record.id] = places.get(str(tree.mark_of(record).get("of")), [])
+            places[record.id] = places.get(str(mark_of(record).get("of")), [])
             places[record.id].append(place)
     return list({each[0]: each for each in places.values()}.values())
 

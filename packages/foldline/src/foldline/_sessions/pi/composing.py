@@ -5,27 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
-
-import msgspec
 
 from foldline._errors import CompactionError
 from foldline._facts.merging import from_data
-from foldline._fold import Fold
 from foldline._messages import Message, Summary
 from foldline._sessions.lines import Record
-from foldline._sessions.pi.dialect import (
-    CONTRIBUTES,
-    EDITABLE,
-    SETTINGS,
-    content_of,
-    facts_of,
-    message_of,
-    role_of,
-    system_at,
-)
-from foldline._sessions.pi.tree import FOLD, UNDO, Path
+from foldline._sessions.pi import dialect
+from foldline._sessions.pi.marks import FOLD, UNDO
+from foldline._sessions.pi.tree import Path
+from foldline._sessions.writing import now
 from foldline._view import Entry, View
 
 REASSERTED = "(The fold was undone: nothing is folded, the whole history follows.)"
@@ -41,21 +30,14 @@ class Place(NamedTuple):
     linear: bool
 
 
-def fold_records(place: Place, before: View, after: View, fold: Fold, meter: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The records that make `after` of `before`, the first one carrying the receipt.
+def fold_records(place: Place, before: View, after: View, note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records that make `after` of `before`, the first one carrying the note.
 
     A prefix that gave way to a summary is a `compaction`, and a single message that changed a `context_edit`. What
     those two cannot say, or an older pi cannot read, is written as messages on a branch of their own.
     """
     leaf = place.path.leaf.id if place.path.leaf else None
-    mark = {
-        "fold": fold.id,
-        "leaf": leaf,
-        "trigger": fold.trigger,
-        "layer": fold.layer,
-        "receipt": msgspec.to_builtins(fold.receipt),
-        "meter": dict(meter),
-    }
+    mark = {"fold": note["fold"], "leaf": leaf, **note}
     old = [entry for entry in before.entries if entry.message.role != "system"]
     new = [entry for entry in after.entries if entry.message.role != "system"]
     records = _annotations(place, old, new, mark)
@@ -84,7 +66,7 @@ def _annotations(
         return None
     if lead and first < len(old) and old[first].id not in place.sources:
         return None
-    edits = [_edit(entry.id, {"content": content_of(entry.message)}) for entry in changed]
+    edits = [_edit(entry.id, {"content": dialect.content_of(entry.message)}) for entry in changed]
     edits += [_edit(entry.id, None) for entry in gone]
     if lead is None:
         return [{"type": "custom", "customType": FOLD, "data": {}}, *edits]
@@ -97,9 +79,9 @@ def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict
         return [_compaction(place, new[0].message, None, mark), *(_copy(place, entry) for entry in new[1:])]
     start: dict[str, Any] = {"type": "custom", "customType": FOLD, "data": {}}
     if place.path.compaction:
-        system = system_at(place.path.records)
+        system = dialect.system_at(place.path.records)
         prompt = [{"type": "message", "message": system}] if system else []
-        settings = [_stripped(r.data) for r in place.path.records if r.type in SETTINGS]
+        settings = [_stripped(r.data) for r in place.path.records if r.type in dialect.SETTINGS]
         return [{**start, "parentId": None}, *settings, *prompt, *(_copy(place, entry) for entry in new)]
     same = next((i for i, (a, b) in enumerate(zip(old, new)) if a.message is not b.message), min(len(old), len(new)))
     parent = old[same - 1].id if same else _root(place.path)
@@ -112,18 +94,18 @@ def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict
 def _still_holds(record: Record, shared: Collection[str | None]) -> bool:
     """Whether a branch that shares the beginning of a path has to repeat a record of the rest that is no turn."""
     edits = record.type == "context_edit" and record.data.get("targetId") in shared
-    return edits or record.type in SETTINGS or role_of(record) == "system"
+    return edits or record.type in dialect.SETTINGS or dialect.role_of(record) == "system"
 
 
 def _root(path: Path) -> str | None:
     """The last record before anything that the model sees."""
-    first = next((i for i, r in enumerate(path.records) if r.type in CONTRIBUTES), 0)
+    first = next((i for i, r in enumerate(path.records) if r.type in dialect.CONTRIBUTES), 0)
     return path.records[first - 1].id if first else None
 
 
 def _is_editable(place: Place, entry: Entry) -> bool:
     source = place.sources.get(entry.id)
-    return source is not None and role_of(source) in EDITABLE
+    return source is not None and dialect.role_of(source) in dialect.EDITABLE
 
 
 def _edit(id: str, replacement: dict[str, Any] | None) -> dict[str, Any]:
@@ -141,7 +123,7 @@ def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[
         record["firstKeptEntryId"] = kept
     record["tokensBefore"] = mark["receipt"]["tokens_before"]
     record["details"] = details_of(summary)
-    if system := system_at(place.path.records):
+    if system := dialect.system_at(place.path.records):
         record["systemMessage"] = system
     return record
 
@@ -158,15 +140,15 @@ def details_of(summary: Summary) -> dict[str, Any]:
 
 def _copy(place: Place, entry: Entry) -> dict[str, Any]:
     """A record of the entry as it stands in the view: its own one where there is one, else a message of ours."""
-    source = place.sources.get(entry.id)
-    as_it_stands = source is not None and entry.message == message_of(source)
-    if source is None or source.type == "compaction" or not (as_it_stands or role_of(source) in EDITABLE):
-        return {"type": "custom_message", "customType": FOLD, "content": content_of(entry.message), "display": True}
+    source, content = place.sources.get(entry.id), dialect.content_of(entry.message)
+    as_it_stands = source is not None and entry.message == dialect.message_of(source)
+    if source is None or source.type == "compaction" or not (as_it_stands or _is_editable(place, entry)):
+        return {"type": "custom_message", "customType": FOLD, "content": content, "display": True}
     data = {**_stripped(source.data), "foldline": {"of": entry.id}}
     if source.type == "message" and not as_it_stands:
-        data["message"] = data["message"] | {"content": content_of(entry.message)}
+        data["message"] = data["message"] | {"content": content}
     elif not as_it_stands:
-        data["content"] = content_of(entry.message)
+        data["content"] = content
     return data
 
 
@@ -179,10 +161,9 @@ def message_records(place: Place, messages: Sequence[dict[str, Any]]) -> list[di
     records: list[dict[str, Any]] = []
     parent = place.path.leaf.id if place.path.leaf else None
     for message in messages:
-        records.append(
-            {"type": "message", "id": new_entry_id(), "parentId": parent, "timestamp": now(), "message": message}
-        )
-        parent = records[-1]["id"]
+        id = new_entry_id()
+        records.append({"type": "message", "id": id, "parentId": parent, "timestamp": now(), "message": message})
+        parent = id
     return records
 
 
@@ -198,7 +179,7 @@ def undo_records(
     renamed: dict[str, str] = {}
     records: list[dict[str, Any]] = [{"type": "custom", "customType": UNDO, "data": {"fold": note["undo"]}}]
     for record in later:
-        if record.type not in (*CONTRIBUTES, *SETTINGS, "context_edit"):
+        if record.type not in (*dialect.CONTRIBUTES, *dialect.SETTINGS, "context_edit"):
             continue
         data = _stripped(record.data)
         if record.type == "context_edit":
@@ -214,7 +195,7 @@ def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any
     """The record that undoes a fold of a version 1 session: the earlier boundary again, or one that folds nothing."""
     data = dict(earlier.data) if earlier else {"summary": REASSERTED, "firstKeptEntryIndex": 1, "tokensBefore": 0}
     details = data.get("details")
-    facts = {"facts": facts_of(data)} if facts_of(data) else {}
+    facts = {"facts": dialect.facts_of(data)} if dialect.facts_of(data) else {}
     own = {**(details if isinstance(details, dict) else {}), "foldline": {**facts, **note, "nothing": earlier is None}}
     return {**data, "type": "compaction", "timestamp": now(), "details": own}
 
@@ -253,8 +234,3 @@ def new_session_id() -> str:
 def new_path(folder: str, id: str, stamp: str) -> str:
     """Where pi would put a new session: its time and its id are the file's name."""
     return os.path.join(folder, f"{stamp.replace(':', '-').replace('.', '-')}_{id}.jsonl")
-
-
-def now() -> str:
-    """The time as pi writes it: ISO 8601 in UTC with milliseconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

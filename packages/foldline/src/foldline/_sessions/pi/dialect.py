@@ -10,8 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+from msgspec import Raw, Struct
+
 from foldline._messages import (
-    LARGEST_BILL,
     Media,
     Message,
     Opaque,
@@ -25,7 +27,10 @@ from foldline._messages import (
     Usage,
     replace,
 )
+from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import Record
+from foldline._sessions.parts import texts
+from foldline._sessions.values import as_json, count, items, mapping, mappings, string
 
 FORMAT = "pi"
 
@@ -60,7 +65,7 @@ def message_of(record: Record) -> Message | None:
         case "branch_summary" if isinstance(text := data.get("summary"), str) and text:
             return Message("user", (Text(BRANCH_PREFIX + text + BRANCH_SUFFIX, by="harness"),), format=FORMAT)
         case "compaction":
-            return Message("user", (Summary(_string(data.get("summary")), facts_of(data)),), format=FORMAT)
+            return Message("user", (Summary(string(data.get("summary")), facts_of(data)),), format=FORMAT)
         case _:
             return None
 
@@ -69,25 +74,26 @@ def role_of(record: Record) -> str:
     """The role of the message in a record; `custom` where an extension put it there, empty where there is none."""
     if record.type == "custom_message":
         return "custom"
-    message = record.data.get("message") if record.type == "message" else None
-    return _string(message.get("role")) if isinstance(message, dict) else ""
+    return string(mapping(record.data.get("message")).get("role")) if record.type == "message" else ""
+
+
+def model_of(record: Record) -> str:
+    """The model that a reply is from, or that was chosen; empty where the record says neither."""
+    if record.type == "model_change":
+        return string(record.data.get("modelId"), record.data.get("model"))
+    message = mapping(record.data.get("message"))
+    name = string(message.get("model")) if record.type == "message" and message.get("role") == "assistant" else ""
+    return "" if name in ECHOES else name
 
 
 def system_of(record: Record) -> Message | None:
     """The system prompt that a compaction carries, where pi 0.87 wrote one."""
-    message = record.data.get("systemMessage")
-    return _message(message) if isinstance(message, dict) else None
+    return _message(record.data.get("systemMessage"))
 
 
 def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
     """The facts behind a compaction's summary, as plain data; none where it is not foldline's own."""
-    details = data.get("details")
-    if not isinstance(details, dict):
-        return {}
-    own = details.get("foldline")
-    if isinstance(own, dict) and isinstance(facts := own.get("facts"), dict):
-        return facts
-    return {}
+    return mapping(mapping(mapping(data.get("details")).get("foldline")).get("facts"))
 
 
 def _message(data: object) -> Message | None:
@@ -108,10 +114,10 @@ def _message(data: object) -> Message | None:
         case "custom" | "hookMessage":
             return Message("user", _by(_blocks(data.get("content")), "harness"), format=FORMAT)
         case "branchSummary":
-            told = BRANCH_PREFIX + _string(data.get("summary")) + BRANCH_SUFFIX
+            told = BRANCH_PREFIX + string(data.get("summary")) + BRANCH_SUFFIX
             return Message("user", (Text(told, by="harness"),), format=FORMAT)
         case "compactionSummary":
-            return Message("user", (Summary(_string(data.get("summary"))),), format=FORMAT)
+            return Message("user", (Summary(string(data.get("summary"))),), format=FORMAT)
         case _:
             return None
 
@@ -123,24 +129,20 @@ def _by(parts: tuple[Part, ...], by: Speaker) -> tuple[Part, ...]:
 
 def _sender(data: Mapping[str, Any]) -> Speaker:
     """Whose a user's message is, where OpenClaw says where it came in."""
-    provenance = data.get("provenance")
-    kind = provenance.get("kind") if isinstance(provenance, dict) else None
+    kind = mapping(data.get("provenance")).get("kind")
     return "peer" if kind == "inter_session" else "harness" if kind == "internal_system" else ""
 
 
 def usage_of(data: object) -> Usage | None:
     """The usage of a reply; pi's `input` excludes cached tokens already. None where nothing usable was billed."""
-    if not isinstance(data, dict):
-        return None
-    names = ("input", "output", "cacheRead", "cacheWrite")
-    figures = [v if type(v := data.get(name)) is int and 0 < v <= LARGEST_BILL else 0 for name in names]
+    figures = [count(mapping(data).get(name)) for name in ("input", "output", "cacheRead", "cacheWrite")]
     return Usage(*figures) if any(figures) else None
 
 
 def _blocks(content: object) -> tuple[Part, ...]:
     if isinstance(content, str):
         return (Text(content),)
-    return tuple(_block(block) for block in content) if isinstance(content, list) else ()
+    return tuple(map(_block, items(content)))
 
 
 def _block(block: Any) -> Part:
@@ -152,7 +154,7 @@ def _block(block: Any) -> Part:
             rest = _rest(block, "type", "thinking", "thinkingSignature")
             return Thinking(text, signature if isinstance(signature, str) else None, extra=rest)
         case {"type": "toolCall", "id": str(id), "name": str(name)}:
-            arguments = _as_json(block.get("arguments", {}))
+            arguments = as_json(block.get("arguments", {}))
             return ToolCall(id, name, arguments, _rest(block, "type", "id", "name", "arguments"))
         case {"type": "image"}:
             return Media("image", block)
@@ -167,13 +169,11 @@ def _rest(block: Mapping[str, Any], *modelled: str) -> dict[str, Any]:
 def _result(data: Mapping[str, Any]) -> ToolResult:
     parts = tuple(p for p in _blocks(data.get("content")) if isinstance(p, Text | Media | Opaque))
     name = data.get("toolName")
-    return ToolResult(_string(data.get("toolCallId")), parts, bool(data.get("isError")), _string(name))
+    return ToolResult(string(data.get("toolCallId")), parts, bool(data.get("isError")), string(name))
 
 
 def _system_parts(data: Mapping[str, Any]) -> tuple[Part, ...]:
-    sections = data.get("sections")
-    texts = [data.get("content"), *(sections.values() if isinstance(sections, dict) else ())]
-    parts: list[Part] = [Text(text) for text in texts if isinstance(text, str) and text]
+    parts: list[Part] = [*texts((data.get("content"), *mapping(data.get("sections")).values()))]
     if tools := data.get("toolsAdded"):
         parts.append(Opaque(tools))
     return tuple(parts)
@@ -181,7 +181,7 @@ def _system_parts(data: Mapping[str, Any]) -> tuple[Part, ...]:
 
 def _bash_text(data: Mapping[str, Any]) -> str:
     output = data.get("output")
-    text = f"Ran `{_string(data.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    text = f"Ran `{string(data.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
     code = data.get("exitCode")
     if data.get("cancelled"):
         text += "\n\n(command cancelled)"
@@ -190,6 +190,46 @@ def _bash_text(data: Mapping[str, Any]) -> str:
     if data.get("truncated") and data.get("fullOutputPath"):
         text += f"\n\n[Output truncated. Full output: {data['fullOutputPath']}]"
     return text
+
+
+# -- the last records --------------------------------------------------------------------------------------------
+
+
+class _Message(Struct):
+    role: str = ""
+    model: str = ""
+    usage: dict[str, Any] | None = None
+    content: Raw = Raw()
+
+
+class _Last(Struct):
+    type: str = ""
+    id: str | None = None
+    parentId: str | None = None  # noqa: N815
+    modelId: str | None = None  # noqa: N815
+    message: _Message | None = None
+    foldline: Raw = Raw()
+    details: Raw = Raw()
+
+
+_decoded = msgspec.json.Decoder(_Last).decode
+
+
+def _tell(line: bytes) -> Row | None:
+    record = _decoded(line)
+    if record.type == "session":
+        return None
+    message = record.message or _Message()
+    usage = usage_of(message.usage) if message.role == "assistant" else None
+    model = record.modelId or (message.model if usage and message.model not in ECHOES else "")
+    folds = record.type in ("compaction", "context_edit", "branch_summary")
+    anew = folds or bool(record.foldline) or b'"foldline"' in bytes(record.details)
+    return Row(record.id, record.parentId, usage, model, memoryview(message.content), anew)
+
+
+def tail() -> Tail:
+    """How full a log is, as its last records tell it."""
+    return Tail(_tell, (b'"compaction"', b'"foldline'))
 
 
 # -- and back ----------------------------------------------------------------------------------------------------
@@ -213,24 +253,14 @@ def stored(message: Message, milliseconds: int) -> list[dict[str, Any]]:
 
 def _stored(message: Message, milliseconds: int) -> dict[str, Any]:
     """A user's plain words become one text block, as pi writes them."""
-    result = next(message.results, None)
-    stored: dict[str, Any] = {"role": "toolResult" if result else message.role}
-    if result:
-        stored |= {"toolCallId": result.call_id, "toolName": result.name}
-    stored["content"] = content_of(message)
-    if result:
-        stored["isError"] = result.error
-    if message.usage is not None:
-        u = message.usage
-        stored["usage"] = {
-            "input": u.input,
-            "output": u.output,
-            "cacheRead": u.cache_read,
-            "cacheWrite": u.cache_write,
-            "totalTokens": u.context,
-        }
-    stored["timestamp"] = milliseconds
-    return stored
+    said: dict[str, Any] = {"role": message.role, "content": content_of(message)}
+    if result := next(message.results, None):
+        of = {"role": "toolResult", "toolCallId": result.call_id, "toolName": result.name}
+        said = {**of, "content": said["content"], "isError": result.error}
+    if u := message.usage:
+        cached = {"cacheRead": u.cache_read, "cacheWrite": u.cache_write}
+        said["usage"] = {"input": u.input, "output": u.output, **cached, "totalTokens": u.context}
+    return {**said, "timestamp": milliseconds}
 
 
 def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
@@ -244,10 +274,8 @@ def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
     stamp: Any = None
     for message in _system_messages(path):
         stamp = message.get("timestamp") if stamp is None else stamp
-        if isinstance(text := message.get("content"), str) and text:
-            contents.append(text)
-        if isinstance(patch := message.get("sections"), dict):
-            sections |= patch
+        contents += filter(None, [string(message.get("content"))])
+        sections |= mapping(message.get("sections"))
         tools |= _named(message.get("toolsAdded"))
         for name in _named(message.get("toolsRemoved")):
             tools.pop(name, None)
@@ -262,7 +290,7 @@ def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
 
 
 def _named(tools: object) -> dict[str, Any]:
-    return {str(t.get("name", "")): t for t in tools if isinstance(t, dict)} if isinstance(tools, list) else {}
+    return {str(tool.get("name", "")): tool for tool in mappings(tools)}
 
 
 def _system_messages(path: Sequence[Record]) -> list[dict[str, Any]]:
@@ -292,19 +320,11 @@ def _as_block(part: Part) -> Any:
             return {"type": "text", "text": "\n".join(p.text for p in part.parts if isinstance(p, Text))}
 
 
-def _as_json(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 def _from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return {}
-
-
-def _string(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def kept_by(edit: Record | None) -> bool:

@@ -6,7 +6,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from foldline._errors import SessionError
@@ -15,10 +14,10 @@ from foldline._messages import Message
 from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.lines import Record, first_line, line_number, lines_from_end
-from foldline._sessions.pi import FORMAT, branching, composing, dialect, tree
-from foldline._sessions.pi.past import fold_id, may_be_marked, past_fold, starts_fold, undoes, undone_ids
+from foldline._sessions.lines import Line, Record, encoded, first_line, line_number, lines_from_end, opened
+from foldline._sessions.pi import FORMAT, branching, composing, dialect, marks, tree
 from foldline._sessions.reading import Fault, PastFold
+from foldline._sessions.values import mapping
 from foldline._tokens.meter import Meter
 from foldline._view import View
 
@@ -49,14 +48,9 @@ class Session:
         """A new, empty session file; refuses to take the place of one that is there."""
         if os.path.exists(path):
             raise SessionError("there is a file already", path=os.fspath(path))
-        header = {
-            "type": "session",
-            "version": dialect.KNOWN_VERSION,
-            "id": composing.new_session_id(),
-            "timestamp": composing.now(),
-            "cwd": cwd,
-        }
-        writing.replace_file(os.fspath(path), writing.encoded(header))
+        about = {"id": composing.new_session_id(), "timestamp": writing.now(), "cwd": cwd}
+        header = {"type": "session", "version": dialect.KNOWN_VERSION, **about}
+        writing.replace_file(os.fspath(path), encoded(header))
         return cls(path)
 
     # -- what is there ---------------------------------------------------------------------------------------
@@ -74,16 +68,8 @@ class Session:
     @property
     def model(self) -> str:
         """The model that answered last, or was chosen last; empty where the file names none."""
-        for record in reversed(self._path.records):
-            message = record.data.get("message")
-            if record.type == "message" and isinstance(message, dict) and message.get("role") == "assistant":
-                if isinstance(name := message.get("model"), str) and name not in dialect.ECHOES:
-                    return name
-            elif record.type == "model_change":
-                name = record.data.get("modelId") or record.data.get("model")
-                if isinstance(name, str):
-                    return name
-        return str(self.header.get("modelId") or "")
+        named = (name for record in reversed(self._path.records) if (name := dialect.model_of(record)))
+        return next(named, str(self.header.get("modelId") or ""))
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold, or from that fold's own record."""
@@ -100,12 +86,7 @@ class Session:
 
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message in the file with its id, in order, whatever was folded or left on another branch since."""
-        if self._linear:
-            records = [r for r in self._path.records if r.type != "compaction"]
-        else:
-            with self._opened() as fd:
-                records = [Record(line) for line in lines_from_end(fd, self._size)][::-1]
-        for record in records:
+        for record in self._path.records if self._linear else [*map(Record, self._lines())][::-1]:
             message = dialect.message_of(record) if record.type != "compaction" else None
             if message is not None and record.id:
                 yield record.id, message
@@ -122,19 +103,18 @@ class Session:
         if self._linear:
             records = self._path.records
         else:
-            with self._opened() as fd:
-                records = [Record(line) for line in lines_from_end(fd, self._size) if may_be_marked(line.data)][::-1]
-            sizes = Counter(tree.group_of(r) for r in records)
+            records = [Record(line) for line in self._lines() if marks.may_be_marked(line.data)][::-1]
+            sizes = Counter(marks.group_of(r) for r in records)
             live = {r.line.offset for r in self._path.records}
-            records = [r for r in records if r.line.offset in live or sizes[tree.group_of(r)] >= _promised(r)]
-        undone = {undoes(r) for r in records}
-        return [past_fold(r, undone) for r in records if not r.damaged and starts_fold(r)]
+            records = [r for r in records if r.line.offset in live or sizes[marks.group_of(r)] >= marks.promised(r)]
+        undone = {marks.undoes(r) for r in records}
+        return [marks.past_fold(r, undone) for r in records if not r.damaged and marks.starts_fold(r)]
 
     @property
     def newest_fold(self) -> PastFold | None:
         """The newest fold that stands on the path, or None."""
         group, _ = self._newest_fold()
-        return past_fold(group[0], set()) if group else None
+        return marks.past_fold(group[0], set()) if group else None
 
     @property
     def compactions(self) -> int:
@@ -157,11 +137,8 @@ class Session:
         if not fold:
             return
         self.check_writable()
-        if [entry.id for entry in before.entries] != [id for id, _ in self.context.entries]:
-            raise SessionError("the fold is not of the context as it stands; nothing was written", path=self.path)
-        writing.refuse_native(fold, self.path)
-        learned = {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)}
-        self._write(composing.fold_records(self._place(), before, after, fold, learned))
+        note = writing.fold_note(fold, before, self.context, meter, self.path)
+        self._write(composing.fold_records(self._place(), before, after, note))
 
     def undo(self) -> str | None:
         """Takes back the newest fold on the path and answers its id, or None where there is none.
@@ -173,7 +150,7 @@ class Session:
         group, mark = self._newest_fold()
         if not group:
             return None
-        fold = fold_id(group[0])
+        fold = marks.fold_id(group[0])
         note = {"undo": fold, "meter": mark.get("meter")}
         if self._linear:
             earlier = self._standing()[:-1]
@@ -202,7 +179,7 @@ class Session:
     # -- inside ----------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        with self._opened() as fd:
+        with opened(self.path) as fd:
             self._size = os.fstat(fd).st_size
             head = first_line(fd) if self._size else None
             if head is None:
@@ -226,10 +203,10 @@ class Session:
             self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {dialect.KNOWN_VERSION}"))
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
-        marks = (tree.mark_of(record).get("meter") for record in reversed(self._path.records))
-        learned = next((mark for mark in marks if isinstance(mark, dict)), None)
+        meters = (mapping(marks.mark_of(record).get("meter")) for record in reversed(self._path.records))
+        learned = next(filter(None, meters), None)
         overhead = 0 if any(message.role == "system" for _, message in entries) else FORMAT.overhead
-        undone = undone_ids(self._path.records, linear=self._linear)
+        undone = marks.undone_ids(self._path.records, linear=self._linear)
         self.context = Context(
             entries, since=self._since(entries, undone), stale=undone, learned=learned, overhead=overhead
         )
@@ -269,14 +246,14 @@ class Session:
         folds in the middle of its work may send the old context once more; such bills are as high as the one that the
         fold was made for, and are passed over.
         """
-        marks = [
+        folded = [
             i
             for i, r in enumerate(self._path.records)
-            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or tree.mark_of(r)))
+            if r.type == "context_edit" or (r.id not in undone and (r.type == "compaction" or marks.mark_of(r)))
         ]
-        if not marks:
+        if not folded:
             return 0
-        stale = {*undone, *(r.id for r in self._path.records[: marks[-1] + 1])}
+        stale = {*undone, *(r.id for r in self._path.records[: folded[-1] + 1])}
         late = [i for i, (id, _) in enumerate(entries) if id not in stale and not id.endswith(":system")]
         compaction = self._path.compaction
         before = compaction.data.get("tokensBefore") if compaction else None
@@ -290,12 +267,12 @@ class Session:
         path = self._path.records
         if self._linear:
             standing = self._standing()[-1:]
-            return standing, tree.mark_of(standing[0]) if standing else {}
+            return standing, marks.mark_of(standing[0]) if standing else {}
         for last in reversed(path):
-            mark = tree.mark_of(last)
+            mark = marks.mark_of(last)
             if fold := mark.get("fold"):
-                group = [r for r in path if tree.mark_of(r).get("fold") == fold]
-                return group, tree.mark_of(group[0])
+                group = [r for r in path if marks.mark_of(r).get("fold") == fold]
+                return group, marks.mark_of(group[0])
             if last.type == "compaction" and not mark.get("undo"):
                 return [last], {}
             if last.type == "compaction":
@@ -305,16 +282,14 @@ class Session:
     def _standing(self) -> list[Record]:
         """The folds of a version 1 session that were not undone; there an undo is a compaction, too."""
         compactions = [r for r in self._path.records if r.type == "compaction"]
-        undone = {undoes(r) for r in compactions}
-        return [r for r in compactions if undoes(r) is None and fold_id(r) not in undone]
+        undone = {marks.undoes(r) for r in compactions}
+        return [r for r in compactions if marks.undoes(r) is None and marks.fold_id(r) not in undone]
 
     def _before(self, record: Record) -> str | None:
         """The id of the record that one on the path hangs on."""
-        at = self._path.records.index(record)
-        if at:
+        if at := self._path.records.index(record):
             return self._path.records[at - 1].id
-        with self._opened() as fd:
-            return tree.parent_of(record, (Record(line) for line in lines_from_end(fd, record.line.offset)))
+        return tree.parent_of(record, map(Record, self._lines(record.line.offset)))
 
     def _place(self) -> composing.Place:
         return composing.Place(self._path, self._sources, self._knows_edits(), self._linear)
@@ -330,29 +305,18 @@ class Session:
             raise SessionError(f"version {self.version} is unknown: not written to", path=self.path, line=1)
 
     def _write(self, records: Sequence[dict[str, Any]]) -> None:
-        writing.append(self.path, [writing.encoded(r) for r in records], expected_size=self._size)
+        writing.append(self.path, [encoded(r) for r in records], expected_size=self._size)
         self._load()
 
     def _search(self, id: str) -> Record | None:
         needle = f'"{id}"'.encode()
-        with self._opened() as fd:
-            for line in lines_from_end(fd, self._size):
-                if needle in line.data and (record := Record(line)).id == id:
-                    return record
-        return None
+        found = (Record(line) for line in self._lines() if needle in line.data)
+        return next((record for record in found if record.id == id), None)
 
-    @contextmanager
-    def _opened(self) -> Iterator[int]:
-        try:
-            fd = os.open(self.path, os.O_RDONLY)
-        except OSError as error:
-            raise SessionError(f"cannot be read: {error.strerror}", path=self.path) from error
-        try:
-            yield fd
-        except IsADirectoryError as error:
-            raise SessionError("a directory is no session", path=self.path) from error
-        finally:
-            os.close(fd)
+    def _lines(self, end: int | None = None) -> Iterator[Line]:
+        """The lines before a byte, or all that there were when the file was read, last first."""
+        with opened(self.path) as fd:
+            yield from lines_from_end(fd, self._size if end is None else end)
 
 
 def _is_system(record: Record) -> bool:
@@ -360,13 +324,7 @@ def _is_system(record: Record) -> bool:
 
 
 def _folds_nothing(compaction: Record) -> bool:
-    return tree.mark_of(compaction).get("nothing") is True
-
-
-def _promised(record: Record) -> int:
-    """How many records the fold that starts here was written as."""
-    n = tree.mark_of(record).get("records")
-    return n if isinstance(n, int) else 0
+    return marks.mark_of(compaction).get("nothing") is True
 
 
 def _milliseconds() -> int:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from foldline._sessions.ancestry import ancestry
 from foldline._sessions.lines import Record
-
-FOLD = "foldline:fold"
-UNDO = "foldline:undo"
-"""The kinds of `custom` record that foldline writes: where a fold has no compaction to carry its receipt, and an undo."""
+from foldline._sessions.pi.marks import group_of, promised
 
 
 class Damage(NamedTuple):
@@ -50,14 +48,19 @@ def linear_path(records: Iterator[Record]) -> Path:
     """The path of a version 1 file, which has no ids: every record hangs on the one before, and is named by its place."""
     whole = list(records)[::-1]
     faults = [Damage(r.line.offset, "damaged line") for r in whole if r.damaged]
-    kept = [r for r in whole if not r.damaged]
-    for place, record in enumerate(kept):
-        record.id, record.parent = f"e{place}", f"e{place - 1}" if place > 1 else None
-    path = [r for r in kept if r.type != "session"]
+    path = [r for r in numbered(whole) if r.type != "session"]
     compaction = next((r for r in reversed(path) if r.type == "compaction"), None)
     at = path.index(compaction) if compaction else 0
     first = first_kept(compaction) if compaction else None
     return Path(path, compaction, next((i for i, r in enumerate(path[:at]) if r.id == first), at), faults)
+
+
+def numbered(records: Iterable[Record]) -> list[Record]:
+    """The records of a version 1 file that are whole, each named by its place among them, the header's being 0."""
+    whole = [record for record in records if not record.damaged]
+    for place, record in enumerate(whole):
+        record.id, record.parent = f"e{place}", f"e{place - 1}" if place > 1 else None
+    return whole
 
 
 def first_kept(compaction: Record) -> str | None:
@@ -70,15 +73,9 @@ def first_kept(compaction: Record) -> str | None:
 
 def parent_of(record: Record, before: Iterator[Record]) -> str | None:
     """The id of the record that one hangs on, of those before it in the file, last first; bridged where it is missing."""
-    if record.parent is None:
-        return None
-    bridge: str | None = None
-    for candidate in before:
-        if candidate.id == record.parent:
-            return candidate.id
-        if bridge is None and candidate.type != "session" and not candidate.damaged:
-            bridge = candidate.id
-    return bridge
+    walk = _Walk(chain((record,), before))
+    way = (walk.read[place] for place in ancestry(walk.parent(0), walk.parent))
+    return next((each.id for each in way if not each.damaged), None)
 
 
 class _Walk:
@@ -95,7 +92,7 @@ class _Walk:
         compaction: Record | None = None
         stop: str | None = None
         found = False
-        for place in ancestry(self._leaf(0), self._parent):
+        for place in ancestry(self._leaf(0), self.parent):
             record = self.read[place]
             path.append(record)
             if compaction is None and record.type == "compaction":
@@ -139,15 +136,15 @@ class _Walk:
             if not before.damaged:
                 first, n = at, n + 1
             at += 1
-        promised = mark_of(self.read[first]).get("records")
-        if not isinstance(promised, int) or n >= promised:
+        if n >= promised(self.read[first]):
             return place
         self.faults.append(Damage(self.read[first].line.offset, f"{group[0]} that was cut short, left out"))
         return self._leaf(first + 1)
 
-    def _parent(self, place: int) -> int | None:
-        record = self.read[place]
-        if record.parent is None and not record.damaged:
+    def parent(self, place: int) -> int | None:
+        """The place of the record that one hangs on, further back in the file."""
+        record = self._at(place)
+        if record is None or (record.parent is None and not record.damaged):
             return None
         if record.parent is not None and (found := self._find(record.parent, place + 1)) is not None:
             return found
@@ -171,22 +168,3 @@ class _Walk:
                 return place
             place += 1
         return None
-
-
-def mark_of(record: Record) -> dict[str, object]:
-    """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`.
-
-    On a copy `of` names the record that it repeats.
-    """
-    data = record.data
-    details = data.get("details")
-    for place in (data.get("foldline"), details.get("foldline") if isinstance(details, dict) else None):
-        if isinstance(place, dict):
-            return place
-    return {}
-
-
-def group_of(record: Record) -> tuple[str, str] | None:
-    """The fold or the undo that a record was written for, of several records perhaps: its kind and the fold's id."""
-    mark = mark_of(record)
-    return next(((key, id) for key in ("fold", "undo") if isinstance(id := mark.get(key), str)), None)

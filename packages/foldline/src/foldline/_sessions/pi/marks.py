@@ -1,24 +1,50 @@
-"""The folds that a log records."""
+"""What foldline notes on the records of a log, and the folds that a log records."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 
 from foldline._fold import Receipt
 from foldline._sessions.lines import Record
-from foldline._sessions.pi import tree
 from foldline._sessions.reading import PastFold
+from foldline._sessions.values import mapping
+
+FOLD = "foldline:fold"
+UNDO = "foldline:undo"
+"""The kinds of `custom` record that foldline writes: where a fold has no compaction to carry its receipt, and an undo."""
 
 _FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
 
 
+def mark_of(record: Record) -> dict[str, Any]:
+    """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`.
+
+    On a copy `of` names the record that it repeats.
+    """
+    data = record.data
+    return mapping(data.get("foldline")) or mapping(mapping(data.get("details")).get("foldline"))
+
+
+def group_of(record: Record) -> tuple[str, str] | None:
+    """The fold or the undo that a record was written for, of several records perhaps: its kind and the fold's id."""
+    mark = mark_of(record)
+    return next(((key, id) for key in ("fold", "undo") if isinstance(id := mark.get(key), str)), None)
+
+
+def promised(record: Record) -> int:
+    """How many records the fold or the undo that starts here was written as; 0 where it does not say."""
+    n = mark_of(record).get("records")
+    return n if isinstance(n, int) else 0
+
+
 def starts_fold(record: Record) -> bool:
     """Whether a record is the first one of a fold."""
-    mark = tree.mark_of(record)
+    mark = mark_of(record)
     return "undo" not in mark and ((record.type == "compaction" and "fold" not in mark) or "receipt" in mark)
 
 
@@ -29,7 +55,7 @@ def may_be_marked(line: bytes) -> bool:
 
 def undoes(record: Record) -> str | None:
     """The fold that a record undoes, or None."""
-    fold = tree.mark_of(record).get("undo")
+    fold = mark_of(record).get("undo")
     return fold if isinstance(fold, str) else None
 
 
@@ -49,12 +75,12 @@ def undone_ids(records: Sequence[Record], *, linear: bool) -> set[str]:
 
 def fold_id(record: Record) -> str:
     """The id of the fold that a record belongs to, or its own."""
-    return str(tree.mark_of(record).get("fold") or record.id or record.line.offset)
+    return str(mark_of(record).get("fold") or record.id or record.line.offset)
 
 
 def past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
     """What the first record of a fold tells of it; `undone` are the ids of folds that were taken back."""
-    data, mark = record.data, tree.mark_of(record)
+    data, mark = record.data, mark_of(record)
     id = fold_id(record)
     before = data.get("tokensBefore")
     receipt = Receipt(before if isinstance(before, int) else 0, 0)

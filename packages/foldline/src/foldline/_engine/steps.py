@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from foldline._messages import Message
-from foldline._policy import Budget, Layer, Policy, hard_strategies
-from foldline._strategies import drop_media
+from foldline._policy import Budget, Layer, Policy
+from foldline._strategies import drop_media, hard_strategies
 from foldline._tokens.payload import bytes_of, images_of
 from foldline._view import View
 

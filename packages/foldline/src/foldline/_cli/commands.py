@@ -1,0 +1,131 @@
+"""The commands by their names, and how running one ends: an exit code, and one line for what went wrong."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from foldline import __version__
+from foldline._cli.printing import prepare_streams, say, say_json
+from foldline._errors import FoldlineError
+from foldline._offered import meant
+
+COMMANDS = {
+    "compact": ("foldline._cli.compact:compact", "Fold a session: shrink its context and lose nothing."),
+    "context": (
+        "foldline._cli.context:context",
+        "See what fills a session: status, inspect, history; export and import its state.",
+    ),
+    "session": ("foldline._cli.session:session", "The sessions on this machine: list, show, branch, handoff, undo."),
+    "browse": ("foldline._cli.browse:browse", "All of that in a terminal, by key: see, fold, undo, branch, recall."),
+    "recall": ("foldline._cli.recall:recall", "Get back what was folded away: a message by its id, or by words."),
+    "mcp": ("foldline._cli.mcp:mcp", "Serve recall, status and folding to agents that speak MCP."),
+    "policy": ("foldline._cli.policy:policy", "The policies there are: list, show; check a file of your own."),
+    "models": ("foldline._cli.models:models", "What foldline knows of a model: window, prices, cache rules."),
+    "autocompact": ("foldline._cli.autocompact:autocompact", "Show or set whether agents fold by themselves."),
+    "completion": (
+        "foldline._cli.completion:completion",
+        "What makes bash, zsh or fish complete commands and sessions.",
+    ),
+}
+"""Each command's place and its line in the help, so that the help loads none of them."""
+
+FAILED, WRONG_USAGE, NOTHING_TO_DO, INTERRUPTED = 1, 2, 3, 130
+
+EPILOG = """Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to do, 130 interrupted.
+
+With --json a command prints one object, with all of its fields: `session` is the id of a session and `path` its path,
+wherever one is told of. What went wrong is one, too: `error`, with its `kind` and its `message`."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands in `places` are imported when they are run; their help lines stand beside their places."""
+
+    def __init__(self, *arguments: Any, places: Mapping[str, tuple[str, str]], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.places = places
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *self.places]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.places:
+            return super().get_command(ctx, name)
+        module, _, attribute = self.places[name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if words[0] not in known and not words[0].startswith("-"):
+            raise click.UsageError(f"No such command '{words[0]}'{meant(words[0], known)}", ctx)
+        return super().resolve_command(ctx, words)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [(name, command.get_short_help_str(90)) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl([*own, *((name, line) for name, (_, line) in self.places.items())])
+
+
+@click.group(cls=LazyGroup, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.version_option(__version__, prog_name="foldline")
+def foldline() -> None:
+    """Keep an agent's session inside its context window, and lose nothing on the way."""
+
+
+def run() -> None:
+    """Runs the command line and ends with its exit code; whatever goes wrong is one line on standard error."""
+    prepare_streams()
+    warnings.showwarning = _warn
+    try:
+        code = foldline.main(prog_name="foldline", standalone_mode=False) or 0
+        sys.stdout.flush()
+    except click.exceptions.Abort as abort:
+        interrupted = isinstance(abort.__context__, KeyboardInterrupt)
+        code = _failed("Abort", "aborted; nothing was changed", code=INTERRUPTED if interrupted else FAILED)
+    except click.ClickException as error:
+        shown = io.StringIO()
+        error.show(shown)
+        code = _failed(type(error).__name__, error.format_message(), shown.getvalue().rstrip("\n"), error.exit_code)
+    except FoldlineError as error:
+        code = _failed(type(error).__name__, str(error), f"foldline: {error}")
+    except OSError as error:  # what goes wrong with sessions and settings is a FoldlineError: this is the output
+        code = _unwritten(error)
+    except ImportError:
+        raise
+    except Exception as error:  # noqa: BLE001  a fault of ours is one line, too, and says where it was
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        why = f"{type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
+        code = _failed("Fault", why, f"foldline: a fault of foldline itself; please report it: {why}")
+    sys.exit(code)
+
+
+def _warn(message: Warning | str, *about: Any, **more: Any) -> None:
+    say(f"warning: {message}", err=True)
+
+
+def _failed(kind: str, why: str, shown: str = "", code: int = FAILED) -> int:
+    """Says what went wrong, in JSON as well where that was asked for, and answers the exit code."""
+    say(shown or why, err=True)
+    if "--json" in sys.argv:
+        say_json({"error": {"kind": kind, "message": why}})
+    return code
+
+
+def _unwritten(error: OSError) -> int:
+    """Says why the output could not be written, unless its reader only went away."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again as it ends
+    if not isinstance(error, BrokenPipeError):
+        place = f"{error.filename}: " if error.filename else ""
+        say(f"foldline: {place}{error.strerror or error}", err=True)
+    return FAILED

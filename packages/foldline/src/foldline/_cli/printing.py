@@ -1,0 +1,104 @@
+"""The one place that prints: what a session holds does not steer the terminal that shows it, whatever that can show."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import click
+
+_DRAWN = {c: 0x2400 + c for c in range(32) if chr(c) not in "\n\t"} | {0x7F: 0x2421}
+_STEERING = (
+    *range(0x80, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000),
+)  # fmt: skip
+"""Second control characters, separators of lines, marks of direction, and halves of characters."""
+_VISIBLE = _DRAWN | dict.fromkeys(_STEERING, 0xFFFD)
+
+_PLAIN = str.maketrans("━█▏▎▍▌▋▊▉░…→·✓✗⚠💡±×“”‘’–—⟪⟫", "-#:::::##.~>-+!!!~x\"\"''--<>")
+"""What a terminal shows that does not know how foldline draws."""
+
+
+def prepare_streams() -> None:
+    """Lets standard output and error write in any encoding: what it has no character for is drawn in plainer ones."""
+    codecs.register_error("plainer", _plainer)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plainer")
+
+
+def _plainer(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    plain = error.object[error.start : error.end].translate(_PLAIN)
+    return plain.encode("ascii", "replace").decode(), error.end
+
+
+class Tinted(NamedTuple):
+    """A text in a colour, where the terminal has colours and its user wants them."""
+
+    text: str
+    colour: str
+
+    def shown(self, coloured: bool) -> str:
+        """The text as it is printed."""
+        return click.style(visible(self.text), self.colour) if coloured else visible(self.text)
+
+
+class Exact(str):
+    """A text that is somebody's words: a file or a pipe takes it to the byte, a terminal visibly."""
+
+    __slots__ = ()
+
+
+def visible(text: str) -> str:
+    """The text with what steers a terminal drawn or replaced: controls, marks of direction, halves of characters."""
+    return text if text.isprintable() else text.translate(_VISIBLE)
+
+
+def say(*pieces: str | Tinted, err: bool = False) -> None:
+    """Prints a line or more, visibly."""
+    stream = sys.stderr if err else sys.stdout
+    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    shown = (visible(each) if isinstance(each, str) else each.shown(coloured) for each in pieces)
+    print("".join(shown), file=stream, flush=True)
+
+
+def hand_on(text: Exact) -> None:
+    """Prints words as they are, unless a terminal shows them."""
+    if sys.stdout.isatty():
+        say(text)
+    else:
+        click.echo(text.removesuffix("\n").encode("utf-8", "replace"))
+
+
+def say_over(text: str) -> None:
+    """A line of progress that the next one is written over; none where standard error is no terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{visible(text)}", err=True, nl=False)
+
+
+def say_json(value: Any) -> None:
+    """Prints a value as indented JSON in ASCII, which every terminal and every encoding takes as it is."""
+    import msgspec
+
+    click.echo(msgspec.json.format(json.dumps(whole(value)), indent=2))
+
+
+def whole(value: Any) -> Any:
+    """A value as plain data with all of its fields, those at their defaults among them."""
+    import msgspec
+
+    if isinstance(value, msgspec.Struct):
+        about = value.__struct_config__
+        tag = {about.tag_field: about.tag} if about.tag_field else {}
+        fields = msgspec.structs.fields(type(value))
+        return tag | {field.encode_name: whole(getattr(value, field.name)) for field in fields}
+    if isinstance(value, Mapping):
+        return {str(key): whole(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [whole(each) for each in value]
+    return msgspec.to_builtins(value)

@@ -1,0 +1,65 @@
+"""What the provider has told of sizes: what it billed and accepted, and where it refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from foldline._economics import cached
+from foldline._errors import ContextOverflow
+from foldline._messages import Usage
+from foldline._models import Model
+from foldline._policy import LEAST_WINDOW, Budget, below, narrowed
+from foldline._tokens.meter import RATIO_RANGE, Meter
+
+MOST_UNSEEN = 50_000
+"""Tokens of tool schemas and a system text apart that a request may hold; a stated size beyond is no size of it."""
+
+
+class Account:
+    """The sizes of a conversation's requests as far as its provider told them, and the budget that follows."""
+
+    def __init__(self, model: Model, budget: Budget, meter: Meter, clock: Callable[[], float]) -> None:
+        self.model = model
+        self.budget = budget
+        self.meter = meter
+        self.accepted = 0
+        """Tokens of the largest request that was billed."""
+        self._clock = clock
+        self._billed: tuple[Usage, float] | None = None
+        """The bill for what the model sees, and when it came."""
+
+    def bill(self, usage: Usage, weight: int) -> None:
+        """Takes a bill for messages of that weight, where it can be one for them."""
+        if self.meter.learn(usage.prompt, weight):
+            self._billed = usage, self._clock()
+            self.accepted = max(self.accepted, usage.prompt)
+
+    def void(self) -> None:
+        """Forgets the newest bill, since the model sees something else."""
+        self.meter.forget()
+        self._billed = None
+
+    def cached(self) -> int:
+        """Tokens that the provider's cache holds of what was billed last."""
+        usage, at = self._billed or (Usage(), 0.0)
+        return cached(self.model, usage, self._clock() - at)
+
+    def believes(self, refusal: ContextOverflow) -> bool:
+        """Whether what a refusal states can be true of this model: nothing, or a limit that was not passed before."""
+        return not refusal.limit or refusal.limit >= max(LEAST_WINDOW, self.accepted)
+
+    def hear(self, refusal: ContextOverflow, weight: int | None) -> None:
+        """Learns what a refusal states: the limit, and the size of what was sent where that weighs `weight`."""
+        believed = self.believes(refusal)
+        if believed and refusal.limit:
+            self.budget = narrowed(self.budget, refusal.limit)
+        if not believed or not refusal.tokens or weight is None:
+            return
+        if refusal.tokens <= RATIO_RANGE[1] * self.meter.total(weight).tokens + MOST_UNSEEN:
+            self.meter.learn(refusal.tokens, weight)
+
+    def refused(self, refusal: ContextOverflow, tokens: int) -> None:
+        """Learns that the limit is below so many tokens, where a refusal told none that says so."""
+        told = self.believes(refusal) and refusal.limit and (refusal.tokens or refusal.limit < tokens)
+        if refusal.unit == "tokens" and not told:
+            self.budget = below(self.budget, tokens, self.accepted)

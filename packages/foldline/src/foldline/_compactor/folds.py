@@ -1,0 +1,170 @@
+"""The folds of one conversation: which is due and who writes it, and what is put in place once it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from foldline._compactor.background import Begun, Prepared
+from foldline._compactor.degradation import risk_after
+from foldline._compactor.events import FoldDue, Folded, SummaryFellBack, Telling
+from foldline._compactor.fullness import Fill
+from foldline._compactor.history import History
+from foldline._compactor.logged import log_fold
+from foldline._compactor.within import fold_within
+from foldline._compactor.writer import Writer
+from foldline._engine.driving import Folding, run
+from foldline._engine.steps import Step, steps_by_hand, steps_for, steps_within
+from foldline._errors import SessionError
+from foldline._fold import Fold, Occasion, Trigger, automatic_folds
+from foldline._view import View
+from foldline._writers.extraction import extract
+
+if TYPE_CHECKING:
+    from foldline._sessions.file import SessionFile
+
+
+class Folds:
+    """Says which fold of a history is to be made, and installs what came of it."""
+
+    def __init__(
+        self, fill: Fill, writer: Writer, tells: Telling, session: SessionFile | None, *, ahead: float, grace: float
+    ) -> None:
+        self.fill = fill
+        self.policy = fill.policy
+        self.writer = writer
+        self.prepared: Prepared | None = None
+        """The fold that is made while the agent works, from a share of the window below its mark on."""
+        self._ahead = ahead
+        self._grace = grace
+        self._history = fill.history
+        self._account = fill.account
+        self._tells = tells
+        self._session = session
+
+    # -- which fold is to be made ----------------------------------------------------------------------------------
+
+    def due(self) -> Begun | None:
+        """The fold that the fill asks for, or None; one that is being prepared goes before it."""
+        if self.prepared is not None or not self._full():
+            return None
+        budget = self._account.budget.less(self._history.count.error)
+        steps = steps_for(self.policy, budget, self._account.meter.overhead, self.automatic)
+        folding = self._folding(self._history, steps, "threshold", limit=self.fill.limit)
+        return self.begun(folding)._replace(announce=self._announce)
+
+    def wanted(self) -> Prepared | None:
+        """The prepared fold to swap in now: it is waited for a little at its mark, once, and at the limit until it is there."""
+        prepared = self.prepared
+        if prepared is None or not self._full():
+            return None
+        must = self.fill.must()
+        prepared.patience = None if must else self._grace
+        return prepared if must or not prepared.late else None
+
+    def coming(self) -> Begun | None:
+        """The fold to prepare while the agent works, or None where it is too early, or where one is being prepared."""
+        if not self._ahead or not self.policy.automatic.enabled or self.prepared is not None:
+            return None
+        steps = self.fill.coming(self._ahead)
+        if not steps or self.writer.extracts or self.policy.automatic.spent(self.automatic):
+            return None
+        return self.begun(self._folding(self._history, steps, "threshold"))
+
+    def by_hand(self, history: History, focus: str) -> Folding:
+        """The fold that a user asks for, of the history or of a copy of it."""
+        history.refresh()
+        view = history.view()
+        overhead = self._account.meter.overhead
+        steps = steps_by_hand(self.policy, view, self._account.budget, overhead, history.since(view))
+        return self._folding(history, steps, "manual", focus=focus)
+
+    def begun(self, folding: Folding) -> Begun:
+        """A fold of the history, and who writes its summaries."""
+        return Begun(folding, self.writer.next(self._history, self._account), self.writer.seconds)
+
+    def within(self, max_tokens: int, trigger: Trigger, media: Sequence[Step] = (), *, error: float) -> None:
+        """Makes and installs a fold into at most so many tokens of the provider's, the overhead included."""
+
+        def fold(most: int) -> tuple[View, Fold]:
+            return run(self._folding(self._history, [*steps_within(most), *media], trigger, limit=most), extract)
+
+        self._install(*fold_within(max_tokens, self._account.meter, error, fold))
+
+    @property
+    def automatic(self) -> int:
+        """How many automatic compactions what the model sees has been through, where there is a limit to them."""
+        return automatic_folds(self._history.view().messages) if self.policy.automatic.most else 0
+
+    def _full(self) -> bool:
+        """Whether the fill asks for a fold, and one may be made without being asked for."""
+        return self.policy.automatic.enabled and self.fill.full()
+
+    def _folding(
+        self, history: History, steps: Sequence[Step], trigger: Trigger, *, limit: int | None = None, focus: str = ""
+    ) -> Folding:
+        from foldline._engine.folding import folding  # with all that reads facts, which most steps need not
+
+        history.refresh()
+        meter = self._account.meter
+        occasion = Occasion(
+            trigger, limit, focus, meter.ratio, meter.overhead, history.count.error, on_fault=self._tells.skip
+        )
+        return folding(history.view(), steps, occasion)
+
+    # -- what came of it -------------------------------------------------------------------------------------------
+
+    def finish(self, made: tuple[View, Fold], *, extracted: bool) -> None:
+        """Installs what was made, and takes down how its writer fared, where another than extraction was asked."""
+        self.writer.fared(made[1].receipt, extracted=extracted)
+        self._install(*made)
+
+    def settle(self, prepared: Prepared, *, made: bool) -> None:
+        """Puts a prepared fold in place, where what it folds still stands; one that can never be made is given up."""
+        if not made and not prepared.late:
+            self.drop_prepared()
+        elif made:
+            self.prepared = None
+            if swapped := prepared.swapped(self._history.view(), self._account.meter.overhead):
+                self._announce()
+                self.finish(swapped, extracted=False)
+
+    def undo(self) -> Fold:
+        """Takes back the newest fold."""
+        self.drop_prepared()
+        fold = self._history.undo()
+        self._account.void()
+        self._log(lambda session: session.undo())
+        return fold
+
+    def drop_prepared(self) -> None:
+        """Gives up the fold that is being prepared."""
+        if self.prepared is not None:
+            self.prepared.drop()
+        self.prepared = None
+
+    def _announce(self) -> None:
+        if self.policy.automatic.notify:
+            self._tells.tell(FoldDue(self._history.count.tokens, self._account.budget.window))
+
+    def _install(self, view: View, fold: Fold) -> None:
+        for reason in fold.receipt.failures:
+            self._tells.tell(SummaryFellBack(reason))
+        self.fill.folded(view.tokens, asked=bool(fold.receipt.asked))
+        if not fold:
+            return
+        before = self._history.view()
+        self._history.install(view, fold)
+        self._account.void()
+        self._log(lambda session: log_fold(session, before, view, fold, self._account.meter))
+        self._tells.tell(Folded(fold))
+        if risk := risk_after(fold.receipt, self.policy.automatic.warn_at):
+            self._tells.tell(risk)
+
+    def _log(self, write: Callable[[SessionFile], object]) -> None:
+        """Writes into the session that the compactor is bound to; what is not written is told."""
+        try:
+            if self._session is not None:
+                write(self._session)
+        except SessionError as error:
+            self._tells.skip(f"session: {error}")

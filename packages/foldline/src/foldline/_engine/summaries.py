@@ -1,0 +1,128 @@
+"""The summary of an edit: asked for, given its room, and carrying on what the summaries before it knew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import NamedTuple
+
+from foldline._engine.spare import SPARE, given_back
+from foldline._facts.reading import facts_of, user_words
+from foldline._facts.types import Facts
+from foldline._fold import Occasion, automatic_folds, folds_behind
+from foldline._messages import Message, Summary, replace
+from foldline._policy import Layer
+from foldline._tokens.estimate import estimate
+from foldline._tokens.weigh import SURELY_SHORT, summary_frame
+from foldline._view import Brief, Edit, Entry, View
+from foldline._writers.accept import Written, write
+from foldline._writers.draft import Answer, Ask
+from foldline._writers.extraction import extracted
+
+UNNOTED = 64
+"""Tokens of a summary that has no room for a line which says what can be recalled."""
+
+TRIES = 3
+"""How often a page is written anew, smaller, until it holds."""
+
+
+class Told(NamedTuple):
+    """A summary that was written in place of the entries `drop`, and the facts that were read from all that it tells."""
+
+    drop: tuple[str, ...]
+    also: tuple[str, ...]
+    facts: Facts
+    written: Written
+
+
+class Replacement(NamedTuple):
+    """An edit that can be made, the entries of later spans that its summary tells as well, and that summary if it has one."""
+
+    edit: Edit
+    also: Sequence[Entry]
+    told: Told | None = None
+    cuts: Sequence[Edit] = ()
+    """What cuts down messages that stay beside the summary."""
+
+
+def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Generator[Ask, Answer, Replacement]:
+    """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
+    also = _also(edit, view)
+    if (start := view.find(edit.drop)) is None:
+        return Replacement(edit, also)
+    span = (*view.entries[start : start + len(edit.drop)], *also)
+    messages = tuple(entry.message for entry in span)
+    if not isinstance(edit.into, Brief):
+        return Replacement(_with_facts(edit, edit.into, messages), also)
+    room = edit.into.max_tokens
+    note = _note(span, room)
+    round = max(occasion.rounds, folds_behind(messages)) + 1
+    brief = replace(
+        edit.into,
+        max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - (estimate(note) + 2 if note else 0)),
+        focus=occasion.focus or edit.into.focus,
+        round=round,
+        leads=all(entry.message.role == "system" for entry in view.entries[:start]),
+        after=tuple(user_words([e.message for e in view.entries[view.index[span[-1].id] + 1 :] if not e.pinned])),
+    )
+    facts = facts_of(messages)
+    marks = {"round": round, "automatic": automatic_folds(messages) + (occasion.trigger == "threshold")}
+
+    def summary_of(written: Written) -> Message:
+        text = f"{written.summary.text.rstrip()}\n\n{note}".strip()
+        return Message("user", (Summary(text, {**written.summary.facts, **marks}),))
+
+    if layer.hard:
+        most = room + summary_frame(room)
+        written = _within(brief, facts, most, lambda written: view.count(summary_of(written)))
+        spare = most - view.count(summary_of(written))
+        if spare > SPARE * most and (back := given_back(edit, edit.into, view, spare)):
+            less = yield from replacement(back.edit, view, layer, occasion)
+            return less._replace(cuts=(*back.cuts, *less.cuts))
+    else:
+        stay = [entry.message for entry in (*view.entries[:start], *view.entries[start + len(span) :])]
+        most = min(sum(entry.tokens for entry in span), room * 3 // 2 + 64)
+        written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
+    told = Told(edit.drop, edit.into.also, facts, written)
+    return Replacement(replace(edit, into=(*written.native, summary_of(written))), also, told)
+
+
+def _also(edit: Edit, view: View) -> list[Entry]:
+    """The entries of later spans that the summary of an edit tells as well, in order."""
+    also = edit.into.also if isinstance(edit.into, Brief) else ()
+    return [view.entries[at] for at in sorted(view.index[id] for id in also if id in view.index)]
+
+
+def _within(brief: Brief, facts: Facts, most: int, size: Callable[[Written], int]) -> Written:
+    """The page, a little smaller where together with its note it would take more than `most` tokens of the view."""
+    written = Written(extracted(brief, facts))
+    for _ in range(TRIES):
+        if (over := size(written) - most) <= 0:
+            break
+        brief = replace(brief, max_tokens=brief.max_tokens - over)
+        written = Written(extracted(brief, facts))
+    return written
+
+
+def _note(span: Sequence[Entry], tokens: int) -> str:
+    """The line that ends a summary of so many tokens and says what can be recalled; the less room there is, the shorter."""
+    if tokens < UNNOTED:
+        return ""
+    folded = f"[folded: {len(span)} messages"
+    if tokens < SURELY_SHORT:
+        return f"{folded}]"
+    return f"{folded}, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
+
+
+def _size(text: str, view: View) -> int:
+    """What a summary of that text takes in a view."""
+    return view.count(Message("user", (Summary(text),)))
+
+
+def _with_facts(edit: Edit, into: Sequence[Message], messages: Sequence[Message]) -> Edit:
+    """An edit whose summaries, which a strategy wrote, carry on the facts of what they stand for."""
+    if not any(message.summary for message in into):
+        return edit
+    folds = {"round": max(1, folds_behind(messages)), "automatic": automatic_folds(messages)}
+    facts = {**facts_of(messages).data(), **folds}
+    told = (replace(m, parts=(replace(s, facts=facts),)) if (s := m.summary) else m for m in into)
+    return replace(edit, into=tuple(told))
