@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from foldline._cli import foldline
+from foldline._cli.commands import foldline
 
 PATH = Path(__file__).parents[1] / "docs" / "commands.md"
 WIDTH = 100

@@ -92,7 +92,7 @@ def _made(view: View, new: Replacement, on_fault: OnFault) -> tuple[View, list[E
             runs.append([entry.id])
     after, edits = view, []
     try:
-        for edit in (*new.cuts, new.edit, *(Edit(tuple(run), by=new.edit.by) for run in runs)):
+        for edit in (new.edit, *(Edit(tuple(run), by=new.edit.by) for run in runs), *new.cuts):
             if (edit := _standing(edit, after)).drop:
                 after = after.apply(edit)
                 edits.append(edit)
