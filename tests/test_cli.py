@@ -300,7 +300,7 @@ def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
         ("[compaction]\nauto_threshold_percent = 200", "compaction.auto_threshold_percent: must lie"),
         (
             "[compaction.prune]\nprotect_tokens = 1",
-            "compaction.prune.protect_tokens: no such key; protect_recent_tokens is meant?",
+            "compaction.prune.protect_tokens: no such key; did you mean protect_recent_tokens?",
         ),
         ("[summary]\nmodel = 'openai:'", "summary.model: names no model"),
         ("[summary]\nmodel = 3", "summary.model: must be text, not a whole number"),
@@ -329,7 +329,7 @@ def test_settings_that_are_named_and_not_there_are_no_defaults(foldline, tmp_pat
 
 def test_a_misspelt_variable_is_named(foldline, session):
     done = foldline("context", "status", "--session", str(session), FOLDLINE_SUMARY__MODEL="extract")
-    assert done.stderr == "foldline: FOLDLINE_SUMARY__MODEL: sumary: no such key; summary is meant?\n"
+    assert done.stderr == "foldline: FOLDLINE_SUMARY__MODEL: sumary: no such key; did you mean summary?\n"
 
 
 def test_the_environment_overrides_and_is_named(foldline, session):

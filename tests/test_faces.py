@@ -295,7 +295,7 @@ def test_an_error_that_names_a_path_does_not_steer(home: Home) -> None:
 def test_a_slip_is_answered_with_what_was_meant(home: Home, typed: list[str], meant: str) -> None:
     done = home.run(*typed)
     assert done.returncode == 2
-    assert f"; {meant} is meant?" in done.stderr
+    assert f"; did you mean {meant}?" in done.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -153,7 +153,9 @@ def test_a_packages_summarizer_stands_in_place_of_a_model(home: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "Acme says: " in (home / "session.jsonl").read_text().splitlines()[-1]
     refused = command(home, *flags, "--model", "acmee")
-    assert "--model: summary.model: no summarizer 'acmee'; there are extract, acme; acme is meant?" in refused.stderr
+    assert (
+        "--model: summary.model: no summarizer 'acmee'; there are extract, acme; did you mean acme?" in refused.stderr
+    )
     refused = command(home, *flags, "--model", "acme", "--fallback", "openai:gpt-5-mini")
     assert "summary.fallbacks: a package's summarizer has none but extract" in refused.stderr
 
@@ -212,19 +214,19 @@ strategies = [{ use = "hard_strategies", keep = 500 }]
 """
 
 WRONG = [
-    ("[[layers]]", "[[layrs]]", "layrs: no such key; layers is meant?"),
+    ("[[layers]]", "[[layrs]]", "layrs: no such key; did you mean layers?"),
     ('name = "full"\n', "", "layers[1].name: is missing"),
     ("at = 0.8", 'at = "80 %"', "layers[0].at: must be a number, not text"),
     ("at = 0.8", "at = 80", "layers[0].at: must be a number <= 1.0"),
     ("at = 0.8", "at = 0.4", "summarize: needs 0 < to <= at <= 1, has to=0.5, at=0.4"),
     ("at = 0.8", "at = 0.95", "layers: layers must stand in the order of their marks"),
-    ("at = 0.8", "at = 0.8\nharrd = true", "layers[0].harrd: no such key; hard is meant?"),
+    ("at = 0.8", "at = 0.8\nharrd = true", "layers[0].harrd: no such key; did you mean hard?"),
     ("hard = true", "hard = 1", "layers[1].hard: must be true or false, not a whole number"),
     ('use = "prune_tool_outputs"', 'use = "prune_outputs"', "layers[0].strategies[0].use: no strategy 'prune_outputs'; there are prune_tool"),
-    ('use = "prune_tool_outputs"', 'use = "prune_outputs"', "; prune_tool_outputs is meant?"),
+    ('use = "prune_tool_outputs"', 'use = "prune_outputs"', "; did you mean prune_tool_outputs?"),
     ('use = "prune_tool_outputs", ', "", "layers[0].strategies[0].use: must be the name of a strategy"),
     ("{ use = \"summarize_older\" }", '"summarize_older"', "layers[0].strategies[1]: must be a table of keys, not text"),
-    ("protect = 100", "protct = 100", "layers[0].strategies[0].protct: no such key; protect is meant?"),
+    ("protect = 100", "protct = 100", "layers[0].strategies[0].protct: no such key; did you mean protect?"),
     ("protect = 100", "protect = true", "layers[0].strategies[0].protect: must be a whole number, not true or false"),
     ("protect = 100", "protect = -1", "layers[0].strategies[0].protect: must be a whole number >= 0"),
     (", keep = 500", "", "layers[1].strategies[0].keep: is missing"),
@@ -294,7 +296,7 @@ def test_what_is_no_table_is_refused(text: str, told: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("named", "told"),
     [
-        ("opnclaw", "--policy: no policy 'opnclaw'; there are default, openclaw, pi; openclaw is meant?"),
+        ("opnclaw", "--policy: no policy 'opnclaw'; there are default, openclaw, pi; did you mean openclaw?"),
         ("", "--policy: no policy ''; there are default, openclaw, pi"),
         ("gone.toml", "gone.toml: cannot be read: No such file or directory"),
         ("nobody:CALM", "--policy: nobody:CALM cannot be imported: ModuleNotFoundError: No module named 'nobody'"),

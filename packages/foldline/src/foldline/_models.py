@@ -93,7 +93,7 @@ def warn_of_unknown(model: Model) -> None:
     from warnings import warn
 
     near = get_close_matches(key_of(model.name), _data().models, 1)
-    meant = f" ({_data().models[near[0]][0]} is meant?)" if near else ""
+    meant = f" (did you mean {_data().models[near[0]][0]}?)" if near else ""
     assumed = f"a window of {model.window:,} tokens is assumed; state another by window="
     warn(f"unknown model {model.name!r}{meant}: {assumed}", UserWarning, stacklevel=3)
 

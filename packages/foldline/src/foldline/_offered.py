@@ -40,7 +40,7 @@ def meant(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1)
-    return f"; {near[0]} is meant?" if near else ""
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def offered(group: str, kind: type[T], taken: Collection[str] = ()) -> dict[str, T]:

@@ -105,7 +105,9 @@ def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | 
     else:
         desk.check_writable(force=force)
     if not (yes or may_ask()):
-        raise click.UsageError("nobody can be asked here, and nothing was written: --yes folds, --dry-run only shows")
+        raise click.UsageError(
+            "nothing was written: there is no terminal to confirm on; --yes folds without asking, --dry-run only shows the plan"
+        )
 
 
 def _agree(planned: FoldPlan) -> None:
