@@ -1031,3 +1031,55 @@ def test_a_projects_own_instructions_are_told_in_a_line_that_says_how_to_see_the
     told = "- the project's own instructions hold as well (recall: AGENTS.md instructions for /srv)"
     assert section(text, "Rules that stand") == told
     assert "Never push." not in text
+
+
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string "
+    "was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+
+
+def test_a_short_question_that_is_not_answered_yet_is_what_is_wanted_now() -> None:
+    messages = [
+        user("Is the length of the hash now taken from one constant everywhere in the tree?"),
+        says("Yes: all seven places take it from hash_length."),
+        user("Can you show me the P2 items?"),
+        *runs("grep", {"pattern": "P2"}, "notes/review.md: P2"),
+    ]
+    assert "> Can you show me the P2 items?" in section(page(messages), "Task now")
+    answered = page([*messages, says("There are two: the double read, and the race on the lock file.")])
+    assert "Can you show me" not in section(answered, "Task now")
+
+
+def test_what_is_said_to_a_refused_call_is_added_to_the_task_and_takes_its_place_never() -> None:
+    task = "Branch off the consolidation work and wire the state machine into the hooks, as in task 4 of the plan."
+    words = "we are already on a branch, double check what its parent is before you make another"
+    refused = runs("Bash", {"command": "git checkout -b wire"}, REFUSED + words, error=True)
+    told = section(page([user(task), says("I make the branch."), *refused]), "Task now")
+    assert flat(told).startswith(flat(f"> {task}"))
+    assert words in told
+
+
+def test_what_files_show_is_left_to_the_files() -> None:
+    messages = [
+        user("Where is expired_documents defined, and who calls it?"),
+        *runs("Grep", {"pattern": "expired_documents", "path": "src"}, "src/store.py:41: def expired_documents(before, limit):"),
+        *bash("sed -n 40,60p src/store.py", "def expired_documents(before, limit):\n    return query(before)[:limit]"),
+        says("It is defined in src/store.py, and only the nightly job calls it."),
+        user("Then rename it to stale_documents."),
+        *runs("Edit", {"path": "src/store.py", "old_string": "expired_documents", "new_string": "stale_documents"}),
+    ]
+    text = extract(Brief(400, shared=True), messages).text
+    assert "def expired_documents" not in text
+    assert "only the nightly job calls it" in text
+
+
+def test_what_an_earlier_summary_called_open_is_not_told_once_the_user_asked_for_more() -> None:
+    summary = user(
+        "This session is being continued from a previous conversation that ran out of context.\n\n"
+        "## Decisions\n- The lock file is written by rename.\n\n## Pending Tasks\n- Verify that all tests pass after the rename.\n"
+    )
+    assert "Verify that all tests pass" in page([summary, says("I go on.")])
+    later = page([summary, says("I go on."), user("Now write the changelog entry for the lock file, please."), says("Done.")])
+    assert "Verify that all tests pass" not in later
+    assert "written by rename" in later

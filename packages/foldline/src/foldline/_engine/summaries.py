@@ -73,11 +73,13 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
 
     if layer.hard:
         most = room + summary_frame(room)
-        written = _within(brief, facts, most, lambda written: view.count(summary_of(written)))
-        spare = most - view.count(summary_of(written))
-        if spare > SPARE * most and (back := given_back(edit, edit.into, view, spare)):
-            less = yield from replacement(back.edit, view, layer, occasion)
-            return less._replace(cuts=(*back.cuts, *less.cuts))
+        size = lambda written: view.count(summary_of(written))
+        written = _within(replace(brief, shared=True), facts, most, size)
+        if (spare := most - size(written)) > SPARE * most:
+            if back := given_back(edit, edit.into, view, spare):
+                less = yield from replacement(back.edit, view, layer, occasion)
+                return less._replace(cuts=(*back.cuts, *less.cuts))
+            written = _within(brief, facts, most, size)
     else:
         stay = [entry.message for entry in (*view.entries[:start], *view.entries[start + len(span) :])]
         most = min(sum(entry.tokens for entry in span), room * 3 // 2 + 64)

@@ -12,7 +12,7 @@ from foldline._facts.outcomes import Outcome
 from foldline._facts.shell import family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
-from foldline._facts.tool_calls import BODIES, CHANGING, Action, arguments_of, words_of
+from foldline._facts.tool_calls import BODIES, CHANGING, SEARCHING, Action, arguments_of, words_of
 from foldline._facts.types import Kind
 from foldline._messages import ToolCall, Value
 
@@ -24,7 +24,7 @@ _WHOLE, _SHORT = 100, 400
 """Characters of an answer that is told beside its call, and of one that is told by its sentences."""
 
 _LINES = 6
-"""Lines that are told of a file that was read or written."""
+"""Lines that are told of what a look at files showed."""
 
 _EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
 """An answer that says nothing but that there is one."""
@@ -70,6 +70,13 @@ class Ended(Value, frozen=True, dict=True):
     def looks(self) -> bool:
         """Whether it is a command that only looks, or tries out what would be done."""
         return bool(self.command) and ("--dry-run" in self.command or only_looks(self.command))
+
+    @cached_property
+    def reads(self) -> bool:
+        """Whether it is a tool that looks into files, where what it showed still stands."""
+        action = self.called.action
+        searches = bool(words_of(self.called.call.name) & SEARCHING) and '"pattern"' in self.called.call.arguments
+        return searches or bool(action.touches and not action.command)
 
     @property
     def outcome(self) -> str:
@@ -126,7 +133,7 @@ class Ended(Value, frozen=True, dict=True):
     def whole(self) -> str:
         """The answer, where it is so short that it is told beside the call."""
         action = self.called.action
-        if self._ending or action.command or len(self.answer) > _SHORT or self.wrote:
+        if self._ending or action.command or len(self.answer) > _SHORT or self.wrote or self.reads:
             return ""
         said = " ".join(self.answer.split())
         tells = len(said) <= _WHOLE and not _EMPTY.fullmatch(said) and record_of(self.answer) is None
@@ -144,12 +151,12 @@ def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple
     answer, action = ended.answer, ended.called.action
     if not answer or ended.whole or ended.wrote:
         return "result", []
-    if action.touches and not action.command:
-        return "excerpt", list(wanted_lines(answer))[:_LINES]
+    if ended.reads:
+        return "shown", list(wanted_lines(answer))[:_LINES]
     if (record := record_of(answer)) is not None:
         return "result", fields(record)
     if action.command:
-        return "excerpt", [*wanted_lines(answer), *rims(answer)]
+        return "shown" if ended.looks else "excerpt", [*wanted_lines(answer), *rims(answer)]
     if len(answer) <= _SHORT:
         return "result", list(sentences(answer))
     return "result", [*wanted_lines(answer), *figures(answer)]

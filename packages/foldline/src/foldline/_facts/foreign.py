@@ -83,7 +83,7 @@ def facts_of_prose(text: str) -> Facts:
             todos.append(Todo(bare[:300], "done" if ticked in "xX" else "pending"))
         if kind not in ("read", "modified", "rule", "skip"):
             for each in parted(f"{heading}: {bare}" if heading else bare):
-                pieces.append(Piece(each, 0, part, "summary", "summary"))
+                pieces.append(Piece(each, 0, part, "summary", "summary", open=kind in ("next", "state")))
             heading = ""
     return Facts(files=tuple(files.values()), rules=tuple(rules), todos=tuple(todos), pieces=tuple(pieces), end=1)
 

@@ -25,7 +25,7 @@ class Pieces:
 
     def tell(self, text: str, at: int, part: int, kind: Kind, by: Teller, **marks: Any) -> None:
         """Adds a piece; what a call brought is `used` by as many of its literals as are wanted."""
-        if kind in ("result", "excerpt"):
+        if kind in ("result", "excerpt", "shown"):
             marks["used"] = marks.get("used", 0) + sum(word in self._wanted for word in literals(text))
         if by == "user":
             self._of_user.setdefault(at, []).append(len(self._told))

@@ -71,7 +71,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     acting |= {len(messages) - 1} if acting and not results else set()
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
-        new = said.ask(told, at)
+        new = said.ask(told, at, amid=any(message.results))
         for part, span in enumerate(told):
             if at in acting and span.by == "agent" and (act := call_in(span.text)):
                 work.act(act.call, at)

@@ -52,7 +52,7 @@ class Said:
         self._pieces = pieces
         self._plan = plan
 
-    def ask(self, spans: Iterable[Span], at: int) -> bool:
+    def ask(self, spans: Iterable[Span], at: int, *, amid: bool) -> bool:
         """Takes down what a message asks for, all of it as one request; answers whether it was not asked for before."""
         words = "\n".join(filter(None, map(asked, spans)))
         size = len(words)
@@ -64,7 +64,7 @@ class Said:
             self.requests[words] = replace(known, times=known.times + 1, again=at)
             self._pieces.again(known.at)
         elif words:
-            self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0)
+            self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0, amid=amid)
         return known is None
 
     def read(self, span: Span, at: int, part: int, *, report: bool) -> None:

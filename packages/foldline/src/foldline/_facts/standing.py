@@ -70,9 +70,10 @@ def _open_in(text: str, *, asking: bool) -> str:
     return " ".join(left)
 
 
-def answered(facts: Facts) -> bool:
-    """Whether the agent closed the turn of the newest request with a report."""
-    return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > _asked(facts)
+def answered(facts: Facts, asked: int | None = None) -> bool:
+    """Whether the agent closed a turn with a report since it was asked, then or in the newest request."""
+    since = _asked(facts) if asked is None else asked
+    return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > since
 
 
 def newest_words(facts: Facts) -> str:

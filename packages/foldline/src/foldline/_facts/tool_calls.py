@@ -36,9 +36,9 @@ _EDITOR = {
     "undo_edit": "modified",
 }
 _EDITOR |= {"edit": "modified", "write": "written", "read": "read", "delete": "deleted", "replace": "modified"}
-_SEARCHING = frozenset({"search", "grep", "glob", "find", "list", "ls", "tree"})
+SEARCHING = frozenset({"search", "grep", "glob", "find", "list", "ls", "tree"})
 _READING = frozenset({"read", "view", "open", "cat", "show", "get", "load", "fetch"})
-LOOKING = _SEARCHING | _READING
+LOOKING = SEARCHING | _READING
 """Words in the names of tools that only look."""
 
 CHANGING = frozenset({
@@ -61,7 +61,7 @@ _VERBS = (
     ("deleted", frozenset({"delete", "remove", "rm", "unlink"})),
     ("modified", frozenset({"edit", "replace", "patch", "modify", "update", "insert", "append", "multiedit", "diff"})),
     ("written", frozenset({"write", "create", "save", "overwrite", "put"})),
-    ("", _SEARCHING | {"todo", "diagnostics"}),
+    ("", SEARCHING | {"todo", "diagnostics"}),
     ("read", _READING),
 )
 _SCRIPTED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")

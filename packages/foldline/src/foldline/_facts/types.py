@@ -70,6 +70,8 @@ class Request(Value, frozen=True, omit_defaults=True):
     size: int = 0
     times: int = 1
     again: int = 0
+    amid: bool = False
+    """Whether it was said amid the agent's work, to a call: why that was refused, or the answer to a question."""
 
     @property
     def newest(self) -> int:
@@ -96,12 +98,13 @@ class Todo(Value, frozen=True, omit_defaults=True):
 
 
 Kind = Literal[
-    "rule", "said", "answer", "report", "thought", "call", "change", "failure", "result", "excerpt", "summary"
+    "rule", "said", "answer", "report", "thought", "call", "change", "failure", "result", "excerpt", "shown",
+    "summary",
 ]
 """What a piece is: a rule of the user's; words of the user or of another agent; a short answer to what was asked, and the option
 that it chose; of the agent's report at the end of a turn; what it said amid its
-work; a call that looked, that changed something, or that failed; some of what a call brought, or a line of a file or of what
-a command put out; a line of an earlier summary."""
+work; a call that looked, that changed something, or that failed; some of what a call brought, or a line of what a
+command put out, or of what a look at files showed; a line of an earlier summary."""
 
 
 class Piece(Value, frozen=True, omit_defaults=True):

@@ -12,6 +12,7 @@ from math import log
 from foldline._facts.again import said_again
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
+from foldline._page.lines import telling
 from foldline._tokens.estimate import estimate_all
 
 _TERM = re.compile(r"[\w@~$€£#./:%+-]+")
@@ -25,6 +26,9 @@ _QUESTION = 0.35
 _LABELLED = 0.8
 _EDGE = 0.85
 _BINDING = 0.5
+BROUGHT = ("result", "excerpt", "shown")
+"""The kinds of pieces that a call brought: they are told behind it."""
+
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
 
@@ -57,6 +61,7 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("tool", "call"): Worth(0.4, 0.8),
     ("tool", "result"): Worth(0.1, 0.45, 0.5),
     ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
+    ("tool", "shown"): Worth(0.0, 0.15, 0.15),
     ("peer", "said"): Worth(0.3, 1.1),
     ("summary", "summary"): Worth(1.0, 1.2),
 }
@@ -120,12 +125,15 @@ def candidates(
 
 
 def settled(facts: Facts) -> set[int]:
-    """The places of what is over: failures and what they brought, where something later closed them, and what was taken back."""
+    """The places of what is over: failures and what they brought, where something later closed them, what was taken back,
+    and what a summary called open before the user asked for more."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
     over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for _, p in agents if p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
+    asked = max((request.newest for request in facts.requests if telling(request.text)), default=-1)
+    taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and p.at < asked}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
 
 
@@ -146,7 +154,7 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
     misses = 0
     while heap and room > 4 and misses < 60:
         _, place, each = heapq.heappop(heap)
-        headed = each.piece.kind not in ("result", "excerpt") or (each.piece.at, each.piece.part) in heads
+        headed = each.piece.kind not in BROUGHT or (each.piece.at, each.piece.part) in heads
         score = _score(each, told, newest, headed)
         if score <= 0:
             continue
@@ -165,13 +173,13 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
 
 
 def tells(each: Candidate) -> bool:
-    """Whether a piece is more than a line of an output that nobody wrote of."""
-    return each.piece.kind != "excerpt" or each.piece.by != "tool" or each.piece.used > 0
+    """Whether a piece is more than what a file shows still, or a line of an output that nobody wrote of."""
+    return each.piece.by != "tool" or not (each.piece.kind == "shown" or (each.piece.kind == "excerpt" and not each.piece.used))
 
 
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
     """The piece of words that says most for its length, whatever it takes; None where none says anything."""
-    words = ((_score(e, told, newest, True), -e.place, e) for e in left if e.piece.kind not in ("result", "excerpt"))
+    words = ((_score(e, told, newest, True), -e.place, e) for e in left if e.piece.kind not in BROUGHT)
     score, _, best = max(words, default=(0.0, 0, None))
     return best if score > 0 else None
 

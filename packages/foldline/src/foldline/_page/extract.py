@@ -69,7 +69,7 @@ def compose(brief: Brief, facts: Facts) -> str:
     timeline = Timeline(facts, found, told, numbered=budget >= NUMBERED)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
-    page.grow(timeline)
+    page.grow(timeline, all=not brief.shared)
     page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
     return page.text()
 
@@ -133,9 +133,9 @@ class Page:
         """All lines that stand on the page, but for the user's focus."""
         return (line for part, lines in self.parts.items() for line in lines if part)
 
-    def grow(self, timeline: Timeline) -> None:
+    def grow(self, timeline: Timeline, *, all: bool) -> None:
         """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
-        self._tell_more(timeline)
+        self._tell_more(timeline, all)
         while self.room < 0 and timeline.chosen:
             timeline.chosen.pop()
             self.add(HAPPENED, timeline.lines())
@@ -144,12 +144,12 @@ class Page:
             if self.room < 0:
                 self.add(HAPPENED, timeline.lines())
 
-    def _tell_more(self, timeline: Timeline) -> None:
+    def _tell_more(self, timeline: Timeline, all: bool) -> None:
         """Tells more pieces while there is room."""
         wanted_now = "\n".join(self.parts.get("Task now", ()))
         for _ in range(3):
             room = self.room
-            if room < max(12, self.budget // 50) or not timeline.tell_more(room, wanted_now):
+            if room < max(12, self.budget // 50) or not timeline.tell_more(room, wanted_now, all=all):
                 break
             self.add(HAPPENED, timeline.lines())
 

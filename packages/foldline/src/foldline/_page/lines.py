@@ -61,10 +61,10 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         return Task([])
     chain: list[Request] = []
     for request in reversed(facts.requests):
-        if asks(request.text) and not telling(request.text):
-            continue
-        chain.insert(0, request)
-        if telling(request.text) or len(chain) == CHAIN:
+        says = telling(request.text) and not request.amid
+        if says or (len(chain) < CHAIN - 1 and not (asks(request.text) and answered(facts, request.newest))):
+            chain.insert(0, request)
+        if says:
             break
     if not chain:
         return Task([])

@@ -48,16 +48,16 @@ class Timeline:
         room -= sum(each.cost for each in self.chosen)
         self.chosen += choose(filter(tells, self.left()), room, self.told, self._newest)
 
-    def tell_more(self, room: int, wanted: str) -> bool:
+    def tell_more(self, room: int, wanted: str, *, all: bool) -> bool:
         """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
 
-        What is left then goes to the rims of outputs that nobody wrote of.
+        What is left then goes, where `all` is to be told, to what files show still and to the rims of outputs.
         """
         left = self.left()
         words = [each for each in left if tells(each)]
         more = choose(words, room, self.told, self._newest)
         more = more or choose(unlike(words, self.chosen, wanted), room, set(), self._newest)
-        more = more or choose(left, room, self.told, self._newest)
+        more = more or (choose(left, room, self.told, self._newest) if all else [])
         self.chosen += more
         return bool(more)
 
