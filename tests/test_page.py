@@ -1063,7 +1063,11 @@ def test_what_is_said_to_a_refused_call_is_added_to_the_task_and_takes_its_place
 def test_what_files_show_is_left_to_the_files() -> None:
     messages = [
         user("Where is expired_documents defined, and who calls it?"),
-        *runs("Grep", {"pattern": "expired_documents", "path": "src"}, "src/store.py:41: def expired_documents(before, limit):"),
+        *runs(
+            "Grep",
+            {"pattern": "expired_documents", "path": "src"},
+            "src/store.py:41: def expired_documents(before, limit):",
+        ),
         *bash("sed -n 40,60p src/store.py", "def expired_documents(before, limit):\n    return query(before)[:limit]"),
         says("It is defined in src/store.py, and only the nightly job calls it."),
         user("Then rename it to stale_documents."),
@@ -1080,6 +1084,29 @@ def test_what_an_earlier_summary_called_open_is_not_told_once_the_user_asked_for
         "## Decisions\n- The lock file is written by rename.\n\n## Pending Tasks\n- Verify that all tests pass after the rename.\n"
     )
     assert "Verify that all tests pass" in page([summary, says("I go on.")])
-    later = page([summary, says("I go on."), user("Now write the changelog entry for the lock file, please."), says("Done.")])
+    later = page(
+        [summary, says("I go on."), user("Now write the changelog entry for the lock file, please."), says("Done.")]
+    )
     assert "Verify that all tests pass" not in later
     assert "written by rename" in later
+
+
+def test_a_plan_that_the_user_refused_is_not_told() -> None:
+    plan = {"plan": "## Plan\n1. Add the boolean condenseAttempted.\n2. Check it beside condensed."}
+    messages = [
+        user("The fold-through in PostCommit is hard to follow. Make it simpler, and plan that first."),
+        *runs("ExitPlanMode", plan, REFUSED + "that adds a branch, find a better way to do this", error=True),
+        *runs("ExitPlanMode", {"plan": "## Plan\n1. Let every branch update BaseCommit itself."}, "approved", id="d"),
+        *runs("Edit", {"path": "hooks.go", "old_string": "a", "new_string": "b"}),
+    ]
+    text = page(messages)
+    assert "condenseAttempted" not in text
+    assert "find a better way" in text
+    assert "every branch update BaseCommit itself" in text
+
+
+def test_the_names_of_columns_are_no_sentence() -> None:
+    report = "| Item | Priority |\n|---|---|\n| Double read of metadata.json | P2 |\n| Race on the lock file | P1 |"
+    text = page([user("Review the branch and list what is wrong with it."), says(report)])
+    assert "Item – Priority" not in text
+    assert "Double read of metadata.json – P2" in text

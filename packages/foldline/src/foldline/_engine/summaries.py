@@ -73,7 +73,10 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
 
     if layer.hard:
         most = room + summary_frame(room)
-        size = lambda written: view.count(summary_of(written))
+
+        def size(written: Written) -> int:
+            return view.count(summary_of(written))
+
         written = _within(replace(brief, shared=True), facts, most, size)
         if (spare := most - size(written)) > SPARE * most:
             if back := given_back(edit, edit.into, view, spare):

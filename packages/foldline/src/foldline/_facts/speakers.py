@@ -7,12 +7,15 @@ text, then what a user pasted. What nobody else wrote is the user's own.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 from foldline._facts import pasted
 from foldline._facts import wrappers as known
 from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, text_of
+
+_OPENING = 400
+"""Characters of an answer in which a client says that the user refused the call."""
 
 
 class Span(NamedTuple):
@@ -32,11 +35,12 @@ def spoken(
     """
     asking: dict[str, str] = {}
     observed = _observed(messages)
+    refused = _refused(messages)
     made: list[tuple[Span, ...]] = []
     for at, message in enumerate(messages):
         asking.update((call.id, tool_of(call)) for call in message.calls)
         mark = speaker(message) if speaker else None
-        made.append(tuple(_of(message, mark or "", at in observed, asking)))
+        made.append(tuple(_of(message, mark or "", at in observed, asking, refused[at])))
     return made
 
 
@@ -95,7 +99,7 @@ def stopped(text: str) -> bool:
 # -- a message ---------------------------------------------------------------------------------------------------
 
 
-def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str]) -> Iterator[Span]:
+def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str], refused: Set[str]) -> Iterator[Span]:
     attached = False
     for part in message.parts:
         if type(part) is Text:
@@ -105,7 +109,7 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str])
                 yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
             elif text := part.text.strip():
                 yield Span(by or ("agent" if message.role == "assistant" else "harness"), text)
-        elif type(part) is ToolCall and speaks(part):
+        elif type(part) is ToolCall and speaks(part) and part.id not in refused:
             yield from (Span("agent", text) for text in _said(part) if text)
         elif type(part) is ToolResult:
             yield from (Span("user", text) for text in _answers(part, asking) if text)
@@ -262,6 +266,17 @@ def _said(call: ToolCall) -> Iterator[str]:
     given = next((arguments[key] for key in keys if key in arguments), None)
     for each in given if isinstance(given, list) else [given]:
         yield _words(each.get("question") if isinstance(each, dict) else each)
+
+
+def _refused(messages: Sequence[Message]) -> list[Set[str]]:
+    """For each message the calls that the user refused: what was proposed with them does not stand."""
+    ends: dict[str, bool] = {}
+    found: list[Set[str]] = []
+    for message in reversed(messages):
+        for result in message.results:
+            ends[result.call_id] = result.error and known.REFUSED.search(text_of(result)[:_OPENING]) is not None
+        found.append({call.id for call in message.calls if ends.pop(call.id, False)})
+    return found[::-1]
 
 
 def _words(value: Any) -> str:

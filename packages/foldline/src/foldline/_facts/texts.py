@@ -52,7 +52,8 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
     """The sentences and lines of a text, each with the heading or the line over the list that it stands under."""
     heading, block, fence = "", list[str](), ""
     under, whole = "", False
-    for line in text.splitlines():
+    lines = text.splitlines()
+    for line, below in zip(lines, (*lines[1:], "")):
         if found := _FENCE.match(line):
             if fence:
                 if 0 < sum(map(len, block)) <= _CODE:
@@ -74,7 +75,9 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
         if not (heading or whole or _ITEM.match(line)):
             under = ""
         line = _MARKS.sub("", line)
-        if row := _ROW.match(line):
+        if (row := _ROW.match(line)) and "|" in below and _RULE.match(below.strip()):
+            continue  # the names of columns say nothing without a row
+        if row:
             line = " – ".join(cell.strip() for cell in row[1].split("|") if cell.strip())
         if heading and len(heading) <= 60:
             line = f"{heading}: {line}"

@@ -98,7 +98,17 @@ class Todo(Value, frozen=True, omit_defaults=True):
 
 
 Kind = Literal[
-    "rule", "said", "answer", "report", "thought", "call", "change", "failure", "result", "excerpt", "shown",
+    "rule",
+    "said",
+    "answer",
+    "report",
+    "thought",
+    "call",
+    "change",
+    "failure",
+    "result",
+    "excerpt",
+    "shown",
     "summary",
 ]
 """What a piece is: a rule of the user's; words of the user or of another agent; a short answer to what was asked, and the option

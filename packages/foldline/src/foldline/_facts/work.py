@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from foldline._facts import wrappers
 from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
 from foldline._facts.calls import Called, Ended, brought
@@ -45,12 +46,6 @@ _MISSED = re.compile(
     re.IGNORECASE,
 )
 """How a look-up says that there is nothing."""
-
-_REFUSED = re.compile(
-    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
-    re.IGNORECASE,
-)
-"""How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
 
 _REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
@@ -104,7 +99,7 @@ class Work:
         if called is None:
             self._tell_lines(text, at, CALLS_FROM, "result")
             return
-        if result.error and _REFUSED.search(text[:_OPENING]):
+        if result.error and wrappers.REFUSED.search(text[:_OPENING]):
             return
         if words_of(called.call.name) & NOTING:
             self._plan.shown(text, at)

@@ -160,6 +160,12 @@ REFUSALS: tuple[Frame, ...] = (
 )  # fmt: skip
 """How a tool's result begins that the user refused, and in which words."""
 
+REFUSED = re.compile(
+    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
+    re.IGNORECASE,
+)
+"""How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
+
 ASKS = frozenset((
     "AskUserQuestion", "ask_user_question", "ask_followup_question", "question", "request_user_input", "ask_user",
     "ask_human", "human_input", "get_user_input", "ask_questions", "askQuestions", "ask_for_clarification", "clarify",

@@ -126,14 +126,15 @@ def candidates(
 
 def settled(facts: Facts) -> set[int]:
     """The places of what is over: failures and what they brought, where something later closed them, what was taken back,
-    and what a summary called open before the user asked for more."""
+    and what a summary called open before the user asked for more or the agent reported again."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
     over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for _, p in agents if p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
-    asked = max((request.newest for request in facts.requests if telling(request.text)), default=-1)
-    taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and p.at < asked}
+    asked = (request.newest for request in facts.requests if telling(request.text))
+    newer = max((*asked, *(p.at for p in facts.pieces if p.kind == "report")), default=-1)
+    taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and p.at < newer}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
 
 
@@ -174,7 +175,9 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
 
 def tells(each: Candidate) -> bool:
     """Whether a piece is more than what a file shows still, or a line of an output that nobody wrote of."""
-    return each.piece.by != "tool" or not (each.piece.kind == "shown" or (each.piece.kind == "excerpt" and not each.piece.used))
+    return each.piece.by != "tool" or not (
+        each.piece.kind == "shown" or (each.piece.kind == "excerpt" and not each.piece.used)
+    )
 
 
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:

@@ -68,7 +68,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
             break
     if not chain:
         return Task([])
-    leans = len(chain) > 1 or bool(since)
+    leans = (len(chain) > 1 or bool(since)) and not chain[-1].amid
     return Task(
         [r.text for r in chain], _proposed(facts, chain[-1].newest if len(chain) > 1 else facts.end) if leans else ""
     )
