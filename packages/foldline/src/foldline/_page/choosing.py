@@ -126,14 +126,16 @@ def candidates(
 
 def settled(facts: Facts) -> set[int]:
     """The places of what is over: failures and what they brought, where something later closed them, what was taken back,
-    and what a summary called open before the user asked for more or the agent reported again."""
+    and what a summary called open before the user asked for more or the agent closed more work with a report."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
     over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for _, p in agents if p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
     asked = (request.newest for request in facts.requests if telling(request.text))
-    newer = max((*asked, *(p.at for p in facts.pieces if p.kind == "report")), default=-1)
+    closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
+    worked = (p.at for p in facts.pieces if p.at < closed and p.kind in ("call", "change", "failure"))
+    newer = max((*asked, *worked), default=-1)
     taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and p.at < newer}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
 
