@@ -51,13 +51,14 @@ class Timeline:
     def tell_more(self, room: int, wanted: str, *, all: bool) -> bool:
         """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
 
-        What is left then goes, where `all` is to be told, to what files show still and to the rims of outputs.
+        What is left then goes to the rims of outputs and, where `all` is to be told, to what files show still.
         """
         left = self.left()
         words = [each for each in left if tells(each)]
         more = choose(words, room, self.told, self._newest)
         more = more or choose(unlike(words, self.chosen, wanted), room, set(), self._newest)
-        more = more or (choose(left, room, self.told, self._newest) if all else [])
+        rest = (each for each in left if all or each.piece.kind != "shown")
+        more = more or choose(rest, room, self.told, self._newest)
         self.chosen += more
         return bool(more)
 
