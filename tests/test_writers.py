@@ -21,9 +21,17 @@ from foldline._sessions.writable import WritableTranscript
 from foldline.extend import Text, ToolCall, ToolResult, replace
 
 SAMPLES = Path(__file__).parent / "transcripts"
-NAMES = ("claude-code.jsonl", "claude-code-kept.jsonl", "codex.jsonl", "codex-local.jsonl")
+NAMES = (
+    "claude-code.jsonl",
+    "claude-code-kept.jsonl",
+    "codex.jsonl",
+    "codex-local.jsonl",
+    "gemini.jsonl",
+    "qwen.jsonl",
+)
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
-REAL = sorted(path for agent in ("claude-code", "codex") for path in CORPUS.glob(f"**/{agent}/*.jsonl"))
+AGENTS = ("claude-code", "codex", "gemini", "qwen")
+REAL = sorted(path for agent in AGENTS for path in CORPUS.glob(f"**/{agent}/*.jsonl"))
 
 Row = dict[str, Any]
 
@@ -130,7 +138,82 @@ def codex_rows(turns: int) -> list[Row]:
     return rows
 
 
-MADE = {"claude": claude_rows, "codex": codex_rows}
+def _gemini_parts(n: int) -> tuple[list[Row], list[Row]]:
+    """Two calls side by side, and what they gave."""
+    calls = [
+        {"id": f"call-{n}-1", "name": "read_file", "args": {"file_path": f"{n}.py"}},
+        {"id": f"call-{n}-2", "name": "run_shell_command", "args": {"command": "ls"}},
+    ]
+    told = ({"output": f"print({n})\n" * 40}, {"error": f"no b{n}.py"})
+    return calls, [
+        {"functionResponse": {"id": call["id"], "name": call["name"], "response": said}}
+        for call, said in zip(calls, told, strict=True)
+    ]
+
+
+def gemini_rows(turns: int) -> list[Row]:
+    """A chat of Gemini CLI: in each turn a prompt, a thought, two calls side by side with their results, an answer.
+
+    In even turns the results stand in a message of their own as well, as where the program has sent them.
+    """
+    rows: list[Row] = [{"sessionId": "g-1", "projectHash": "abc", "startTime": "2026-11-01T10:00:00.000Z"}]
+    when = {"timestamp": "2026-11-01T10:00:00.000Z"}
+
+    def message(id: str, kind: str, content: Any, **more: Any) -> None:
+        rows.append({"id": id, **when, "type": kind, "content": content, **more})
+        rows.append({"$set": {"lastUpdated": when["timestamp"]}})
+
+    start = {"id": "c", **when, "type": "user", "content": [{"text": "<session_context>linux</session_context>"}]}
+    rows.append({"$set": {"messages": [start]}})
+    for n in range(turns):
+        message(f"u{n}", "user", [{"text": f"Prompt {n}: change the parser."}])
+        calls, told = _gemini_parts(n)
+        status = ("success", "error")
+        made = [{**call, "result": [r], "status": s} for call, r, s in zip(calls, told, status, strict=True)]
+        bill = {"input": 1000 + n * 100, "output": 50, "cached": 0}
+        more = {
+            "thoughts": [{"subject": "", "description": f"Thought {n}."}],
+            "model": "gemini-2.5-pro",
+            "tokens": bill,
+        }
+        message(f"g{n}", "gemini", f"Looking {n}.", **more, toolCalls=made)
+        if n % 2 == 0:
+            message(f"f{n}", "user", told)
+        message(f"i{n}", "info", "Shown to the user alone.")
+        message(f"a{n}", "gemini", f"Answer {n}.", model="gemini-2.5-pro", tokens={**bill, "input": 1050 + n * 100})
+    return rows
+
+
+def qwen_rows(turns: int) -> list[Row]:
+    """A chat of Qwen Code: in each turn a prompt, a thought, two calls side by side, their results, an answer."""
+    rows: list[Row] = []
+
+    def row(kind: str, **more: Any) -> None:
+        parent = rows[-1]["uuid"] if rows else None
+        shared = {"sessionId": "q-1", "timestamp": "2026-11-01T10:00:00.000Z", "cwd": "/work", "version": "0.24.4"}
+        rows.append({"uuid": f"row-{len(rows)}", "parentUuid": parent, **shared, "type": kind, **more})
+
+    def reply(*parts: Row) -> None:
+        bill = {"promptTokenCount": 1000 + len(rows) * 10, "candidatesTokenCount": 50}
+        more = {"model": "qwen3-coder-plus", "usageMetadata": bill, "contextWindowSize": 128_000}
+        row("assistant", message={"role": "model", "parts": list(parts)}, **more)
+
+    for n in range(turns):
+        prompt = {"role": "user", "parts": [{"text": f"Prompt {n}: change the parser."}]}
+        row("user", provenance="real_user", message=prompt)
+        row("system", provenance="system", subtype="ui_telemetry", systemPayload={"uiEvent": {}})
+        calls, told = _gemini_parts(n)
+        thought = {"text": f"Thought {n}.", "thought": True}
+        reply(thought, {"text": f"Looking {n}."}, *({"functionCall": call} for call in calls))
+        for each in told:
+            row("tool_result", provenance="tool_result", message={"role": "user", "parts": [each]})
+        reply({"text": f"Answer {n}."})
+        done = {"role": "user", "parts": [{"text": f"Task {n} is done."}]}
+        row("user", provenance="background_notification", subtype="notification", message=done)
+    return rows
+
+
+MADE = {"claude": claude_rows, "codex": codex_rows, "gemini": gemini_rows, "qwen": qwen_rows}
 
 
 def opened(path: Path, format: str | None = None) -> WritableTranscript:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from foldline._messages import Opaque, Part, Text, ToolCall, ToolResult
+from foldline._messages import Media, Opaque, Part, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.parts import media, result
 from foldline._sessions.values import as_json, items, mapping, mappings, string, words
 
@@ -26,6 +27,12 @@ def plain(value: object) -> str:
     if isinstance(value, str):
         return value
     return words([part for part in items(value) if mapping(part).get("thought") is not True])
+
+
+def stored(value: object) -> list[dict[str, Any]]:
+    """The parts of a content as they are stored, words that stand alone as a part."""
+    each = value if isinstance(value, list) else [value]
+    return [{"text": part} if isinstance(part, str) else part for part in each if isinstance(part, str | dict)]
 
 
 def _part(part: Any) -> Part | None:
@@ -73,3 +80,46 @@ def results_of(calls: Iterable[dict[str, Any]]) -> tuple[ToolResult, ...]:
         if not responses and isinstance(given, str):
             found.append(result(string(call.get("id")), given, error=failed, name=string(call.get("name"))))
     return tuple(found)
+
+
+def summarizing(text: str) -> str:
+    """The words of a summary as both programs would put them."""
+    return f"{SNAPSHOT}\n{text}\n</state_snapshot>"
+
+
+def rewritten(parts: Iterable[Part], was: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The stored parts that say what a message says, the earlier ones as far as they hold; thoughts are left out."""
+    for part in parts:
+        match part:
+            case Text(text) | Summary(text):
+                yield next(
+                    (each for each in was if each.get("text") == text and not each.get("thought")), {"text": text}
+                )
+            case ToolCall(id):
+                yield next((each for each in was if _part(each) == part), _call(part, _of(id, "functionCall", was)))
+            case ToolResult(id):
+                of = _of(id, "functionResponse", was)
+                yield next((each for each in was if _part(each) == part), _response(part, of))
+            case Media(_, source) | Opaque(source):
+                yield source
+
+
+def _of(id: str, key: str, was: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The part that holds a call, or what answers it."""
+    return next(
+        (each for each in was if mapping(each.get(key)).get("id", mapping(each.get(key)).get("name")) == id), {}
+    )
+
+
+def _call(call: ToolCall, was: dict[str, Any]) -> dict[str, Any]:
+    said = {"id": call.id, "name": call.name, **mapping(was.get("functionCall"))}
+    return {**was, "functionCall": {**said, "args": json.loads(call.arguments)}}
+
+
+def _response(result: ToolResult, was: dict[str, Any]) -> dict[str, Any]:
+    said = {"id": result.call_id, "name": result.name, **mapping(was.get("functionResponse"))}
+    said.pop("parts", None)
+    text = "\n".join(part.text for part in result.parts if isinstance(part, Text))
+    more = [part.source for part in result.parts if isinstance(part, Media | Opaque)]
+    response = {"error" if result.error else "output": text}
+    return {**was, "functionResponse": {**said, "response": response, **({"parts": more} if more else {})}}
