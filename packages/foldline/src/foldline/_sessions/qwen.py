@@ -99,7 +99,9 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl")
 
 
-FORMAT = SessionFormat("qwen-code", _recognizes, _read, stores=_stores, overhead=12_000, tail=_tail)
+FORMAT = SessionFormat(
+    "qwen-code", _recognizes, _read, stores=_stores, overhead=12_000, tail=_tail, program=("qwen", "qwen-code")
+)
 
 
 def _path(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
