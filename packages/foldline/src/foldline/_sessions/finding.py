@@ -98,6 +98,15 @@ def id_and_cwd(fd: int, path: str) -> tuple[str, str]:
     return id or os.path.splitext(os.path.basename(path))[0], cwd
 
 
+def directory_of(path: str) -> str:
+    """The directory that the session in a file was in; empty where none is told."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return id_and_cwd(file.fileno(), path)[1]
+    except OSError:
+        return ""
+
+
 def printable(text: str) -> str:
     """The text with a mark for what no file and no terminal takes: halves of characters."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -105,6 +105,7 @@ FORMAT = SessionFormat(
     stores=_stores,
     overhead=12_000,
     tail=_tail,
+    program=("qwen", "qwen-code"),
 )
 
 
