@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from foldline._cli.commands import foldline
 from foldline._desk.desk import Desk
 from foldline._desk.status import Status, status
 from foldline._sessions.busy import opened_elsewhere, refuse_busy
+from foldline._sessions.finding import find
 from foldline.extend import Text, preset
 from sessions import HEADER, Log
 
@@ -101,6 +102,43 @@ def test_a_directory_by_another_name_is_the_same(shop: Path, tmp_path: Path) -> 
     path.write_text(path.read_text().replace(str(shop), str(tmp_path / "alias")))
     with running(named("pi"), shop) as pid:
         assert opened_elsewhere(path) == [pid]
+
+
+def gemini_session(home: Path, cwd: Path) -> Path:
+    """A chat of Gemini CLI, which notes beside its chats in which directory they are."""
+    path = home / ".gemini" / "tmp" / "shop" / "chats" / "session-1.jsonl"
+    path.parent.mkdir(parents=True)
+    (path.parents[1] / ".project_root").write_text(str(cwd))
+    said = {"id": "u", "type": "user", "content": [{"text": "look at the orders"}]}
+    path.write_text("".join(json.dumps(row) + "\n" for row in ({"sessionId": "g1", "projectHash": "x"}, said)))
+    return path
+
+
+def qwen_session(home: Path, cwd: Path) -> Path:
+    path = home / "q1.jsonl"
+    said = {"role": "user", "parts": [{"text": "look at the orders"}]}
+    row = {"uuid": "u", "parentUuid": None, "sessionId": "q1", "cwd": str(cwd), "type": "user", "message": said}
+    path.write_text(json.dumps(row) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("made", "program", "package"), [(gemini_session, "gemini", "gemini-cli"), (qwen_session, "qwen", "qwen-code")]
+)
+def test_those_that_open_a_file_for_each_row_are_at_work(
+    made: Callable[[Path, Path], Path], program: str, package: str, shop: Path, tmp_path: Path
+) -> None:
+    path = made(tmp_path, shop)
+    with running(by_node(tmp_path, f"node_modules/@vendor/{package}/cli.js"), shop) as pid:
+        assert opened_elsewhere(path) == [pid]
+    with running(by_node(tmp_path, f"bin/{program}"), tmp_path):
+        assert opened_elsewhere(path) == []
+
+
+def test_a_chat_of_gemini_is_found_by_its_directory(shop: Path, tmp_path: Path) -> None:
+    path = gemini_session(tmp_path, shop)
+    environment = {"HOME": str(tmp_path)}
+    assert find(None, cwd=str(shop), environment=environment) == str(path)
 
 
 def test_other_agents_sessions_are_not_pis(shop: Path) -> None:

@@ -474,6 +474,71 @@ def test_codex_rows_go_on_in_number_and_keep_what_codex_knew(tmp_path: Path) -> 
     assert json.loads(Path(session.path).read_text().splitlines()[-1])["type"] == "compacted"
 
 
+def test_gemini_messages_say_each_result_once(tmp_path: Path) -> None:
+    session = made(tmp_path, "gemini")
+    old = Path(session.path).read_text().splitlines()
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    (new,) = [json.loads(line) for line in Path(session.path).read_text().splitlines()[len(old) :]]
+    messages = new["$set"]["messages"]
+    assert [message["type"] for message in messages] == ["user"] * 2 + ["user", "gemini", "user", "gemini"] * 2
+    assert messages[1]["content"][0]["text"] == "<state_snapshot>\nWhat was done.\n</state_snapshot>"
+    assert not any("result" in call for message in messages for call in message.get("toolCalls", ()))
+    assert not any("tokens" in message for message in messages)
+    assert {message["id"] for message in messages}.isdisjoint(json.loads(line).get("id") for line in old)
+    assert new["$set"]["lastUpdated"] == new["timestamp"]
+
+
+def test_what_gemini_says_again_when_it_resumes_is_not_said_again_by_an_undoing(tmp_path: Path) -> None:
+    session = made(tmp_path, "gemini")
+    told = context(session)
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    lines = Path(session.path).read_text().splitlines()
+    listed: list[Row] = []
+    for message in json.loads(lines[-1])["$set"]["messages"]:
+        listed.append(message)
+        if calls := message.get("toolCalls"):
+            answers = _gemini_parts(int(calls[0]["id"].split("-")[1]))[1]
+            listed.append({"id": f"{message['id']}_response", "type": "user", "content": answers})
+    more = {"id": "new", "type": "user", "content": [{"text": "Prompt 4: go on."}]}
+    with open(session.path, "a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in ({"$set": {"messages": listed}}, more))
+    session = opened(Path(session.path))
+    assert session.undo() == "fold-1"
+    assert context(session) == [*told, ("user", (Text("Prompt 4: go on."),))]
+
+
+def test_a_qwen_row_hangs_on_the_newest_one_and_says_the_sizes(tmp_path: Path) -> None:
+    session = made(tmp_path, "qwen")
+    old = [json.loads(line) for line in Path(session.path).read_text().splitlines()]
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    newest = session.newest_fold
+    assert newest is not None
+    (row,) = [json.loads(line) for line in Path(session.path).read_text().splitlines()[len(old) :]]
+    assert (row["parentUuid"], row["sessionId"], row["subtype"]) == (old[-1]["uuid"], "q-1", "chat_compression")
+    info = row["systemPayload"]["info"]
+    sizes = info["originalTokenCount"], info["newTokenCount"]
+    assert sizes == (newest.receipt.tokens_before, newest.receipt.tokens_after)
+    history = row["systemPayload"]["compressedHistory"]
+    assert history[0]["parts"][0]["text"] == "<state_snapshot>\nWhat was done.\n</state_snapshot>"
+    assert history[1:] == [row["message"] for row in old[len(old) // 2 :] if "message" in row]
+    session.undo()
+    undone = json.loads(Path(session.path).read_text().splitlines()[-1])
+    newest_bill = old[-2]["usageMetadata"]
+    assert (
+        undone["systemPayload"]["info"]["newTokenCount"]
+        == newest_bill["promptTokenCount"] + newest_bill["candidatesTokenCount"]
+    )
+
+
+def test_whose_words_they_are_is_known_behind_a_fold(tmp_path: Path) -> None:
+    session = made(tmp_path, "qwen")
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    session = opened(Path(session.path))
+    by = {m.text: {part.by for part in m.parts if isinstance(part, Text)} for _, m in session.context.entries}
+    assert by["Prompt 3: change the parser."] == {""}
+    assert by["Task 3 is done."] == {"harness"}
+
+
 # -- faults ------------------------------------------------------------------------------------------------------
 
 

@@ -60,6 +60,7 @@ FORMAT = SessionFormat(
     open=later("gemini_writing", "open_session"),
     stores=_stores,
     overhead=12_000,
+    program=("gemini", "gemini-cli"),
 )
 
 
