@@ -530,6 +530,26 @@ def test_a_qwen_row_hangs_on_the_newest_one_and_says_the_sizes(tmp_path: Path) -
     )
 
 
+@pytest.mark.parametrize("name", ["gemini.jsonl", "qwen.jsonl"])
+def test_a_compression_of_the_programs_own_is_undone(tmp_path: Path, name: str) -> None:
+    whole = (SAMPLES / name).read_text().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(whole) if "<state_snapshot>" in line)
+    path = tmp_path / name
+    path.write_text("".join(whole[:at]))
+    before = opened(path).context.messages
+    path.write_text("".join(whole))
+    session = opened(path)
+    kept = json.loads(whole[at]).get("$set", {}).get("messages", ())
+    ids = {message["id"] for message in kept} | {"5:1", "5:2"}
+    later = [message for id, message in session.context.entries if id not in ids]
+    assert later
+    (fold,) = session.folds()
+    assert session.undo() == fold.id
+    assert context(session) == said([*before, *later])
+    assert [each.undone for each in session.folds()] == [True]
+    assert session.undo() is None
+
+
 def test_whose_words_they_are_is_known_behind_a_fold(tmp_path: Path) -> None:
     session = made(tmp_path, "qwen")
     write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])

@@ -303,7 +303,9 @@ def test_a_session_at_work_is_seen(client: str, tmp_path: Path) -> None:
     log = tmp_path / "seen"
     code = f"from foldline._sessions.busy import opened_elsewhere as o; print(o({str(tmp_path)!r} + '/link'))"
     find = f"ln -sf $(find {tmp_path}/home -name '*.jsonl' -path '*s/*' | tail -1) {tmp_path}/link"
-    talk.say(command=f'{find}; PYTHONPATH={":".join(filter(None, sys.path))} {sys.executable} -c "{code}" > {log}')
+    path = ":".join(filter(None, sys.path))
+    (tmp_path / "look.sh").write_text(f'{find}\nPYTHONPATH={path} {sys.executable} -c "{code}" > {log}\n')
+    talk.say(command=f"sh {tmp_path}/look.sh")
     own = 2 if client == "qwen" else 1  # Qwen Code starts itself once more
     assert len(json.loads(log.read_text())) == own
     assert opened_elsewhere(talk.path) == []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from foldline._messages import Media, Opaque, Part, Summary, Text, ToolCall, ToolResult
+from foldline._messages import Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.parts import media, result
 from foldline._sessions.values import as_json, items, mapping, mappings, string, words
 
@@ -90,36 +89,22 @@ def summarizing(text: str) -> str:
 def rewritten(parts: Iterable[Part], was: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The stored parts that say what a message says, the earlier ones as far as they hold; thoughts are left out."""
     for part in parts:
-        match part:
-            case Text(text) | Summary(text):
-                yield next(
-                    (each for each in was if each.get("text") == text and not each.get("thought")), {"text": text}
-                )
-            case ToolCall(id):
-                yield next((each for each in was if _part(each) == part), _call(part, _of(id, "functionCall", was)))
-            case ToolResult(id):
-                of = _of(id, "functionResponse", was)
-                yield next((each for each in was if _part(each) == part), _response(part, of))
-            case Media(_, source) | Opaque(source):
-                yield source
+        said = Text(part.text) if isinstance(part, Text | Summary) else part
+        held = next((each for each in was if _part(each) == said), None)
+        yield held or _made(said, was)
 
 
-def _of(id: str, key: str, was: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The part that holds a call, or what answers it."""
-    return next(
-        (each for each in was if mapping(each.get(key)).get("id", mapping(each.get(key)).get("name")) == id), {}
-    )
+def _made(part: Part, was: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A part as it is stored, with what stood beside an earlier version of it: a call's signature."""
+    from foldline import _wires as wire
+
+    (made,) = wire.encode(Message("user", (part,)), "gemini")["parts"]
+    if isinstance(part, ToolCall):
+        before = next((each for each in was if _is_call(each, part.id)), {})
+        return {**before, **made}
+    return dict(made)
 
 
-def _call(call: ToolCall, was: dict[str, Any]) -> dict[str, Any]:
-    said = {"id": call.id, "name": call.name, **mapping(was.get("functionCall"))}
-    return {**was, "functionCall": {**said, "args": json.loads(call.arguments)}}
-
-
-def _response(result: ToolResult, was: dict[str, Any]) -> dict[str, Any]:
-    said = {"id": result.call_id, "name": result.name, **mapping(was.get("functionResponse"))}
-    said.pop("parts", None)
-    text = "\n".join(part.text for part in result.parts if isinstance(part, Text))
-    more = [part.source for part in result.parts if isinstance(part, Media | Opaque)]
-    response = {"error" if result.error else "output": text}
-    return {**was, "functionResponse": {**said, "response": response, **({"parts": more} if more else {})}}
+def _is_call(part: dict[str, Any], id: str) -> bool:
+    call = mapping(part.get("functionCall"))
+    return bool(call) and tool_call(call).id == id
