@@ -3,6 +3,10 @@
 A fold, and the undoing of one, is one change of the list of messages: the whole new context, its messages under ids of
 their own. The results of a call stand in a message of their own and not in the call as well, where Gemini CLI would
 send them a second time.
+
+Seen with Gemini CLI 0.61.0, resumed with `--resume latest`: the request holds the summary, the kept messages and the new
+prompt behind what the program says of its surroundings, which it says anew each time; nothing else of the folded part.
+Seen as well: stubs in place of outputs, a fold behind a fold, and the undoing of both.
 """
 
 from __future__ import annotations
@@ -33,8 +37,8 @@ class GeminiRecords(Chat):
         for line, row in rows(Source(path)):
             known = len(self.folds)
             self.take(row)
-            made = {string(message.get("id")) for message in self.messages}
-            self._made |= {fold.id: (line, made) for fold in self.folds[known:]}
+            for fold in self.folds[known:]:
+                self._made[fold.id] = line, {string(message.get("id")) for message in self.messages}
         self._messages = {string(message.get("id")): message for message in reversed(self.messages)}
 
     def raw(self, id: str) -> Sequence[dict[str, Any]]:
@@ -90,9 +94,8 @@ class _List(Group):
         if piece.id.endswith(_RESULTS):
             yield from self.said(piece)
             return
-        left_out = ("foldline",) if piece.billed else ("foldline", "tokens")
         for message in piece.raw:
-            copy = {key: value for key, value in message.items() if key not in left_out}
+            copy = {key: value for key, value in message.items() if key != "tokens" or piece.billed}
             if calls := list(mappings(message.get("toolCalls"))):
                 copy["toolCalls"] = [{key: call[key] for key in call if key != "result"} for call in calls]
             yield copy
@@ -105,12 +108,8 @@ class _List(Group):
             for call in mappings(message.get("toolCalls")):
                 was.append({"functionCall": {key: call[key] for key in ("id", "name", "args") if key in call}})
                 was += stored(call.get("result"))
-        content = list(rewritten(piece.message.parts, was))
-        if piece.message.role != "assistant":
-            yield {"type": "user", "content": content}
-        else:
-            model = {key: message["model"] for message in piece.raw for key in ("model",) if key in message}
-            yield {"type": "gemini", "content": content, **model}
+        kind = "gemini" if piece.message.role == "assistant" else "user"
+        yield {"type": kind, "content": list(rewritten(piece.message.parts, was))}
 
 
 _OWNER = Owner(read, GeminiRecords, lambda line, key: key, FORMAT.overhead)

@@ -2,6 +2,10 @@
 
 A fold, and the undoing of one, is one `chat_compression` row behind the newest one, whose history is the whole new
 context.
+
+Seen with Qwen Code 0.24.4, resumed with `--continue`: the request holds the summary, the kept contents and the new prompt,
+and nothing else of the folded part. Seen as well: stubs in place of outputs, a fold behind a fold, and the undoing of
+both.
 """
 
 from __future__ import annotations
