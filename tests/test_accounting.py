@@ -233,7 +233,7 @@ def test_nothing_over_the_limit_is_handed_out_without_a_fold(model: str, text: s
 
 def test_an_unknown_model_is_told_of_with_the_nearest_name_and_what_is_assumed() -> None:
     with pytest.warns(
-        UserWarning, match=r"unknown model 'claude-sonet-4-5' \(claude-sonnet-4-5.* is meant\?\)"
+        UserWarning, match=r"unknown model 'claude-sonet-4-5' \(did you mean claude-sonnet-4-5.*\?\)"
     ) as told:
         Compactor("claude-sonet-4-5")
     assert "a window of 128,000 tokens is assumed; state another by window=" in str(told[0].message)
