@@ -21,9 +21,17 @@ from foldline._sessions.writable import WritableTranscript
 from foldline.extend import Text, ToolCall, ToolResult, replace
 
 SAMPLES = Path(__file__).parent / "transcripts"
-NAMES = ("claude-code.jsonl", "claude-code-kept.jsonl", "codex.jsonl", "codex-local.jsonl")
+NAMES = (
+    "claude-code.jsonl",
+    "claude-code-kept.jsonl",
+    "codex.jsonl",
+    "codex-local.jsonl",
+    "gemini.jsonl",
+    "qwen.jsonl",
+)
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
-REAL = sorted(path for agent in ("claude-code", "codex") for path in CORPUS.glob(f"**/{agent}/*.jsonl"))
+AGENTS = ("claude-code", "codex", "gemini", "qwen")
+REAL = sorted(path for agent in AGENTS for path in CORPUS.glob(f"**/{agent}/*.jsonl"))
 
 Row = dict[str, Any]
 
@@ -130,7 +138,82 @@ def codex_rows(turns: int) -> list[Row]:
     return rows
 
 
-MADE = {"claude": claude_rows, "codex": codex_rows}
+def _gemini_parts(n: int) -> tuple[list[Row], list[Row]]:
+    """Two calls side by side, and what they gave."""
+    calls = [
+        {"id": f"call-{n}-1", "name": "read_file", "args": {"file_path": f"{n}.py"}},
+        {"id": f"call-{n}-2", "name": "run_shell_command", "args": {"command": "ls"}},
+    ]
+    told = ({"output": f"print({n})\n" * 40}, {"error": f"no b{n}.py"})
+    return calls, [
+        {"functionResponse": {"id": call["id"], "name": call["name"], "response": said}}
+        for call, said in zip(calls, told, strict=True)
+    ]
+
+
+def gemini_rows(turns: int) -> list[Row]:
+    """A chat of Gemini CLI: in each turn a prompt, a thought, two calls side by side with their results, an answer.
+
+    In even turns the results stand in a message of their own as well, as where the program has sent them.
+    """
+    rows: list[Row] = [{"sessionId": "g-1", "projectHash": "abc", "startTime": "2026-11-01T10:00:00.000Z"}]
+    when = {"timestamp": "2026-11-01T10:00:00.000Z"}
+
+    def message(id: str, kind: str, content: Any, **more: Any) -> None:
+        rows.append({"id": id, **when, "type": kind, "content": content, **more})
+        rows.append({"$set": {"lastUpdated": when["timestamp"]}})
+
+    start = {"id": "c", **when, "type": "user", "content": [{"text": "<session_context>linux</session_context>"}]}
+    rows.append({"$set": {"messages": [start]}})
+    for n in range(turns):
+        message(f"u{n}", "user", [{"text": f"Prompt {n}: change the parser."}])
+        calls, told = _gemini_parts(n)
+        status = ("success", "error")
+        made = [{**call, "result": [r], "status": s} for call, r, s in zip(calls, told, status, strict=True)]
+        bill = {"input": 1000 + n * 100, "output": 50, "cached": 0}
+        more = {
+            "thoughts": [{"subject": "", "description": f"Thought {n}."}],
+            "model": "gemini-2.5-pro",
+            "tokens": bill,
+        }
+        message(f"g{n}", "gemini", f"Looking {n}.", **more, toolCalls=made)
+        if n % 2 == 0:
+            message(f"f{n}", "user", told)
+        message(f"i{n}", "info", "Shown to the user alone.")
+        message(f"a{n}", "gemini", f"Answer {n}.", model="gemini-2.5-pro", tokens={**bill, "input": 1050 + n * 100})
+    return rows
+
+
+def qwen_rows(turns: int) -> list[Row]:
+    """A chat of Qwen Code: in each turn a prompt, a thought, two calls side by side, their results, an answer."""
+    rows: list[Row] = []
+
+    def row(kind: str, **more: Any) -> None:
+        parent = rows[-1]["uuid"] if rows else None
+        shared = {"sessionId": "q-1", "timestamp": "2026-11-01T10:00:00.000Z", "cwd": "/work", "version": "0.24.4"}
+        rows.append({"uuid": f"row-{len(rows)}", "parentUuid": parent, **shared, "type": kind, **more})
+
+    def reply(*parts: Row) -> None:
+        bill = {"promptTokenCount": 1000 + len(rows) * 10, "candidatesTokenCount": 50}
+        more = {"model": "qwen3-coder-plus", "usageMetadata": bill, "contextWindowSize": 128_000}
+        row("assistant", message={"role": "model", "parts": list(parts)}, **more)
+
+    for n in range(turns):
+        prompt = {"role": "user", "parts": [{"text": f"Prompt {n}: change the parser."}]}
+        row("user", provenance="real_user", message=prompt)
+        row("system", provenance="system", subtype="ui_telemetry", systemPayload={"uiEvent": {}})
+        calls, told = _gemini_parts(n)
+        thought = {"text": f"Thought {n}.", "thought": True}
+        reply(thought, {"text": f"Looking {n}."}, *({"functionCall": call} for call in calls))
+        for each in told:
+            row("tool_result", provenance="tool_result", message={"role": "user", "parts": [each]})
+        reply({"text": f"Answer {n}."})
+        done = {"role": "user", "parts": [{"text": f"Task {n} is done."}]}
+        row("user", provenance="background_notification", subtype="notification", message=done)
+    return rows
+
+
+MADE = {"claude": claude_rows, "codex": codex_rows, "gemini": gemini_rows, "qwen": qwen_rows}
 
 
 def opened(path: Path, format: str | None = None) -> WritableTranscript:
@@ -389,6 +472,91 @@ def test_codex_rows_go_on_in_number_and_keep_what_codex_knew(tmp_path: Path) -> 
     surroundings = next(i for i, e in enumerate(session.view().entries) if "environment_context" in e.message.text)
     write(session, [Edit((session.view().entries[surroundings].id,), (), "test")], "fold-2")
     assert json.loads(Path(session.path).read_text().splitlines()[-1])["type"] == "compacted"
+
+
+def test_gemini_messages_say_each_result_once(tmp_path: Path) -> None:
+    session = made(tmp_path, "gemini")
+    old = Path(session.path).read_text().splitlines()
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    (new,) = [json.loads(line) for line in Path(session.path).read_text().splitlines()[len(old) :]]
+    messages = new["$set"]["messages"]
+    assert [message["type"] for message in messages] == ["user"] * 2 + ["user", "gemini", "user", "gemini"] * 2
+    assert messages[1]["content"][0]["text"] == "<state_snapshot>\nWhat was done.\n</state_snapshot>"
+    assert not any("result" in call for message in messages for call in message.get("toolCalls", ()))
+    assert not any("tokens" in message for message in messages)
+    assert {message["id"] for message in messages}.isdisjoint(json.loads(line).get("id") for line in old)
+    assert new["$set"]["lastUpdated"] == new["timestamp"]
+
+
+def test_what_gemini_says_again_when_it_resumes_is_not_said_again_by_an_undoing(tmp_path: Path) -> None:
+    session = made(tmp_path, "gemini")
+    told = context(session)
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    lines = Path(session.path).read_text().splitlines()
+    listed: list[Row] = []
+    for message in json.loads(lines[-1])["$set"]["messages"]:
+        listed.append(message)
+        if calls := message.get("toolCalls"):
+            answers = _gemini_parts(int(calls[0]["id"].split("-")[1]))[1]
+            listed.append({"id": f"{message['id']}_response", "type": "user", "content": answers})
+    more = {"id": "new", "type": "user", "content": [{"text": "Prompt 4: go on."}]}
+    with open(session.path, "a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in ({"$set": {"messages": listed}}, more))
+    session = opened(Path(session.path))
+    assert session.undo() == "fold-1"
+    assert context(session) == [*told, ("user", (Text("Prompt 4: go on."),))]
+
+
+def test_a_qwen_row_hangs_on_the_newest_one_and_says_the_sizes(tmp_path: Path) -> None:
+    session = made(tmp_path, "qwen")
+    old = [json.loads(line) for line in Path(session.path).read_text().splitlines()]
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    newest = session.newest_fold
+    assert newest is not None
+    (row,) = [json.loads(line) for line in Path(session.path).read_text().splitlines()[len(old) :]]
+    assert (row["parentUuid"], row["sessionId"], row["subtype"]) == (old[-1]["uuid"], "q-1", "chat_compression")
+    info = row["systemPayload"]["info"]
+    sizes = info["originalTokenCount"], info["newTokenCount"]
+    assert sizes == (newest.receipt.tokens_before, newest.receipt.tokens_after)
+    history = row["systemPayload"]["compressedHistory"]
+    assert history[0]["parts"][0]["text"] == "<state_snapshot>\nWhat was done.\n</state_snapshot>"
+    assert history[1:] == [row["message"] for row in old[len(old) // 2 :] if "message" in row]
+    session.undo()
+    undone = json.loads(Path(session.path).read_text().splitlines()[-1])
+    newest_bill = old[-2]["usageMetadata"]
+    assert (
+        undone["systemPayload"]["info"]["newTokenCount"]
+        == newest_bill["promptTokenCount"] + newest_bill["candidatesTokenCount"]
+    )
+
+
+@pytest.mark.parametrize("name", ["gemini.jsonl", "qwen.jsonl"])
+def test_a_compression_of_the_programs_own_is_undone(tmp_path: Path, name: str) -> None:
+    whole = (SAMPLES / name).read_text().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(whole) if "<state_snapshot>" in line)
+    path = tmp_path / name
+    path.write_text("".join(whole[:at]))
+    before = opened(path).context.messages
+    path.write_text("".join(whole))
+    session = opened(path)
+    kept = json.loads(whole[at]).get("$set", {}).get("messages", ())
+    ids = {message["id"] for message in kept} | {"5:1", "5:2"}
+    later = [message for id, message in session.context.entries if id not in ids]
+    assert later
+    (fold,) = session.folds()
+    assert session.undo() == fold.id
+    assert context(session) == said([*before, *later])
+    assert [each.undone for each in session.folds()] == [True]
+    assert session.undo() is None
+
+
+def test_whose_words_they_are_is_known_behind_a_fold(tmp_path: Path) -> None:
+    session = made(tmp_path, "qwen")
+    write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
+    session = opened(Path(session.path))
+    by = {m.text: {part.by for part in m.parts if isinstance(part, Text)} for _, m in session.context.entries}
+    assert by["Prompt 3: change the parser."] == {""}
+    assert by["Task 3 is done."] == {"harness"}
 
 
 # -- faults ------------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""The real Claude Code and Codex, run in a home folder of their own against a scripted model, when they are installed.
+"""The real Claude Code, Codex, Gemini CLI and Qwen Code, run in a home folder of their own against a scripted model, when they are installed.
 
 `install.sh DIR` installs them; `CLIENT_PACKAGES=DIR` tells the tests about it.
 """
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 ROOT = Path(os.environ.get("CLIENT_PACKAGES", "/nonexistent"))
 CLAUDE = next(iter(ROOT.glob("claude/node_modules/@anthropic-ai/claude-code-*/claude")), None)
 CODEX = next(iter(ROOT.glob("codex/node_modules/@openai/codex-*/vendor/*/bin/codex")), None)
+NODE = next(iter(ROOT.glob("node/node_modules/node-*/bin/node")), None)
+GEMINI = next(iter(ROOT.glob("gemini/node_modules/.bin/gemini")), None) if NODE else None
+QWEN = next(iter(ROOT.glob("qwen/node_modules/.bin/qwen")), None) if NODE else None
 
 QUIET = {
     "DISABLE_TELEMETRY": "1",
@@ -18,6 +22,8 @@ QUIET = {
     "DISABLE_BUG_COMMAND": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DO_NOT_TRACK": "1",
+    "GEMINI_TELEMETRY_ENABLED": "false",
+    "QWEN_TELEMETRY_ENABLED": "false",
 }
 
 CODEX_CONFIG = """
@@ -40,6 +46,14 @@ stream_max_retries = 1
 [projects."{project}"]
 trust_level = "trusted"
 """
+
+SETTINGS = {
+    "general": {"enableAutoUpdate": False, "disableAutoUpdate": True, "enableAutoUpdateNotification": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+    "ide": {"enabled": False},
+}
+"""What Gemini CLI and Qwen Code have in common."""
 
 
 class Home:
@@ -65,10 +79,38 @@ class Home:
         command = [str(CODEX), "exec", "--json", "--skip-git-repo-check", *arguments]
         return self._run(command, {"CODEX_HOME": str(folder), "SCRIPTED_KEY": "test"})
 
+    def gemini(self, url: str, *arguments: str) -> str:
+        """Runs Gemini CLI once in the project and answers what it printed."""
+        self._settings(".gemini", security={"auth": {"selectedType": "gemini-api-key"}})
+        own = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "test"}
+        own |= {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
+        return self._on_node(GEMINI, own, "-m", "gemini-2.5-pro", *arguments)
+
+    def qwen(self, url: str, *arguments: str) -> str:
+        """Runs Qwen Code once in the project and answers what it printed."""
+        size = {"generationConfig": {"contextWindowSize": 128_000}}
+        self._settings(".qwen", security={"auth": {"selectedType": "openai"}}, model=size, **{"$version": 4})
+        own = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "test", "OPENAI_MODEL": "qwen3-coder-plus"}
+        return self._on_node(QWEN, {**own, "QWEN_CODE_NO_RELAUNCH": "true"}, *arguments)
+
     def sessions(self) -> list[Path]:
         """The session files that the clients left, oldest first."""
-        found = [*self.home.glob(".claude/projects/*/*.jsonl"), *self.home.glob(".codex/sessions/**/*.jsonl")]
+        kept = (
+            ".claude/projects/*/*",
+            ".codex/sessions/**/*",
+            ".gemini/tmp/*/chats/session-*",
+            ".qwen/projects/*/chats/*",
+        )
+        found = [path for pattern in kept for path in self.home.glob(f"{pattern}.jsonl")]
         return sorted(found, key=lambda path: path.stat().st_mtime)
+
+    def _settings(self, folder: str, **own: object) -> None:
+        (self.home / folder).mkdir(exist_ok=True)
+        (self.home / folder / "settings.json").write_text(json.dumps({**SETTINGS, **own}))
+
+    def _on_node(self, program: Path | None, own: dict[str, str], *arguments: str) -> str:
+        options = ("--output-format", "stream-json", "--approval-mode", "yolo")
+        return self._run([str(NODE), str(program), *arguments, *options], own)
 
     def _run(self, command: list[str], own: dict[str, str]) -> str:
         environment = {"HOME": str(self.home), "PATH": os.environ["PATH"], **QUIET, **own}

@@ -1,4 +1,4 @@
-"""A model server on loopback that answers by a script, in Anthropic's and in OpenAI's Responses dialect."""
+"""A model server on loopback that answers by a script, in the dialects of Anthropic, of OpenAI's two, and of Gemini."""
 
 import json
 import secrets
@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-SHELLS = {"Bash": "command", "exec_command": "cmd", "shell_command": "command", "shell": "command"}
+SHELLS = {
+    "Bash": "command",
+    "exec_command": "cmd",
+    "shell_command": "command",
+    "shell": "command",
+    "run_shell_command": "command",
+}
 """The tools that run a command in the clients' own tool lists, and the argument that takes it."""
 
 
@@ -63,6 +69,10 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
                 self._events(_anthropic(model, body, model.answer(body)))
             elif path.endswith("/responses"):
                 self._events(_responses(model, body, model.answer(body)))
+            elif path.endswith("/chat/completions"):
+                self._lines([*map(json.dumps, _chat(model, body, model.answer(body))), "[DONE]"])
+            elif path.endswith(":streamGenerateContent"):
+                self._lines([json.dumps(_gemini(model, body, model.answer(body)))])
             else:
                 self._json({"error": {"message": "Not found"}}, 404)
 
@@ -78,7 +88,13 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def _events(self, events: Iterator[dict[str, Any]]) -> None:
-            data = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+            self._stream("".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events))
+
+        def _lines(self, lines: list[str]) -> None:
+            self._stream("".join(f"data: {line}\n\n" for line in lines))
+
+        def _stream(self, text: str) -> None:
+            data = text.encode()
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.send_header("content-length", str(len(data)))
@@ -95,9 +111,14 @@ def _tokens(body: dict[str, Any]) -> int:
     return len(json.dumps(body)) // 4
 
 
+def _tools(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for tool in body["tools"]:
+        yield from tool.get("functionDeclarations") or [tool.get("function") or tool]
+
+
 def _calls(body: dict[str, Any], reply: Reply) -> list[tuple[str, dict[str, Any]]]:
     """The reply's commands as calls of whichever command tool the request offers."""
-    offered = {tool.get("name"): tool.get("input_schema") or tool.get("parameters") or {} for tool in body["tools"]}
+    offered = {tool.get("name"): tool.get("input_schema") or tool.get("parameters") or {} for tool in _tools(body)}
     name = next((name for name in SHELLS if name in offered), "")
     listed = offered.get(name, {}).get("properties", {}).get(SHELLS.get(name, ""), {}).get("type") == "array"
     return [(name, {SHELLS[name]: ["bash", "-c", command] if listed else command}) for command in reply.commands]
@@ -166,3 +187,35 @@ def _responses(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iter
         "type": "response.completed",
         "response": {**done, "usage": {**usage, "output_tokens_details": {"reasoning_tokens": 0}}},
     }
+
+
+def _chat(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
+    calls = [
+        {
+            "index": index,
+            "id": model.new_id("call"),
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for index, (name, arguments) in enumerate(_calls(body, reply) if reply.commands else ())
+    ]
+    said = {"role": "assistant", "content": reply.text, "reasoning_content": reply.thinking, "tool_calls": calls}
+    chunk = {"id": model.new_id("chatcmpl"), "object": "chat.completion.chunk", "model": body.get("model")}
+    delta = {key: value for key, value in said.items() if value}
+    yield {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}]}
+    n = _tokens(body)
+    usage = {"prompt_tokens": n, "completion_tokens": 50, "total_tokens": n + 50}
+    yield {**chunk, "choices": [], "usage": usage}
+
+
+def _gemini(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = [{"text": reply.thinking, "thought": True}] if reply.thinking else []
+    if reply.text:
+        parts.append({"text": reply.text})
+    for name, arguments in _calls(body, reply) if reply.commands else ():
+        parts.append({"functionCall": {"id": model.new_id("call"), "name": name, "args": arguments}})
+    n = _tokens(body)
+    usage = {"promptTokenCount": n, "candidatesTokenCount": 50, "totalTokenCount": n + 50}
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro"}

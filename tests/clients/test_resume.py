@@ -1,15 +1,19 @@
-"""The real Claude Code and Codex go on from what foldline wrote into their sessions, and from nothing else."""
+"""The real clients go on from what foldline wrote into their sessions, and from nothing else."""
 
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from client import CLAUDE, CODEX, Home
+from click.testing import CliRunner
+from client import CLAUDE, CODEX, GEMINI, QWEN, Home
 from scripted_model import Reply, ScriptedModel
 
 from foldline import Edit, Fold, Message, Receipt, Summary, View, open_session
+from foldline._cli.commands import foldline
 from foldline._sessions.busy import opened_elsewhere
 from foldline._sessions.writable import WritableTranscript
 from foldline.extend import Text, ToolResult, replace
@@ -18,7 +22,7 @@ CLIENTS = [
     pytest.param(
         name, marks=pytest.mark.skipif(program is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
     )
-    for name, program in (("claude", CLAUDE), ("codex", CODEX))
+    for name, program in (("claude", CLAUDE), ("codex", CODEX), ("gemini", GEMINI), ("qwen", QWEN))
 ]
 clients = pytest.mark.parametrize("client", CLIENTS)
 
@@ -47,10 +51,14 @@ class Talk:
             said = prompt or f"Prompt {n}."
             if self.client == "claude":
                 self.home.claude(model.url, said, *([] if first else ["--resume", self.path.stem]))
+            elif self.client == "gemini":
+                self.home.gemini(model.url, "-p", said, *([] if first else ["--resume", "latest"]))
+            elif self.client == "qwen":
+                self.home.qwen(model.url, "-p", said, *([] if first else ["--continue"]))
             else:
                 self.home.codex(model.url, *options, *([] if first else ["resume", "--last"]), said)
         self.sent = model.requests[-1] if model.requests else {}
-        return json.dumps(self.sent.get("messages") or self.sent.get("input") or [])
+        return json.dumps(next((self.sent[key] for key in ("messages", "input", "contents") if key in self.sent), []))
 
     def session(self) -> WritableTranscript:
         session = open_session(self.path)
@@ -87,14 +95,14 @@ def shown(sent: str, turns: range) -> list[int]:
 
 def check_rules(talk: Talk) -> None:
     """Pairs are whole, results follow their calls, the first speaker is the user, no reply is empty."""
+    if talk.client == "gemini":
+        check_contents(talk.sent["contents"])
+        return
     calls: Counter[str] = Counter()
-    if talk.client == "codex":
-        for item in talk.sent["input"]:
-            if item["type"] == "function_call":
-                calls[item["call_id"]] += 1
-            elif item["type"] == "function_call_output":
-                calls[item["call_id"]] -= 1
-                assert calls[item["call_id"]] == 0
+    if talk.client in ("codex", "qwen"):
+        for kind, id in exchanged(talk.sent):
+            calls[id] += 1 if kind == "call" else -1
+            assert calls[id] == (kind == "call")
         assert not +calls
         return
     messages = [m for m in talk.sent["messages"] if m["role"] != "system"]
@@ -111,6 +119,33 @@ def check_rules(talk: Talk) -> None:
         assert results == waiting
         waiting = {block["id"] for block in blocks if block["type"] == "tool_use"}
     assert not waiting
+
+
+def exchanged(sent: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The calls and the results of a request of OpenAI's, in order, by their ids."""
+    for item in sent.get("input", ()):
+        if item["type"] in ("function_call", "function_call_output"):
+            yield "call" if item["type"] == "function_call" else "result", item["call_id"]
+    for message in sent.get("messages", ()):
+        yield from (("call", call["id"]) for call in message.get("tool_calls") or ())
+        if message["role"] == "tool":
+            yield "result", message["tool_call_id"]
+
+
+def check_contents(contents: list[dict[str, Any]]) -> None:
+    """The same for Gemini, whose own client says results again that it sent before it was resumed."""
+    assert contents[0]["role"] == "user"
+    called: set[str] = set()
+    for content, behind in zip(contents, [*contents[1:], {"parts": []}], strict=True):
+        assert content["parts"]
+        asked, told = ids_in(content, "functionCall"), ids_in(content, "functionResponse")
+        assert told <= called
+        assert asked <= ids_in(behind, "functionResponse")
+        called |= asked
+
+
+def ids_in(content: dict[str, Any], kind: str) -> set[str]:
+    return {part[kind]["id"] for part in content["parts"] if kind in part}
 
 
 @clients
@@ -157,7 +192,7 @@ def test_a_stub_is_gone_on_from(client: str, tmp_path: Path) -> None:
 
     sent = talk.say()
     assert shown(sent.replace("[pruned: stub]", "output-2"), range(1, 4)) == [1, 2, 3]
-    assert sent.count("[pruned: stub]") == 1
+    assert sent.count("[pruned: stub]") == sum(1 for _ in entry.message.results)
     assert "output-2\\n" not in sent.replace("echo output-2", "")
     check_rules(talk)
     session = talk.session()
@@ -186,6 +221,28 @@ def test_two_folds_and_two_undoings(client: str, tmp_path: Path) -> None:
     assert session.undo() == "fold-2"
     assert session.undo() == "fold-1"
     assert session.undo() is None
+    assert shown(talk.say(), range(1, 6)) == [1, 2, 3, 4, 5]
+    check_rules(talk)
+
+
+@clients
+def test_a_fold_by_the_command_line_is_gone_on_from(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    for n in range(1, 5):
+        talk.say(command=f"echo output-{n}; seq -s ' tables, ' 2000")
+    was, whole = talk.path.read_bytes(), len(json.dumps(talk.sent))
+    told = CliRunner().invoke(foldline, ["compact", "--yes", "--session", str(talk.path)])
+    assert told.exit_code == 0, told.output
+    assert talk.path.read_bytes().startswith(was)
+    newest = talk.session().newest_fold
+    assert newest is not None
+    sent = talk.say()
+    assert json.dumps(newest.summary)[1:-1] in sent
+    assert len(json.dumps(talk.sent)) < whole
+    assert "Prompt 5." in sent
+    check_rules(talk)
+    undone = CliRunner().invoke(foldline, ["session", "undo", "--session", str(talk.path)])
+    assert undone.exit_code == 0, undone.output
     assert shown(talk.say(), range(1, 6)) == [1, 2, 3, 4, 5]
     check_rules(talk)
 
@@ -246,6 +303,9 @@ def test_a_session_at_work_is_seen(client: str, tmp_path: Path) -> None:
     log = tmp_path / "seen"
     code = f"from foldline._sessions.busy import opened_elsewhere as o; print(o({str(tmp_path)!r} + '/link'))"
     find = f"ln -sf $(find {tmp_path}/home -name '*.jsonl' -path '*s/*' | tail -1) {tmp_path}/link"
-    talk.say(command=f'{find}; PYTHONPATH={":".join(filter(None, sys.path))} {sys.executable} -c "{code}" > {log}')
-    assert len(json.loads(log.read_text())) == 1
+    path = ":".join(filter(None, sys.path))
+    (tmp_path / "look.sh").write_text(f'{find}\nPYTHONPATH={path} {sys.executable} -c "{code}" > {log}\n')
+    talk.say(command=f"sh {tmp_path}/look.sh")
+    own = 2 if client == "qwen" else 1  # Qwen Code starts itself once more
+    assert len(json.loads(log.read_text())) == own
     assert opened_elsewhere(talk.path) == []

@@ -7,7 +7,8 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,28 @@ def pi_messages(version: str, file: Path, *, sent: bool = False, leaf: str | Non
     if "error" in out:
         raise ValueError(out["error"])
     return [plain(message) for message in out["sent" if sent else "messages"]]
+
+
+@contextmanager
+def pi_running(version: str, cwd: Path) -> Iterator[int]:
+    """Pi at work in a directory, which has answered once; its process."""
+    manifest = json.loads((PACKAGES[version] / "package.json").read_text())
+    command = [NODE, str(PACKAGES[version] / manifest["bin"]["pi"]), "--mode", "rpc"]
+    env = {
+        "HOME": str(cwd),
+        "PATH": os.environ["PATH"],
+        "PI_OFFLINE": "1",
+        "PI_TELEMETRY": "0",
+        "OPENAI_API_KEY": "none",
+    }
+    with subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(b'{"type": "get_state", "id": "1"}\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        try:
+            yield process.pid
+        finally:
+            process.terminate()
 
 
 def plain(message: dict[str, Any]) -> dict[str, Any]:

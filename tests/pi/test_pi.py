@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from pi_cases import CASES, ENDLESS, write
-from pi_client import HERE, INSTALLED, PACKAGES, line, pi_messages, pi_reads, plain
+from pi_client import HERE, INSTALLED, PACKAGES, line, pi_messages, pi_reads, pi_running, plain
+
+from foldline._sessions.busy import opened_elsewhere
 
 FACTS = HERE / "facts.json"
 SAMPLE = HERE.parents[1] / "samples" / "invoices.jsonl"
@@ -42,6 +44,17 @@ def test_pi_reads_as_recorded(tmp_path):
 
 def test_a_fact_for_every_case():
     assert list(json.loads(FACTS.read_text())) == [name for name in CASES if name not in ENDLESS]
+
+
+@needs_pi
+@pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="only Linux tells what runs where")
+@pytest.mark.parametrize("version", PACKAGES)
+def test_a_running_pi_is_seen_by_its_directory(version, tmp_path):
+    session = tmp_path / "session.jsonl"
+    session.write_text(json.dumps({"type": "session", "version": 3, "id": "s1", "cwd": str(tmp_path)}) + "\n")
+    with pi_running(version, tmp_path) as pid:
+        assert opened_elsewhere(session) == [pid]
+    assert opened_elsewhere(session) == []
 
 
 @needs_pi

@@ -31,7 +31,7 @@ def autocompact(switch: str | None) -> Answer:
     enabled, at = policy.automatic.enabled, round(100 * policy.layers[policy.first].at, 6)
     state = f"on, from {at:g} % of the window" if enabled else "off"
     told = {"auto_enabled": enabled, "at": at, "settings": str(path)}
-    return Answer(told, f"Auto-compaction is {state} ({path})")
+    return Answer(told, f"For agents that call foldline, auto-compaction is {state} ({path})")
 
 
 def _switched(path: Path, on: bool) -> str:

@@ -16,6 +16,7 @@ from foldline._cli.options import (
     about,
     about_new,
     answering,
+    check_in_place,
     check_place,
     draw_written,
     force_option,
@@ -103,7 +104,7 @@ def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | 
     if format:
         check_place(format, out, "--out")
     else:
-        desk.check_writable(force=force)
+        check_in_place(desk, force=force)
     if not (yes or may_ask()):
         raise click.UsageError(
             "nothing was written: there is no terminal to confirm on; --yes folds without asking, --dry-run only shows the plan"

@@ -65,7 +65,8 @@ def history(desk: Desk, depth: int | None, facts: bool) -> Answer:
 
 def draw_status(s: Status) -> str:
     """The status in the layout of the OpenClaw requirements."""
-    auto = f"Enabled (triggers at {s.auto_at:.0%})" if s.auto_enabled else "Disabled"
+    at = f"triggers at {s.auto_at:.0%}"
+    auto = f"Enabled ({at})" if s.auto_enabled else f"None here by foldline (an agent that calls it {at})"
     window = f"{s.window:,}" if s.window_known else f"{s.window:,} assumed"
     lines = [
         title("Context Status"),
@@ -144,7 +145,7 @@ def _drawn(fold: PastFold, policy: Policy) -> list[str]:
         fold.trigger, "AGENT"
     )
     after = f"{r.tokens_after:,}" if r.tokens_after else "?"
-    undone = " (undone)" if fold.undone else ""
+    undone = " (no longer stands)" if fold.undone else ""
     lines = [
         f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer, policy)}{undone}",
         f"  {r.tokens_before:,} → {after} tokens",

@@ -16,6 +16,7 @@ from foldline._errors import FoldlineError, SessionError
 from foldline._offered import meant
 
 if TYPE_CHECKING:
+    from foldline._desk.desk import Desk
     from foldline._handoff.new_session import NewSession
     from foldline._sessions.file import SessionFile
 
@@ -131,7 +132,21 @@ session_option = click.option(
     help="The session; without it, this directory's newest one.",
 )
 
-force_option = click.option("--force", is_flag=True, help="Write although the session's agent has it open.")
+force_option = click.option(
+    "--force", is_flag=True, help="Write although the session's agent has it open, which may leave it behind."
+)
+
+
+def check_in_place(desk: Desk, *, force: bool) -> None:
+    """Refuses what cannot be written in place; where that is forced under a running agent, it says what will happen."""
+    desk.check_writable(force=force)
+    if force and (pids := desk.at_work):
+        who = ", ".join(map(str, pids))
+        say(
+            f"warning: its agent has it open (process {who}) and does not see what is written: it goes on from what it holds, "
+            "and what it says next may leave this behind. Close it there before the next message, and resume the session.",
+            err=True,
+        )
 
 
 def check_place(format: str, path: str | None, option: str) -> None:

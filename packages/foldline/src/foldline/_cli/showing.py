@@ -6,7 +6,7 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import title
-from foldline._cli.options import Answer, about, answering, force_option, on_session
+from foldline._cli.options import Answer, about, answering, check_in_place, force_option, on_session
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import what
 from foldline._sessions.opening import open_session
@@ -35,6 +35,7 @@ def show(desk: Desk, folded: bool) -> Answer:
 def undo(desk: Desk, force: bool) -> Answer:
     """Take back the newest fold; what came after it stays in the context."""
     before = after = desk.tokens
+    check_in_place(desk, force=force)
     fold = desk.undo(force=force)
     if fold is not None:
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens

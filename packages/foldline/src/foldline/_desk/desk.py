@@ -18,7 +18,7 @@ from foldline._models import Model
 from foldline._models import model as model_named
 from foldline._policies import preset
 from foldline._policy import Budget, Policy, budget_for
-from foldline._sessions.busy import refuse_busy
+from foldline._sessions.busy import opened_elsewhere, refuse_busy
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find
 from foldline._sessions.opening import open_session
@@ -102,6 +102,11 @@ class Desk:
         self.session.check_writable()
         if not force:
             refuse_busy(self.session.path, way_out)
+
+    @property
+    def at_work(self) -> list[int]:
+        """The processes of its agent that have the session open now."""
+        return opened_elsewhere(self.session.path)
 
     def plan(
         self,

@@ -35,6 +35,7 @@ class Status(Value, frozen=True, omit_defaults=False):
     max_images: int
     max_bytes: int
     auto_enabled: bool
+    """Whether foldline folds the session by itself: the settings let it, and whoever writes the session has it do so."""
     auto_at: float
     compactions: int
     last_compaction: str
@@ -53,7 +54,7 @@ def status(desk: Desk, policy: Policy) -> Status:
     n = session.compactions
     last = newest.receipt if newest else Receipt(0, 0)
     risk = risk_of(n if newest else 0, last.facts_kept, last.facts_lost, automatic.warn_at)
-    spent = automatic.spent(automatic_folds(message for _, message in session.context.entries))
+    by_itself = automatic_folds(message for _, message in session.context.entries)
     fill = desk.tokens / desk.budget.window
     media = media_in(message for _, message in session.context.entries)
     refused = any(step.measure(desk.view) > step.mark for step in caps(desk.budget)) if media else False
@@ -72,13 +73,13 @@ def status(desk: Desk, policy: Policy) -> Status:
         sum(media_bytes(each.source) for each in media),
         desk.budget.images,
         desk.budget.bytes,
-        automatic.enabled,
+        automatic.enabled and by_itself > 0,
         at,
         n,
         newest.timestamp if newest else "",
         failing(session.folds()) if last.failures else "",
         risk,
-        tuple(_recommendations(fill, at, risk, spent, refused)),
+        tuple(_recommendations(fill, at, risk, automatic.spent(by_itself), refused)),
         tuple(str(fault) for fault in session.faults),
     )
 

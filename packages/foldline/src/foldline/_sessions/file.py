@@ -100,7 +100,7 @@ class SessionFile(Protocol):
         """The message of an entry as it was written, whatever was folded since."""
 
     def folds(self) -> list[PastFold]:
-        """Every fold in the file, oldest first, the undone ones among them."""
+        """Every fold in the file, oldest first; those that were undone, or that the agent left on another branch, are `undone`."""
 
     def check_writable(self) -> None:
         """Raises `SessionError` where the session is not folded in place."""

@@ -95,7 +95,25 @@ def id_and_cwd(fd: int, path: str) -> tuple[str, str]:
     if not (id and cwd) and len(head) == FIRST:
         head += os.pread(fd, HEAD - FIRST, FIRST)
         id, cwd = _said(_ID, head), _said(_CWD, head)
-    return id or os.path.splitext(os.path.basename(path))[0], cwd
+    return id or os.path.splitext(os.path.basename(path))[0], cwd or project_root(path)
+
+
+def project_root(path: str) -> str:
+    """The directory that is noted beside the chats of a project, as Gemini CLI does; empty where none is."""
+    try:
+        with open(os.path.join(os.path.dirname(path), os.pardir, ".project_root"), encoding="utf-8") as file:
+            return file.read(HEAD).strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def directory_of(path: str) -> str:
+    """The directory that the session in a file was in; empty where none is told."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return id_and_cwd(file.fileno(), path)[1]
+    except OSError:
+        return ""
 
 
 def printable(text: str) -> str:

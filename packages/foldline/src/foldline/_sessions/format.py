@@ -115,7 +115,16 @@ class SessionFormat(NamedTuple):
     tail: Callable[[], Tail] | None = None
 
     busy: Callable[[str], Iterable[int]] = lambda path: ()
-    """The processes at work on a session that do not hold its file open."""
+    """The processes that the agent itself lists as at work on a session."""
+
+    program: tuple[str, str] | None = None
+    """The agent's command and the package that it comes in, where it opens a session's file for each record only.
+
+    A process of it in a session's directory may be at work on that session.
+    """
+
+    lingers: str = ""
+    """What keeps a session's file open once the session was closed, and how it is let go of."""
 
     follow: Callable[[str, Mark], Follower | None] | None = None
     """Reads on where an earlier reading stopped; None for a file that has to be read whole."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
-from foldline._sessions.format import SessionFormat, StoreFolder, folder
+from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
 from foldline._sessions.parts import summary, unique, usage
 from foldline._sessions.reading import PastFold, Reading, summarized
@@ -22,18 +22,18 @@ def _recognizes(head: bytes, path: str) -> bool:
     return bool(_SIGN.match(head) or _CHANGE.search(head))
 
 
-def _read(path: str, *, strict: bool = False) -> Reading:
+def read(path: str, *, strict: bool = False) -> Reading:
     """What the next request of the session would send, and what the file holds beside it."""
     source = Source(path, strict=strict)
     chat = Chat()
-    for line, row in _rows(source):
+    for line, row in rows(source):
         if not chat.take(row):
             source.fault(line, "neither a message nor a change of the list")
-    if not chat.about and not chat.seen:
+    if not chat.about and not chat.messages and not chat.gone:
         raise source.refused("no chat of Gemini CLI")
     live = unique(_entries(chat.messages, len(chat.folds)))
     names = {id for id, _ in live}
-    folded = [entry for entry in _entries(list(chat.seen.values()), 0) if entry[0] not in names]
+    folded = [entry for entry in chat.gone.items() if entry[0] not in names]
     stale = [i for i, (id, _) in enumerate(live) if re.split("[:~]", id)[0] in chat.stale]
     return Reading(
         FORMAT.name,
@@ -53,10 +53,18 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp", "*/chats/session-*.json*")
 
 
-FORMAT = SessionFormat("gemini-cli", _recognizes, _read, stores=_stores, overhead=12_000)
+FORMAT = SessionFormat(
+    "gemini-cli",
+    _recognizes,
+    read,
+    open=later("gemini_writing", "open_session"),
+    stores=_stores,
+    overhead=12_000,
+    program=("gemini", "gemini-cli"),
+)
 
 
-def _rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a log; a document, which is one object over many lines, is one row."""
     if source.is_lined():
         yield from source.rows()
@@ -73,19 +81,20 @@ class Chat:
     def __init__(self) -> None:
         self.about: dict[str, Any] = {}
         self.messages: list[dict[str, Any]] = []
-        self.seen: dict[str, dict[str, Any]] = {}
-        """The newest version of every message that was ever in the list."""
+        self.gone: dict[str, Message] = {}
+        """What the lists said that are no more."""
         self.folds: list[PastFold] = []
         self.stale: set[str] = set()
         """The messages whose bills were made before the newest fold."""
         self.model = ""
+        self._summaries: set[str] = set()
         self._context = 0
 
     def take(self, row: dict[str, Any]) -> bool:
         """Takes one row; False where it says nothing that a chat could."""
         if isinstance(target := row.get("$rewindTo"), str):
             at = next((i for i, message in enumerate(self.messages) if message.get("id") == target), 0)
-            del self.messages[at:]
+            self._replace(self.messages[:at])
         elif isinstance(row.get("id"), str) and isinstance(row.get("type"), str):
             self._upsert(row)
         elif isinstance(change := row.get("$set"), dict):
@@ -104,10 +113,15 @@ class Chat:
             self.messages.append(message)
         else:
             self.messages[at] = message
+        if _is_summary(message):
+            self._summaries.add(plain(message.get("content")))
         self._see(message)
 
+    def _replace(self, messages: list[dict[str, Any]]) -> None:
+        self.gone |= _entries(self.messages, len(self.folds))
+        self.messages = messages
+
     def _see(self, message: dict[str, Any]) -> None:
-        self.seen[f"{message.get('id')}:{message.get('type')}"] = message
         if message.get("type") == "gemini":
             self.model = string(message.get("model"), self.model)
             if billed := usage_of(message):
@@ -119,12 +133,12 @@ class Chat:
         if not isinstance(change.get("messages"), list):
             return
         before = self._context
-        known = {plain(message.get("content")) for message in self.seen.values() if _is_summary(message)}
-        self.messages = list(mappings(change["messages"]))
+        self._replace(list(mappings(change["messages"])))
         for message in self.messages:
             self._see(message)
             text = plain(message.get("content")) if _is_summary(message) else ""
-            if text and text not in known:
+            if text and text not in self._summaries:
+                self._summaries.add(text)
                 self._fold(message, text, before)
 
     def _fold(self, message: dict[str, Any], text: str, before: int) -> None:

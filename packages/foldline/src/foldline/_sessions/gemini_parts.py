@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from foldline._messages import Opaque, Part, Text, ToolCall, ToolResult
+from foldline._messages import Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.parts import media, result
 from foldline._sessions.values import as_json, items, mapping, mappings, string, words
 
@@ -26,6 +26,12 @@ def plain(value: object) -> str:
     if isinstance(value, str):
         return value
     return words([part for part in items(value) if mapping(part).get("thought") is not True])
+
+
+def stored(value: object) -> list[dict[str, Any]]:
+    """The parts of a content as they are stored, words that stand alone as a part."""
+    each = value if isinstance(value, list) else [value]
+    return [{"text": part} if isinstance(part, str) else part for part in each if isinstance(part, str | dict)]
 
 
 def _part(part: Any) -> Part | None:
@@ -73,3 +79,32 @@ def results_of(calls: Iterable[dict[str, Any]]) -> tuple[ToolResult, ...]:
         if not responses and isinstance(given, str):
             found.append(result(string(call.get("id")), given, error=failed, name=string(call.get("name"))))
     return tuple(found)
+
+
+def summarizing(text: str) -> str:
+    """The words of a summary as both programs would put them."""
+    return f"{SNAPSHOT}\n{text}\n</state_snapshot>"
+
+
+def rewritten(parts: Iterable[Part], was: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The stored parts that say what a message says, the earlier ones as far as they hold; thoughts are left out."""
+    for part in parts:
+        said = Text(part.text) if isinstance(part, Text | Summary) else part
+        held = next((each for each in was if _part(each) == said), None)
+        yield held or _made(said, was)
+
+
+def _made(part: Part, was: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A part as it is stored, with what stood beside an earlier version of it: a call's signature."""
+    from foldline import _wires as wire
+
+    (made,) = wire.encode(Message("user", (part,)), "gemini")["parts"]
+    if isinstance(part, ToolCall):
+        before = next((each for each in was if _is_call(each, part.id)), {})
+        return {**before, **made}
+    return dict(made)
+
+
+def _is_call(part: dict[str, Any], id: str) -> bool:
+    call = mapping(part.get("functionCall"))
+    return bool(call) and tool_call(call).id == id

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from foldline._messages import Message
 from foldline._sessions.ancestry import named_ancestry
-from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder
+from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder, later
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
 from foldline._sessions.parts import spoken_by, summary, unique, wire_usage
 from foldline._sessions.reading import PastFold, Reading, summarized
@@ -37,14 +37,12 @@ def _recognizes(head: bytes, path: str) -> bool:
     return bool(_TREE.search(head)) and bool(_OWN.search(head))
 
 
-def _read(path: str, *, strict: bool = False) -> Reading:
+def read(path: str, *, strict: bool = False) -> Reading:
     """What the next request of the session would send, and what the file holds beside it."""
     source = Source(path, strict=strict)
-    rows = [row for row in source.rows() if isinstance(row[1].get("uuid"), str)]
-    if not rows:
-        raise source.refused("no chat of Qwen Code")
-    way = _path(rows, source)
-    at = next((i for i in range(len(way) - 1, -1, -1) if _compressed(way[i][1]) is not None), -1)
+    rows = rows_of(source)
+    way = way_of(rows, source)
+    at = next((i for i in range(len(way) - 1, -1, -1) if compressed(way[i][1]) is not None), -1)
     folds = _folds(rows, {row["uuid"] for _, row in way})
     rounds = sum(1 for fold in folds if not fold.undone)
     entries = _replaced(way[at][1], rounds) if at >= 0 else []
@@ -61,7 +59,7 @@ def _read(path: str, *, strict: bool = False) -> Reading:
         newest([row for row in told if row.get("type") == "assistant"], "model"),
         since=since,
         folds=tuple(folds),
-        folded=tuple(entry for row in told if (entry := _entry(row)) and entry[0] not in live),
+        folded=tuple(entry for entry in _told(told) if entry[0] not in live),
         faults=tuple(source.faults),
         window=next((size for row in reversed(told) if (size := count(row.get("contextWindowSize")))), 0),
     )
@@ -99,10 +97,27 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl")
 
 
-FORMAT = SessionFormat("qwen-code", _recognizes, _read, stores=_stores, overhead=12_000, tail=_tail)
+FORMAT = SessionFormat(
+    "qwen-code",
+    _recognizes,
+    read,
+    open=later("qwen_writing", "open_session"),
+    stores=_stores,
+    overhead=12_000,
+    tail=_tail,
+    program=("qwen", "qwen-code"),
+)
 
 
-def _path(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
+def rows_of(source: Source) -> list[Numbered]:
+    """The rows of a chat; a file without any is refused."""
+    rows = [row for row in source.rows() if isinstance(row[1].get("uuid"), str)]
+    if not rows:
+        raise source.refused("no chat of Qwen Code")
+    return rows
+
+
+def way_of(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
     """The rows from the first to the newest one, by their parents."""
     places = {row["uuid"]: i for i, (_, row) in enumerate(rows)}
 
@@ -127,7 +142,18 @@ def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
     return row["uuid"], Message("assistant", parts, wire_usage(row.get("usageMetadata")))
 
 
-def _compressed(row: dict[str, Any]) -> list[Any] | None:
+def _told(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Message]]:
+    """Every message of the file, the summaries of its compressions among them; what else those kept is told already."""
+    rounds = 0
+    for row in rows:
+        if entry := _entry(row):
+            yield entry
+        elif compressed(row) is not None:
+            rounds += 1
+            yield from ((id, message) for id, message in _replaced(row, rounds) if message.summary)
+
+
+def compressed(row: dict[str, Any]) -> list[Any] | None:
     """The history that a compression put in place of all before it, or None where the row is none."""
     history = mapping(row.get("systemPayload")).get("compressedHistory")
     return history if row.get("subtype") == "chat_compression" and isinstance(history, list) else None
@@ -135,7 +161,7 @@ def _compressed(row: dict[str, Any]) -> list[Any] | None:
 
 def _replaced(row: dict[str, Any], rounds: int) -> list[tuple[str, Message]]:
     made: list[tuple[str, Message]] = []
-    for index, each in enumerate(mappings(_compressed(row)), 1):
+    for index, each in enumerate(mappings(compressed(row)), 1):
         id, role, text = f"{row['uuid']}:{index}", each.get("role"), plain(each.get("parts"))
         if text.lstrip().startswith(SNAPSHOT) and role == "user":
             made.append((id, summary(text, rounds)))
@@ -147,7 +173,7 @@ def _replaced(row: dict[str, Any], rounds: int) -> list[tuple[str, Message]]:
 def _folds(rows: Sequence[Numbered], path: set[str]) -> list[PastFold]:
     folds: list[PastFold] = []
     for _, row in rows:
-        history = _compressed(row)
+        history = compressed(row)
         if history is None:
             continue
         info = mapping(mapping(row.get("systemPayload")).get("info"))

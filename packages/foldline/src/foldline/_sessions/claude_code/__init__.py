@@ -9,7 +9,7 @@ from pathlib import Path
 
 from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
 
-PROCESSES = Path("/proc")
+_began = later("processes", "began")
 
 _SIGN = re.compile(
     rb'[{,]\s*"(?:parentUuid|leafUuid|isSidechain|logicalParentUuid|snapshotMessageId)"\s*:'
@@ -41,14 +41,10 @@ def _busy(path: str) -> Iterator[int]:
 
 def _runs(pid: object, said: Mapping[str, object]) -> bool:
     """Whether the process runs, and is the one that the list means: ids are used again, starting times are not."""
-    if not isinstance(pid, int):
+    if not isinstance(pid, int) or not (began := _began(pid)):
         return False
-    try:
-        fields = (PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return False
-    started = said.get("procStart")
-    return not isinstance(started, str) or not started.isdecimal() or fields[19] == started
+    said_to = said.get("procStart")
+    return not isinstance(said_to, str) or not said_to.isdecimal() or began == said_to
 
 
 FORMAT = SessionFormat(

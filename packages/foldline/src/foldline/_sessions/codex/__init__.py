@@ -30,4 +30,5 @@ FORMAT = SessionFormat(
     stores=_stores,
     overhead=5_500,
     tail=later("codex.rollout", "tail"),
+    lingers="its daemon holds a session for a minute after that was closed: wait, or run `codex app-server daemon stop`",
 )

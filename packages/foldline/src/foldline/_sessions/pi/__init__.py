@@ -35,6 +35,7 @@ FORMAT = SessionFormat(
     overhead=4_000,
     tail=later("pi.dialect", "tail"),
     follow=later("pi.following", "follow"),
+    program=("pi", "pi-coding-agent"),
 )
 
 HEADLESS = FORMAT._replace(recognizes=_recognizes_headless)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from foldline._errors import SessionError
@@ -13,7 +14,7 @@ from foldline._sessions.ancestry import ancestry
 from foldline._sessions.file import Branch, Point, Told
 from foldline._sessions.lines import Record, encoded, line_number, lines_from_end, opened
 from foldline._sessions.pi import composing, dialect
-from foldline._sessions.pi.marks import group_of, mark_of
+from foldline._sessions.pi.marks import group_of, mark_of, may_be_marked
 from foldline._sessions.pi.tree import numbered
 from foldline._sessions.reading import Fault
 
@@ -71,6 +72,22 @@ def branch(session: Session, at: str) -> Branch:
     return Branch(session.path, path, id, at, len(whole), history.folds()[place], tuple(history.faults(way)))
 
 
+def standing(session: Session, leaf: str) -> set[int]:
+    """Where the records start, in bytes, that a leaf stands behind: on its way, and on the ways to where folds on it began."""
+    history = _History(session)
+    ends = [history.last(leaf)]
+    behind: set[int] = set()
+    while ends:
+        for place in history.way(ends.pop()):
+            record = history.records[place]
+            if record.line.offset in behind:
+                continue
+            behind.add(record.line.offset)
+            began = mark_of(record).get("leaf") if may_be_marked(record.line.data) else None
+            ends += [history.last(began)] if began in history.places else []
+    return behind
+
+
 def lineage(session: Session) -> list[Told]:
     """Every message from the session's first to its newest, as written, whatever was folded: id, message, and note.
 
@@ -105,6 +122,12 @@ class _History:
         self.bridged: dict[int, str] = {}
         self.parents = self._line() if self.linear else self._tree()
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the last record of each id stands."""
+        whole = ((r.id, place) for place, r in enumerate(self.records) if not r.damaged and r.type != "session")
+        return {id: place for id, place in whole if id}
+
     def place(self, at: str) -> int:
         """Where a user message stands; of those that share the id, the last."""
         place = self.last(at)
@@ -114,10 +137,9 @@ class _History:
 
     def last(self, id: str) -> int:
         """Where the last record of that id stands."""
-        found = [place for place, r in enumerate(self.records) if r.id == id and not r.damaged and r.type != "session"]
-        if not found:
+        if id not in self.places:
             raise SessionError(f"no message {id} in it", path=self.path)
-        return found[-1]
+        return self.places[id]
 
     def way(self, place: int) -> list[int]:
         """The places from the first record behind the header to one, damaged ones among them."""

@@ -100,15 +100,19 @@ class Session:
 
     def folds(self) -> list[PastFold]:
         """Every fold in the file, oldest first, the undone ones among them; reads the whole file once."""
-        if self._linear:
-            records = self._path.records
-        else:
+        records, live = self._path.records, {r.line.offset for r in self._path.records}
+        if not self._linear:
             records = [Record(line) for line in self._lines() if marks.may_be_marked(line.data)][::-1]
             sizes = Counter(marks.group_of(r) for r in records)
-            live = {r.line.offset for r in self._path.records}
             records = [r for r in records if r.line.offset in live or sizes[marks.group_of(r)] >= marks.promised(r)]
         undone = {marks.undoes(r) for r in records}
-        return [marks.past_fold(r, undone) for r in records if not r.damaged and marks.starts_fold(r)]
+        starts = [r for r in records if not r.damaged and marks.starts_fold(r)]
+        leaf = self._path.leaf
+        passed = any(r.line.offset not in live and marks.fold_id(r) not in undone for r in starts)
+        if passed and not self._linear and leaf and leaf.id:
+            behind = branching.standing(self, leaf.id)
+            undone |= {marks.fold_id(r) for r in starts if r.line.offset not in behind}
+        return [marks.past_fold(r, undone) for r in starts]
 
     @property
     def newest_fold(self) -> PastFold | None:
