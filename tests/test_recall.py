@@ -26,7 +26,7 @@ from foldline._recall.answer import NOTE, fenced, unfenced
 from foldline._recall.index import index_of
 from foldline._recall.store import default_path
 from foldline._recall.text import asked, indexed, phrase, snippet
-from foldline.extend import Text, ToolCall, ToolResult
+from foldline.extend import Summary, Text, Thinking, ToolCall, ToolResult
 
 SOURCE = str(Path(foldline.__file__).parent.parent)
 
@@ -149,6 +149,80 @@ def test_rare_words_weigh_more_than_common_ones(tmp_path: Path) -> None:
 def test_a_text_that_stands_twice_is_one_hit(tmp_path: Path) -> None:
     one, two = session(tmp_path, "the needle", "the needle"), session(tmp_path, "the needle", name="two")
     assert len(found("needle", one, two)) == 1
+
+
+def test_words_in_a_row_come_before_scattered_ones(tmp_path: Path) -> None:
+    scattered = [f"the cache and the index of part {i} were written by one lock" for i in range(20)]
+    said = "We agreed that the lock of the index is taken before the cache is written, and gave up the other order."
+    one = session(tmp_path, *scattered[:10], said, *scattered[10:])
+    assert found("the index is taken before the cache", one)[0] == ids(one)[10]
+    assert found("Index is TAKEN, before the", one)[0] == ids(one)[10]
+
+
+def test_a_row_of_words_that_begins_in_a_word_is_found(tmp_path: Path) -> None:
+    others = [f"the cache of part {i} is written before the index" for i in range(20)]
+    one = session(tmp_path, *others, "notes.lockfile_index is taken before the cache is written")
+    assert found("file_index is taken before the cache", one)[0] == ids(one)[-1]
+    two = session(tmp_path, *(f"备用金还有{n}千" for n in range(9)), "电梯编号1075我拍照存着了。备用金", name="two")
+    assert found("075我拍照存着了。备用", two)[0] == ids(two)[-1]
+
+
+def test_words_as_they_were_written_come_first(tmp_path: Path) -> None:
+    one = session(tmp_path, "call a b now", "call a-b now and then, in a longer text")
+    assert found("call a-b now", one) == [ids(one)[1], ids(one)[0]]
+
+
+def test_words_copied_out_of_json_are_found(tmp_path: Path) -> None:
+    wrote = ToolCall(
+        "c1", "write", json.dumps({"path": "a.py", "text": 'def one():\n\treturn "é"\n'}, ensure_ascii=True)
+    )
+    one = session(tmp_path, "def one(): return something", Message("assistant", (wrote,)))
+    for copied in ('def one():\\n\\treturn \\"é\\"', 'one():\\n\\treturn \\"\\u00e9', '[calls write {"path": "a.py"'):
+        assert found(copied, one)[0] == ids(one)[1]
+
+
+def test_what_was_thought_is_found(tmp_path: Path) -> None:
+    one = session(tmp_path, "the task", Message("assistant", (Thinking("perhaps a needle"), Text("done"))))
+    assert found("perhaps a needle", one) == ids(one)[1:]
+
+
+def test_a_text_that_stands_twice_names_every_id(tmp_path: Path) -> None:
+    one = session(tmp_path, "the needle", "the needle", "another needle")
+    with Index() as index:
+        hits = {hit.id: hit.also for hit in index.search("the needle", [Within(one.path)])}
+    (first, *rest), also = ids(one), next(also for also in hits.values() if also)
+    assert {*also, *(id for id, others in hits.items() if others)} == {first, rest[0]}
+    assert hits[rest[1]] == ()
+    assert f"also {also[0]}" in run("the needle").stdout
+
+
+QUOTES = "alpha beta gamma delta epsilon zeta"
+
+
+def recalling(call: ToolCall, answer: str) -> list[Message]:
+    return [Message("assistant", (call,)), Message("tool", (ToolResult(call.id, (Text(answer),)),))]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        recalling(ToolCall("r", "recall", json.dumps({"query": QUOTES})), fenced(QUOTES)),
+        recalling(ToolCall("r", "mcp__foldline__recall", json.dumps({"query": QUOTES})), fenced(QUOTES)),
+        recalling(ToolCall("r", "bash", json.dumps({"command": f"foldline recall '{QUOTES}'"})), QUOTES),
+        recalling(ToolCall("r", "bash", json.dumps({"command": f"uvx foldline context export - # {QUOTES}"})), QUOTES),
+        [Message("tool", (ToolResult("x", (Text(f"[pruned: {QUOTES}, 900 tokens; recall abc]"),)),))],
+        [Message("user", (Summary(f"Folded: {QUOTES}"),))],
+    ],
+    ids=["the tool", "by MCP", "by the command, word for word", "another command", "a stub", "a summary"],
+)
+def test_what_quotes_never_stands_above_what_it_quotes(own: list[Message]) -> None:
+    said = says(f"Long ago somebody said {QUOTES} and went on about a good many other things in this message.")
+    messages = [*own, said, *own]
+    with index_of((f"m{i}", message) for i, message in enumerate(messages)) as index:
+        for query in (QUOTES, "alpha zeta", "gamma"):
+            hits = [hit.id for hit in index.search(query, (), only=False)]
+            assert hits[0] == f"m{len(own)}"
+            assert len(hits) > 1
 
 
 def test_sessions_are_kept_apart(tmp_path: Path) -> None:
@@ -538,6 +612,83 @@ def test_the_command_prints_a_message_by_its_id(tmp_path: Path) -> None:
     assert run(ids(other)[0], "--session", other.id).stdout == "elsewhere\n"
     assert run(ids(other)[0], "--all").stdout == "elsewhere\n"
     assert json.loads(run(ids(one)[0], "--json").stdout)["message"]["role"] == "user"
+
+
+@pytest.fixture
+def paired(tmp_path: Path) -> Session:
+    """Two calls in one message under ids that a later message uses again, and their results."""
+    calls = (ToolCall("call_0", "read", '{"path":"a.py"}'), ToolCall("call_1", "read", '{"path":"b.py"}'))
+    return session(
+        tmp_path,
+        Message("assistant", (Text("Reading."), *calls)),
+        Message("tool", (ToolResult("call_0", (Text("text of a"),)),)),
+        Message("tool", (ToolResult("call_1", (Text("text of b"),)),)),
+        Message("assistant", (ToolCall("call_0", "read", '{"path":"c.py"}'),)),
+        Message("tool", (ToolResult("call_0", (Text("text of c"),)),)),
+    )
+
+
+def test_a_call_comes_with_its_result_and_a_result_with_its_call(paired: Session) -> None:
+    call, a, b, again, c = ids(paired)
+    for query, there, elsewhere in (
+        (call, ("Reading.", a, "text of a", b, "text of b"), ("text of c",)),
+        (a, ("text of a", call, "a.py"), ("b.py", "c.py", "Reading.")),
+        (c, ("text of c", again, "c.py"), ("a.py",)),
+        ("call_1", ("Reading.", "text of b"), ("text of c",)),
+        ("call_0", ("c.py", "text of c"), ("text of a",)),
+    ):
+        shown = run(query).stdout
+        answered = handle({"query": query}, source=paired)
+        for text in there:
+            assert text in shown
+            assert text in answered
+        for text in elsewhere:
+            assert text not in shown
+            assert text not in answered
+    told = json.loads(run(call, "--json").stdout)
+    assert [half["id"] for half in told["halves"]] == [a, b]
+
+
+def test_a_compactor_answers_with_both_halves_and_by_the_beginning_of_an_id() -> None:
+    call = {"id": "call_7", "type": "function", "function": {"name": "read", "arguments": '{"path":"a.py"}'}}
+    compactor = Compactor(window=6_000, format="openai-chat")
+    history = [
+        {"role": "user", "content": "read a.py"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_7", "content": "text of a"},
+    ]
+    compactor.fit(history)
+    (first, _), _, (result, _) = compactor.messages()
+    for query in (result, "call_7", result[:10]):
+        answered = handle({"query": query}, source=compactor)
+        assert "text of a" in answered
+        assert 'read {"path":"a.py"}' in answered
+    assert "read a.py" in handle({"query": first[:10]}, source=compactor)
+
+
+def test_an_id_is_known_by_its_beginning(tmp_path: Path) -> None:
+    one = session(tmp_path, *(f"message {i}" for i in range(40)))
+    id = next(id for id in ids(one) if re.search(r"\d", id[:6]) and re.search("[a-f]", id[:6]))
+    text = one.recall(id).text  # type: ignore[union-attr]
+    for beginning in (id[:6], id[:7]):
+        assert run(beginning).stdout == f"{text}\n"
+        assert run(beginning, "--all").stdout == f"{text}\n"
+        assert text in handle({"query": beginning}, source=one)
+
+
+def test_words_are_no_beginnings_of_ids() -> None:
+    messages = [("facade12", user("one")), ("x", user("the facade of the house"))]
+    with index_of(messages) as index:
+        assert index.begun("facade", (), only=False) == []
+        assert [hit.id for hit in index.begun("facade1", (), only=False)] == ["facade12"]
+
+
+@pytest.mark.parametrize("words", ["recall {}", "recall: {}", "[{}]", "[pruned: read a.py, 3,000 tokens; recall {}]"])
+def test_an_id_is_taken_as_it_is_told(tmp_path: Path, words: str) -> None:
+    one = session(tmp_path, "the needle")
+    query = words.format(ids(one)[0])
+    assert run(query).stdout == "the needle\n"
+    assert "the needle" in handle({"query": query}, source=one)
 
 
 def test_the_command_lists_what_fits(tmp_path: Path) -> None:

@@ -125,9 +125,9 @@ def check_all_recalled(path: Path) -> None:
             assert own.session is not None
             assert own.session.id == session.id
             for id, message in listed:
-                found = everywhere.message(index, id)
+                found = everywhere.recalled(index, id)
                 assert found is not None, f"{id} of {session.id}"
-                assert drawn(found[0]) == drawn(message)
+                assert drawn(found[0].message) == drawn(message)
                 assert own.session.recall(id) == message
 
 

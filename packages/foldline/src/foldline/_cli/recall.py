@@ -13,7 +13,7 @@ from foldline._cli.options import Answer, about, answering, session_option
 from foldline._cli.printing import Exact, say, say_over
 
 if TYPE_CHECKING:
-    from foldline._messages import Message
+    from foldline._recall.recalled import Recalled
     from foldline._recall.search import Hit
     from foldline._sessions.file import SessionFile
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Answer:
     """Print a message as it was written, or list the messages that fit some words best.
 
-    An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since. All
-    else is looked for in what users, assistants and tools said and in what tools were called with, folded or not.
+    An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since; with
+    a call its result, and with a result its call. The beginning of an id does, and the id of a call. All else is looked for in what users, assistants and tools said and in what tools were called with, folded or not.
     """
-    from foldline._recall.answer import drawn
     from foldline._recall.index import Index
-    from foldline._recall.scope import looks_like_id, scope
+    from foldline._recall.recalled import id_in
+    from foldline._recall.scope import scope
 
     if session and everywhere:
         raise click.UsageError("--session and --all exclude each other")
@@ -42,10 +42,10 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Ans
     if where.session is not None and session is None:
         say(f"session: {where.within[0].path}", err=True)
     with Index(on_file=_progress if everywhere else None) as index:
-        if looks_like_id(query) and (found := where.message(index, query)):
+        if (id := id_in(query)) and (found := where.recalled(index, id)):
             message, holder = found
             remark = "" if where.session else f"session: {holder.path}"
-            return Answer(_told(query, holder, message), Exact(drawn(message)), remark)
+            return Answer(_told(query, holder, message), Exact(message.text), remark)
         hits = where.search(index, query, limit)
     told = _told(query, where.session, hits=hits)
     if hits:
@@ -55,11 +55,12 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Ans
 
 
 def _told(
-    query: str, session: SessionFile | None, message: Message | None = None, hits: Sequence[Hit] = ()
+    query: str, session: SessionFile | None, found: Recalled | None = None, hits: Sequence[Hit] = ()
 ) -> dict[str, Any]:
     """What was found, as JSON tells it: a message of the session that it is of, or hits of the one that was searched."""
     where = about(session) if session else {"session": None, "path": None}
-    return {**where, "query": query, "message": message, "hits": hits}
+    message, halves = (found.message, found.halves) if found else (None, ())
+    return {**where, "query": query, "message": message, "halves": halves, "hits": hits}
 
 
 def _line(hit: Hit) -> str:

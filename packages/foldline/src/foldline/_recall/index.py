@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from foldline._errors import FoldlineError
 from foldline._messages import Media, Message, Part, ToolResult
 from foldline._recall import reading, search
+from foldline._recall.own import OwnWords
 from foldline._recall.search import Hit
 from foldline._recall.store import MEMORY, Store, default_path
 from foldline._recall.text import encodable, indexed, words_of
@@ -32,6 +34,10 @@ SPOKEN = ("user", "assistant", "tool")
 """Whose words are found; system prompts are the same in every session."""
 
 
+_BEGINNING = re.compile(r"(?=.*\d)(?=.*[A-Za-z_-]).{4,}|\d{6,}")
+"""What is read as the beginning of an id: no word of letters alone, and no short number."""
+
+
 class Within(NamedTuple):
     """Where to look: a session file, and the id of one session in it where it holds several."""
 
@@ -39,6 +45,14 @@ class Within(NamedTuple):
     session: str = ""
     agent: str = ""
     changed: float = 0.0
+
+
+class Worded(NamedTuple):
+    """A message with what it says, and whether these are foldline's own words."""
+
+    said: Said
+    words: str
+    own: bool
 
 
 class Index:
@@ -76,6 +90,12 @@ class Index:
     def find(self, id: str, within: Sequence[Within], *, only: bool = True) -> list[Hit]:
         """The messages of that id, those of the session that changed last first."""
         return self.store.kept(lambda: search.of_id(self.store.database, id, self._numbers(within, only)))
+
+    def begun(self, start: str, within: Sequence[Within], *, only: bool = True) -> list[Hit]:
+        """The messages whose ids begin so; none where a word may begin so, too."""
+        if not _BEGINNING.fullmatch(start):
+            return []
+        return self.store.kept(lambda: search.of_beginning(self.store.database, start, self._numbers(within, only)))
 
     def first_words(self, within: Within, *, limit: int = 1) -> list[Hit]:
         """The first user messages of a session: what it was for."""
@@ -171,7 +191,7 @@ class Index:
             ):
                 known[id, digest] += 1
                 rows.setdefault((id, digest), []).append(row)
-        fresh = ((said, words) for said, words in _worded(conversation.messages) if not _take_one(known, said, words))
+        fresh = (each for each in _worded(conversation.messages) if not _take_one(known, each.said, each.words))
         while batch := list(islice(fresh, ROWS)):
             self._put(batch, last + 1)
             last += len(batch)
@@ -196,17 +216,17 @@ class Index:
         (last,) = database.execute("select max(row) from message where row between ? and ?", (first, end)).fetchone()
         return number, last if last is not None else first - 1
 
-    def _put(self, batch: Sequence[tuple[Said, str]], first: int) -> None:
+    def _put(self, batch: Sequence[Worded], first: int) -> None:
         database = self.store.database
         rows = list(enumerate(batch, first))
         database.executemany(
-            "insert into message values (?, ?, ?, ?, ?, ?, ?)",
+            "insert into message values (?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (row, s[0], s[2].speaker, len(words), _media(s[2].parts), s[1], _digest(words))
-                for row, (s, words) in rows
+                (row, s[0], s[2].speaker, len(words), _media(s[2].parts), s[1], _digest(words), own)
+                for row, (s, words, own) in rows
             ],
         )
-        spoken = [(row, words) for row, (_, words) in rows if words]
+        spoken = [(row, words) for row, (_, words, _) in rows if words]
         database.executemany("insert into said values (?, ?)", [(row, search.packed(words)) for row, words in spoken])
         database.executemany(
             "insert into word (rowid, text) values (?, ?)", [(row, indexed(words)) for row, words in spoken]
@@ -272,9 +292,10 @@ def everywhere(found: Iterable[Found]) -> list[Within]:
     return list(files.values())
 
 
-def _worded(messages: Iterable[Said]) -> Iterator[tuple[Said, str]]:
+def _worded(messages: Iterable[Said]) -> Iterator[Worded]:
+    is_own = OwnWords()
     for said in messages:
-        yield said, words_of(said[2]) if said[2].role in SPOKEN else ""
+        yield Worded(said, words_of(said[2]) if said[2].role in SPOKEN else "", is_own(said[2]))
 
 
 def _take_one(known: Counter[tuple[str, bytes]], said: Said, words: str) -> bool:

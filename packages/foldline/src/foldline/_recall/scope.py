@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeGuard
 
-from foldline._messages import Message
 from foldline._recall.index import Hit, Index, Within, everywhere
+from foldline._recall.recalled import Recalled, recalled
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find, found_sessions
 from foldline._sessions.opening import open_session, session_in
@@ -22,14 +22,22 @@ class Scope(NamedTuple):
         """The messages that fit a query best."""
         return index.search(query, self.within, limit=limit, only=self.session is not None)
 
-    def message(self, index: Index, id: str) -> tuple[Message, SessionFile] | None:
-        """The message of an id, with the session that it is of; where several have it, the one that changed last."""
-        if self.session is not None and (found := self.session.recall(id)):
+    def recalled(self, index: Index, id: str) -> tuple[Recalled, SessionFile] | None:
+        """The message of an id, of a call's id or of how one message's id begins, with the session that it is of.
+
+        Where several sessions have it, it is of the one that changed last. Calls are looked for in one session only.
+        """
+        if self.session is not None and (found := recalled(self.session, id)):
             return found, self.session
-        for hit in index.find(id, self.within, only=self.session is not None):
+        only = self.session is not None
+        hits = index.find(id, self.within, only=only)
+        if not hits:
+            hits = index.begun(id, self.within, only=only)
+            if len({hit.id for hit in hits}) > 1:
+                return None
+        for hit in hits:
             session = session_in(hit.path, hit.session)
-            found = session.recall(id)
-            if found:
+            if found := recalled(session, hit.id):
                 return found, session
         return None
 
@@ -52,8 +60,3 @@ def scope_of(session: SessionFile, path: str = "") -> Scope:
 def is_session(source: object) -> TypeGuard[SessionFile]:
     """Whether what remembers a conversation is a session in a file."""
     return isinstance(getattr(source, "path", None), str)
-
-
-def looks_like_id(query: str) -> bool:
-    """Whether a query may be an id: one word."""
-    return bool(query) and len(query) <= 300 and not any(c.isspace() or c in '"\0' for c in query)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from foldline._messages import Message, Part, Text, ToolCall, ToolResult
+from foldline._messages import Message, Part, Summary, Text, Thinking, ToolCall, ToolResult
 
 LONGEST_QUERY = 4_000
 """Characters of a query that are read."""
@@ -27,23 +27,24 @@ _CJK = re.compile(
 )
 _WORD = re.compile(r'"([^"]*)"?|([^\s"]+)')
 _LETTER = re.compile(r"\w")
+_ESCAPES = re.compile(r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})')
 _PIECE = re.compile(r"\w+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+|\s+")
 
 
 def words_of(message: Message) -> str:
-    """What a message says to a reader: its text, its calls with their arguments, and what its tools answered."""
+    """What a message says to a reader, as it is shown: text, thinking, calls with their arguments, and tools' answers."""
     return encodable("\n".join(_words(message.parts)))
 
 
 def _words(parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
-        if type(part) is Text:
+        if isinstance(part, Text | Thinking | Summary):
             yield part.text
         elif type(part) is ToolResult:
             yield from _words(part.parts)
         elif type(part) is ToolCall:
-            yield f"{part.name} {_arguments(part.arguments)}"
+            yield f"[calls {part.name} {_arguments(part.arguments)}]"
 
 
 def _arguments(text: str) -> str:
@@ -100,6 +101,17 @@ def asked(query: str) -> list[str]:
 def pieces(words: Sequence[str]) -> list[str]:
     """The words without what joins them: "src/view.py" is three."""
     return list(islice(dict.fromkeys(piece for word in words for piece in _PIECE.findall(word)), MOST_WORDS))
+
+
+def unescaped(query: str) -> str:
+    """The query as it reads where it was copied out of JSON, where a line break is written `\\n`."""
+    return _ESCAPES.sub(lambda found: msgspec.json.decode(f'"{found[0]}"'), query)
+
+
+def runs(query: str) -> list[str]:
+    """Each three words of a query in a row, as phrases; of a script without spaces, each four characters."""
+    words = list(islice(_PIECE.findall(indexed(encodable(query))), MOST_WORDS))
+    return [f'"{" ".join(words[at : at + 3])}"' for at in range(len(words) - 2)]
 
 
 def phrase(word: str, *, starts: bool = False) -> str:

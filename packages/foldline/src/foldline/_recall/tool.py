@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Protocol
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
 from foldline._errors import FoldlineError, FormatError
-from foldline._messages import Message
-from foldline._recall.answer import hits_answer, message_answer
+from foldline._recall.answer import hits_answer, text_answer
 from foldline._recall.index import Index, index_of
-from foldline._recall.scope import Scope, is_session, looks_like_id, scope, scope_of
+from foldline._recall.recalled import Recallable, Recalled, id_in, recalled
+from foldline._recall.scope import Scope, is_session, scope, scope_of
 from foldline._tokens.weigh import weigh
 from foldline._wires import FORMATS, Tool
 
@@ -29,16 +29,6 @@ MOST = 6_000
 
 SECONDS = 20.0
 """How long a call reads what is not indexed yet, before it answers from what is."""
-
-
-class Recallable(Protocol):
-    """What remembers one conversation: a `Compactor`, a `Session`, a `Transcript`."""
-
-    def recall(self, id: str) -> Message | None:
-        """The message of that id, as it was before any fold."""
-
-    def messages(self) -> Iterable[tuple[str, Message]]:
-        """Every message with its id, whatever was folded since."""
 
 
 class RecallArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,32 +95,35 @@ def answer(asked: RecallArguments, source: Recallable | None = None, *, most: in
         return _from_files(asked, scope_of(source), most)
     if source is None:
         return _from_files(asked, scope(asked.session, cwd=os.getcwd(), whole=asked.all), most)
-    id = _id(asked.query)
-    message = source.recall(id) if id else None
-    if message is not None:
-        return message_answer(id, message, weigh(message), start=asked.start, most=most)
+    id = id_in(asked.query)
+    found = recalled(source, id) if id else None
+    if found is not None:
+        return _whole(found, asked.start, most)
     with index_of(source.messages()) as index:
+        if id and len(begun := {hit.id for hit in index.begun(id, (), only=False)}) == 1:
+            found = recalled(source, begun.pop())
+            if found is not None:
+                return _whole(found, asked.start, most)
         hits = index.search(asked.query, (), limit=asked.limit, only=False)
     return hits_answer(hits, most=most) if hits else _nothing(asked)
 
 
 def _from_files(asked: RecallArguments, where: Scope, most: int) -> str:
-    id = _id(asked.query)
+    id = id_in(asked.query)
     with Index(seconds=SECONDS) as index:
-        found = where.message(index, id) if id else None
-        if found:
+        if id and (found := where.recalled(index, id)):
             message, session = found
-            about = {"session": session.id, "agent": session.agent}
-            return message_answer(id, message, weigh(message), start=asked.start, most=most, **about)
+            return _whole(message, asked.start, most, session=session.id, agent=session.agent)
         hits = where.search(index, asked.query, asked.limit)
         behind = f"\n{index.behind} sessions are not indexed yet; ask again for more." if index.behind else ""
     return (hits_answer(hits, most=most) if hits else _nothing(asked)) + behind
 
 
-def _id(query: str) -> str:
-    """The id in a query that is nothing else; stubs say "recall ID"."""
-    id = query.strip().removeprefix("recall ").strip().strip("[]")
-    return id if looks_like_id(id) else ""
+def _whole(found: Recalled, start: int, most: int, **about: str) -> str:
+    """A message as quoted history, with the other halves of its calls and results."""
+    size = f"{weigh(found.message):,} tokens"
+    about = {"id": found.id, "role": found.message.speaker, "size": size, **about}
+    return text_answer(found.text, start=start, most=most, **about)
 
 
 def _nothing(asked: RecallArguments) -> str:

@@ -1,0 +1,34 @@
+"""Which messages are foldline's own words: they quote others, and are told behind what they quote."""
+
+from __future__ import annotations
+
+import re
+
+from foldline._messages import Message, Summary, ToolCall, text_of
+from foldline._recall.answer import NOTE
+from foldline._strategies.tool_outputs import STUB
+
+_NAMED = re.compile(r"(?:.*[_./-])?recall")
+_COMMAND = re.compile(r"\bfoldline\s+(?:recall|context|session|compact)\b")
+
+
+class OwnWords:
+    """Tells foldline's own words in a conversation, message after message: an answer is known by the call before it."""
+
+    def __init__(self) -> None:
+        self._asked: set[str] = set()
+
+    def __call__(self, message: Message) -> bool:
+        """Whether the message is a recall call, an answer to one, a stub or a summary."""
+        asked = {call.id for call in message.calls if _asks(call)}
+        self._asked |= asked
+        own = bool(asked) or any(type(part) is Summary for part in message.parts)
+        for result in message.results:
+            text = text_of(result)
+            own = own or result.call_id in self._asked or NOTE in text[:1_000] or text.startswith(STUB)
+            self._asked.discard(result.call_id)
+        return own
+
+
+def _asks(call: ToolCall) -> bool:
+    return _NAMED.fullmatch(call.name) is not None or _COMMAND.search(call.arguments) is not None
