@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from foldline._errors import ConfigError
+from foldline._handoff.occurrences import Occurrences
 from foldline._handoff.state import State
 
 ENTROPY = 4.5
@@ -21,12 +22,27 @@ SHORTEST_KEY = 24
 SHORTEST_WORD = 12
 """Characters of a key without a known shape, and of a password of nothing but letters."""
 
+LONGEST_WORD = 14
+"""Characters without a sign between them that a key without a known shape holds, and joined words seldom do."""
+
 PROVIDER_KEYS = re.compile(
     r"sk-(?:ant|or|proj)-[\w-]{20,}|AIza[\w-]{35}|gsk_\w{40,}|xai-\w{40,}|hf_\w{30,}|github_pat_\w{40,}|Bearer [\w.~+/-]{16,}"
 )
 """Keys of model providers and hosts whose shapes detect-secrets 1.5 does not know."""
 
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
+
+_VALUE = r"""(?:"([^"\s]{6,})"|'([^'\s]{6,})'|([^\s"'`]{6,}))"""
+
+GIVEN = re.compile(
+    r"""(?:(?i:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key)\d?["']?\s*[:=]\s*"""
+    r"|--(?:password|pass|token|secret|api-key)[ =]"
+    r"|\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^|;]*?\s-p"
+    r"|\bsshpass\s+-p\s*"
+    r"|\bredis-cli\b[^|;]*?\s-a\s+"
+    rf"|\bcurl\b[^|;]*?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]+:){_VALUE}"
+)
+"""What names of settings and options of commands say is a secret."""
 
 _RUN = re.compile(rf"[\w+/=-]{{{SHORTEST_KEY},}}")
 _CODE = re.compile(r"[(\[{<]")
@@ -39,7 +55,8 @@ Finder = Callable[[str], Iterator[tuple[str, str]]]
 def redacted(state: State) -> tuple[State, dict[str, int]]:
     """The state without the secrets in it, and how many of each kind there were.
 
-    A secret that was found once is taken out wherever it stands. Raises `ConfigError` where the extra is missing.
+    A secret that was found once is taken out wherever it or a telling part of it stands. Raises `ConfigError` where the
+    extra is missing.
     """
     find = lru_cache(maxsize=4096)(_in_line(_finder()))
     document = msgspec.to_builtins(state)
@@ -52,9 +69,9 @@ def redacted(state: State) -> tuple[State, dict[str, int]]:
                 kinds.setdefault(secret, kind)
     if not kinds:
         return state, {}
-    every = re.compile("|".join(map(re.escape, sorted(kinds, key=len, reverse=True))))
     counts = Counter(kind for secret, kind in kinds.items() if not any(secret in k for k in kinds if k != secret))
-    clean = _mapped(document, lambda text: every.sub(lambda found: f"[redacted: {kinds[found[0]]}]", text))
+    occurrences = Occurrences(kinds)
+    clean = _mapped(document, lambda text: occurrences.replaced(text, lambda kind: f"[redacted: {kind}]"))
     return msgspec.convert(clean, State), counts
 
 
@@ -79,6 +96,10 @@ def _finder() -> Finder:
             secret = said.partition(" ")[0]
             if not _CODE.search(secret):
                 yield secret, words.secret_type
+        for found in GIVEN.finditer(line):
+            given = next(filter(None, found.groups()))
+            if _is_password(given):
+                yield given, "Secret Keyword"
         for found in PROVIDER_KEYS.finditer(line):
             yield found[0].removeprefix("Bearer "), "API Key"
         for found in _RUN.finditer(line):
@@ -113,10 +134,22 @@ def _is_secret(text: str) -> bool:
     return len(text) >= (SHORTEST_WORD if text.isalpha() else 6)
 
 
+def _is_password(given: str) -> bool:
+    """Whether what was given for a password is one: letters with digits or signs, and no path, call or attribute."""
+    mixed = any(map(str.isalpha, given)) and re.search(r"[\d!@#$%^&*+?~]", given)
+    return bool(mixed) and not re.search(r"^[\w.]*[(\[{<]|^[~.]*/|^\$|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$", given)
+
+
 def _is_key(run: str) -> bool:
-    """Whether a run of base64 is as random as a key: capitals, small letters and digits, and no path."""
+    """Whether a run of base64 is as random as a key: capitals, small letters and digits, no path and no joined words."""
     kinds = (str.isupper, str.islower, str.isdigit)
-    return run.count("/") < 2 and all(any(map(kind, run)) for kind in kinds) and _entropy(run) >= ENTROPY
+    longest = max(map(len, re.split(r"[-_+/=]", run)))
+    return (
+        run.count("/") < 2
+        and longest >= LONGEST_WORD
+        and all(any(map(kind, run)) for kind in kinds)
+        and _entropy(run) >= ENTROPY
+    )
 
 
 def _entropy(text: str) -> float:
