@@ -28,11 +28,11 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 class Client:
     """One server, and what is said to it."""
 
-    def __init__(self, home: Path, work: Path, **more: str) -> None:
-        kept = {k: v for k, v in os.environ.items() if not k.endswith(("_DIR", "_HOME"))}
+    def __init__(self, home: Path, work: Path, *flags: str, **more: str) -> None:
+        kept = {k: v for k, v in os.environ.items() if not k.endswith(("_DIR", "_HOME", "_SESSION_ID"))}
         env = {**kept, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "PYTHONPATH": SOURCE, **more}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from foldline._cli.mcp import mcp; mcp()"],
+            [sys.executable, "-c", "from foldline._cli.mcp import mcp; mcp()", *flags],
             cwd=work,
             env=env,
             stdin=subprocess.PIPE,
@@ -125,8 +125,8 @@ def test_the_state_of_a_session(client: Client, session: Session) -> None:
     assert told["tokens"] > 0
 
 
-def test_folding_is_a_preview_unless_it_is_to_be_written(client: Client, tmp_path: Path) -> None:
-    path = long_log(30).write(tmp_path / "long.jsonl")
+def test_folding_is_a_preview_unless_it_is_to_be_written(client: Client, work: Path) -> None:
+    path = long_log(30).write(work / "long.jsonl")
     before = path.read_bytes()
     text, wrong = client.tool("compact", session=str(path), focus="the handlers")
     assert not wrong
@@ -153,7 +153,7 @@ def test_the_settings_name_who_writes_the_summary(
     tmp_path: Path, work: Path, reply: Reply, fallbacks: list[str], told: str, folds: bool
 ) -> None:
     pytest.importorskip("pydantic_ai")
-    path = long_log(12).write(tmp_path / "long.jsonl")
+    path = long_log(12).write(work / "long.jsonl")
     before = path.read_bytes()
     file = tmp_path / "settings.json"
     with Provider(reply) as provider:
@@ -175,8 +175,8 @@ def test_the_settings_name_who_writes_the_summary(
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells who has a file open")
-def test_a_session_that_its_agent_has_open_is_not_folded(client: Client, tmp_path: Path) -> None:
-    path = long_log(30).write(tmp_path / "long.jsonl")
+def test_a_session_that_its_agent_has_open_is_not_folded(client: Client, work: Path) -> None:
+    path = long_log(30).write(work / "long.jsonl")
     before = path.read_bytes()
     with open(path, "ab"):
         text, wrong = client.tool("compact", session=str(path), write=True)
@@ -302,3 +302,145 @@ def test_a_client_that_went_away_ends_it_without_a_word(client: Client) -> None:
     client.process.wait(30)
     assert client.process.stderr
     assert client.process.stderr.read() == b""
+
+
+# -- which sessions, and whose -----------------------------------------------------------------------------------
+
+
+def everything_on(client: Client, session: str) -> list[tuple[str, bool]]:
+    """What each tool answers about a session."""
+    return [
+        client.tool("recall", session=session, query="needle"),
+        client.tool("context_status", session=session),
+        client.tool("compact", session=session),
+    ]
+
+
+def test_what_is_outside_of_the_stores_and_the_project_is_not_read(client: Client, tmp_path: Path, work: Path) -> None:
+    outside = long_log(6).write(tmp_path / "elsewhere.jsonl")
+    (work / "link.jsonl").symlink_to(outside)
+    beside = tmp_path / "work-two" / "s.jsonl"
+    beside.parent.mkdir()
+    long_log(6).write(beside)
+    for path in (
+        outside,
+        beside,
+        work / "link.jsonl",
+        work / ".." / outside.name,
+        f"{outside}#1",
+        "/etc/passwd",
+        "/no/such",
+    ):
+        for text, wrong in everything_on(client, str(path)):
+            assert wrong
+            assert "only those are read" in text
+    inside = long_log(6).write(work / "s.jsonl")
+    assert not any(wrong for _, wrong in everything_on(client, str(inside)))
+
+
+def test_what_is_outside_is_read_where_that_is_allowed(tmp_path: Path, work: Path) -> None:
+    outside = long_log(6).write(tmp_path / "elsewhere.jsonl")
+    with (client := Client(tmp_path, work, "--anywhere")).process:
+        assert not any(wrong for _, wrong in everything_on(client, str(outside)))
+        client.close()
+
+
+def test_a_home_is_no_project(tmp_path: Path) -> None:
+    path = long_log(6).write(tmp_path / "s.jsonl")
+    with (client := Client(tmp_path, tmp_path)).process:
+        assert all(wrong for _, wrong in everything_on(client, str(path)))
+        client.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_refused(client: Client, work: Path) -> None:
+    os.mkfifo(work / "pipe.jsonl")
+    for text, wrong in everything_on(client, str(work / "pipe.jsonl")):
+        assert wrong
+        assert "a pipe or a device" in text
+
+
+def test_no_answer_steers_a_terminal(client: Client, work: Path) -> None:
+    evil = "\x1b]0;evil\x07\x1b[2J\u202e\x9b31m\u2066\x00"
+    made = Session.create(work / "evil.jsonl", cwd=str(work))
+    for n in range(30):
+        made.append(Message("user", (Text(f"needle {n} {evil} " + "and more words " * 60),)))
+        made.append(Message("assistant", (Text(f"done {evil}"),)))
+    ((id, _), *_) = made.messages()
+    asked: list[tuple[str, dict[str, object]]] = [
+        ("recall", {"query": "needle"}),
+        ("recall", {"query": id}),
+        ("recall", {"query": evil}),
+        ("context_status", {}),
+        ("compact", {"focus": evil}),
+        ("compact", {"write": True}),
+    ]
+    for name, arguments in asked:
+        text, _ = client.tool(name, session=str(made.path), **arguments)
+        assert not set(text) & set(evil.replace("]0;evil", "").replace("[2J", "").replace("31m", ""))
+    text, wrong = client.tool("context_status", session=f"/no/{evil}")
+    assert wrong
+    assert not set(text) & set("\x1b\x07\u202e\x9b\u2066\x00")
+    answer = client.ask("tools/call", name=f"no {evil}", arguments={})
+    assert not set(answer["error"]["message"]) & set("\x1b\x07\u202e\x9b\u2066\x00")
+
+
+def claude(home: Path, work: Path, id: str, said: str) -> Path:
+    """A session of Claude Code, in its store."""
+    path = home / ".claude" / "projects" / "work" / f"{id}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    row = {
+        "type": "user",
+        "uuid": f"row-{id}",
+        "parentUuid": None,
+        "sessionId": id,
+        "cwd": str(work),
+        "version": "2.1.0",
+    }
+    path.write_text(json.dumps({**row, "message": {"role": "user", "content": said}}) + "\n")
+    return path
+
+
+def about(client: Client, name: str = "test") -> str:
+    """The session that is meant where none is named, once the client has said its name."""
+    client.ask("initialize", **{**HELLO, "clientInfo": {"name": name, "version": "1"}})
+    text, wrong = client.tool("context_status")
+    assert not wrong, text
+    (recalled, wrong) = client.tool("recall", query="needle")
+    assert not wrong, recalled
+    return str(json.loads(text)["path"])
+
+
+def test_the_session_meant_is_the_one_that_asks(tmp_path: Path, work: Path, session: Session) -> None:
+    first, second = (claude(tmp_path, work, f"0c{n}-claude", "the needle of Claude") for n in (1, 2))
+    for age, path in enumerate((session.path, second, first)):
+        os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    for environment, name, meant in (
+        ({}, "test", session.path),
+        ({}, "pi", session.path),
+        ({}, "pirate", session.path),
+        ({}, "claude-code", str(second)),
+        ({}, "codex-mcp-client", session.path),
+        ({"CLAUDE_CODE_SESSION_ID": "0c1-claude"}, "claude-code", str(first)),
+        ({"CLAUDE_CODE_SESSION_ID": "0c1-claude"}, "test", str(first)),
+        ({"CLAUDE_CODE_SESSION_ID": "0c1-claude"}, "pi", session.path),
+        ({"CLAUDE_CODE_SESSION_ID": "not-written-yet"}, "claude-code", str(second)),
+    ):
+        with (client := Client(tmp_path, work, **environment)).process:
+            assert about(client, name) == meant, (environment, name)
+            client.close()
+
+
+def test_a_server_that_was_started_elsewhere_finds_the_directory(
+    tmp_path: Path, work: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with (client := Client(tmp_path, elsewhere, CLAUDE_PROJECT_DIR=str(work))).process:
+        assert about(client) == session.path
+        client.close()
+    if Path("/proc/self/cwd").exists():
+        monkeypatch.chdir(work)
+        with (client := Client(tmp_path, elsewhere)).process:
+            assert about(client) == session.path
+            client.close()

@@ -23,7 +23,7 @@ from foldline._cli.options import (
     may_ask,
     on_session,
 )
-from foldline._cli.printing import say, visible
+from foldline._cli.printing import say
 from foldline._cli.summaries import asked_for, by_model, model_options, policy_option
 from foldline._clipping import clipped
 from foldline._compactor.degradation import risk_after, risk_of
@@ -31,6 +31,7 @@ from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.status import fresh_start
 from foldline._desk.summaries import spent
 from foldline._handoff.new_session import FORMATS
+from foldline._visible import visible
 from foldline._writers.native import BETA
 
 _NATIVE = {

@@ -9,9 +9,10 @@ import click
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.export import into_option, to_option
 from foldline._cli.options import Answer, about, about_new, answering, check_place, draw_written, may_ask, on_session
-from foldline._cli.printing import Exact, visible
+from foldline._cli.printing import Exact
 from foldline._desk.desk import Desk
 from foldline._handoff.goal import TOKENS, draft, hand_off
+from foldline._visible import visible
 
 
 @click.command()

@@ -12,12 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-_DRAWN = {c: 0x2400 + c for c in range(32) if chr(c) not in "\n\t"} | {0x7F: 0x2421}
-_STEERING = (
-    *range(0x80, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000),
-)  # fmt: skip
-"""Second control characters, separators of lines, marks of direction, and halves of characters."""
-_VISIBLE = _DRAWN | dict.fromkeys(_STEERING, 0xFFFD)
+from foldline._visible import visible
 
 _PLAIN = str.maketrans("━█▏▎▍▌▋▊▉░…→·✓✗⚠💡±×“”‘’–—⟪⟫", "-#:::::##.~>-+!!!~x\"\"''--<>")
 """What a terminal shows that does not know how foldline draws."""
@@ -52,11 +47,6 @@ class Exact(str):
     """A text that is somebody's words: a file or a pipe takes it to the byte, a terminal visibly."""
 
     __slots__ = ()
-
-
-def visible(text: str) -> str:
-    """The text with what steers a terminal drawn or replaced: controls, marks of direction, halves of characters."""
-    return text if text.isprintable() else text.translate(_VISIBLE)
 
 
 def say(*pieces: str | Tinted, err: bool = False) -> None:

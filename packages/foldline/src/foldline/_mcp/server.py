@@ -13,7 +13,9 @@ import msgspec
 
 from foldline import __version__
 from foldline._errors import FoldlineError
+from foldline._mcp.project import Project
 from foldline._mcp.tools import TOOLS, WrongArguments
+from foldline._visible import visible
 
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol's versions that are spoken; a client that asks for another one is offered the first."""
@@ -37,7 +39,7 @@ class Refused(Exception):
         self.code = code
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+def serve(requests: BinaryIO, answers: BinaryIO, project: Project) -> None:
     """Answers a client until it closes its end."""
     while line := requests.readline(LARGEST):
         if len(line) == LARGEST and not line.endswith(b"\n"):
@@ -45,13 +47,13 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
                 pass
             answer: Any = _error(None, INVALID, f"a line of more than {LARGEST:,} bytes")
         else:
-            answer = answer_line(line)
+            answer = answer_line(line, project)
         if answer is not None:
             answers.write(msgspec.json.encode(answer) + b"\n")
             answers.flush()
 
 
-def answer_line(line: bytes) -> Any:
+def answer_line(line: bytes, project: Project) -> Any:
     """What a line is answered with, None where it asks for nothing; a list of requests is answered by a list."""
     if not line.strip():
         return None
@@ -60,13 +62,13 @@ def answer_line(line: bytes) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return _error(None, UNREADABLE, str(error))
     if not isinstance(asked, list):
-        return _answer(asked)
+        return _answer(asked, project)
     if not asked:
         return _error(None, INVALID, "an empty list of requests")
-    return [answer for each in asked if (answer := _answer(each)) is not None] or None
+    return [answer for each in asked if (answer := _answer(each, project)) is not None] or None
 
 
-def _answer(asked: Any) -> dict[str, Any] | None:
+def _answer(asked: Any, project: Project) -> dict[str, Any] | None:
     if not isinstance(asked, dict):
         return _error(None, INVALID, "a request is an object")
     id, method = asked.get("id"), asked.get("method")
@@ -84,7 +86,7 @@ def _answer(asked: Any) -> dict[str, Any] | None:
             raise Refused(BAD_PARAMS, "params is an object")
         if method not in METHODS:
             raise Refused(NO_METHOD, f"no such method: {method}")
-        return {"jsonrpc": "2.0", "id": id, "result": METHODS[method](params)}
+        return {"jsonrpc": "2.0", "id": id, "result": METHODS[method](params, project)}
     except Refused as refused:
         return _error(id, refused.code, str(refused))
     except Exception as error:  # noqa: BLE001  a client must hear of a fault here, and the next request be answered
@@ -92,17 +94,19 @@ def _answer(asked: Any) -> dict[str, Any] | None:
 
 
 def _error(id: str | int | None, code: int, why: str) -> dict[str, Any]:
-    why = why[:1_000].encode("utf-8", "replace").decode()
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}}
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": visible(why[:1_000])}}
 
 
 # -- methods -----------------------------------------------------------------------------------------------------
 
 
-def _initialize(params: dict[str, Any]) -> dict[str, Any]:
+def _initialize(params: dict[str, Any], project: Project) -> dict[str, Any]:
     asked = params.get("protocolVersion")
     if not isinstance(asked, str):
         raise Refused(BAD_PARAMS, "protocolVersion is missing")
+    client = params.get("clientInfo")
+    name = client.get("name") if isinstance(client, dict) else None
+    project.client = name.lower() if isinstance(name, str) else ""
     return {
         "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
         "capabilities": {"tools": {}},
@@ -111,7 +115,7 @@ def _initialize(params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _list(params: dict[str, Any]) -> dict[str, Any]:
+def _list(params: dict[str, Any], project: Project) -> dict[str, Any]:
     return {
         "tools": [
             {
@@ -125,7 +129,7 @@ def _list(params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _call(params: dict[str, Any]) -> dict[str, Any]:
+def _call(params: dict[str, Any], project: Project) -> dict[str, Any]:
     """A tool's answer; what goes wrong inside of it is for the model to read, what was asked wrongly is an error."""
     name, arguments = params.get("name"), params.get("arguments") or {}
     tool = TOOLS.get(name) if isinstance(name, str) else None
@@ -134,7 +138,7 @@ def _call(params: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(arguments, dict):
         raise Refused(BAD_PARAMS, "arguments is an object")
     try:
-        return _said(tool.run(arguments))
+        return _said(tool.run(arguments, project))
     except WrongArguments as error:
         raise Refused(BAD_PARAMS, str(error)) from error
     except FoldlineError as error:
@@ -142,13 +146,12 @@ def _call(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(text: str, *, wrong: bool = False) -> dict[str, Any]:
-    text = text.encode("utf-8", "replace").decode()
-    return {"content": [{"type": "text", "text": text}], "isError": wrong}
+    return {"content": [{"type": "text", "text": visible(text)}], "isError": wrong}
 
 
-METHODS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+METHODS: dict[str, Callable[[dict[str, Any], Project], dict[str, Any]]] = {
     "initialize": _initialize,
-    "ping": lambda params: {},
+    "ping": lambda params, project: {},
     "tools/list": _list,
     "tools/call": _call,
 }

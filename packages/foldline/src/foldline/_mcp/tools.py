@@ -12,12 +12,13 @@ from foldline._errors import FormatError
 
 if TYPE_CHECKING:
     from foldline._desk.desk import Desk, FoldPlan
+    from foldline._mcp.project import Project
 
 T = TypeVar("T")
 
 SESSION = {
     "type": "string",
-    "description": "The path or id of a session; if not given, the newest one of the directory that the server runs in.",
+    "description": "The path or id of a session; if not given, the one that asks: the agent's newest in its directory.",
 }
 
 
@@ -33,7 +34,7 @@ class Tool(NamedTuple):
 
     description: str
     schema: Callable[[], dict[str, Any]]
-    run: Callable[[Mapping[str, Any]], str]
+    run: Callable[[Mapping[str, Any], Project], str]
     writes: bool = False
 
 
@@ -52,14 +53,14 @@ class OfCompact(Struct, frozen=True, forbid_unknown_fields=True):
     write: bool = False
 
 
-def _recall(arguments: Mapping[str, Any]) -> str:
+def _recall(arguments: Mapping[str, Any], project: Project) -> str:
     from foldline._recall.tool import answer, read_arguments
 
     try:
         asked = read_arguments(arguments)
     except FormatError as error:
         raise WrongArguments(str(error)) from error
-    return answer(asked)
+    return answer(asked if asked.all else msgspec.structs.replace(asked, session=project.session(asked.session)))
 
 
 def _recall_schema() -> dict[str, Any]:
@@ -68,22 +69,22 @@ def _recall_schema() -> dict[str, Any]:
     return parameters(sessions=True)
 
 
-def _status(arguments: Mapping[str, Any]) -> str:
+def _status(arguments: Mapping[str, Any], project: Project) -> str:
     from foldline._desk.status import status
 
-    desk = _opened(_converted(arguments, OfStatus).session)
+    desk = _opened(project.session(_converted(arguments, OfStatus).session))
     told = status(desk, desk.policy())
     return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
 
 
-def _compact(arguments: Mapping[str, Any]) -> str:
+def _compact(arguments: Mapping[str, Any], project: Project) -> str:
     from foldline._offered import unknown
     from foldline._policies import names
 
     asked = _converted(arguments, OfCompact)
     if asked.policy and asked.policy not in names():  # an agent may not name a module or a file of its own
         raise WrongArguments(unknown("policy", asked.policy, names()), where="compact")
-    desk = _opened(asked.session)
+    desk = _opened(project.session(asked.session))
     if asked.write:
         desk.check_writable(way_out=OUTSIDE)
     planned = desk.plan(desk.policy(asked.policy or None), asked.focus, desk.settings.summary)
@@ -117,10 +118,10 @@ def _told(plan: FoldPlan, notes: list[str], *, written: bool) -> str:
     return "\n".join(lines) + (f"\n\nThe summary:\n{fenced(plan.summary)}" if plan.summary else "")
 
 
-def _opened(session: str) -> Desk:
+def _opened(path: str) -> Desk:
     from foldline._desk.desk import Desk
 
-    return Desk.open(session or None)
+    return Desk.open(path)
 
 
 def _converted(arguments: Mapping[str, Any], kind: type[T]) -> T:

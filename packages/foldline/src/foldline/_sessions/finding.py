@@ -66,11 +66,14 @@ def found_sessions(environment: Mapping[str, str] = os.environ) -> list[Found]:
     return list(_found(session_files(environment)))
 
 
-def find(session: str | None, *, cwd: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The path of the session meant: a path, an id or the start of one; without it, the newest one of `cwd`."""
+def find(session: str | None, *, cwd: str, agent: str = "", environment: Mapping[str, str] = os.environ) -> str:
+    """The path of the session meant: a path, an id or the start of one; without it, the newest one of `cwd`.
+
+    With `agent` it is one of that agent's.
+    """
     if session and (os.path.exists(parted(session)[0]) or os.sep in session):
         return session
-    everything = _found(session_files(environment))
+    everything = _found(file for file in session_files(environment) if agent in ("", file.agent))
     if session:
         begun = [f for f in everything if f.id.startswith(session)]
         fitting = [f for f in begun if f.id == session] or begun

@@ -22,13 +22,13 @@ from foldline._cli.browser.recalling import Recall
 from foldline._cli.browser.rows import Rows
 from foldline._cli.compact import figures
 from foldline._cli.drawing import RULE
-from foldline._cli.printing import visible
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.inspection import what
 from foldline._errors import FoldlineError
 from foldline._fold import Fold
 from foldline._listing import Listed, listed
 from foldline._recall.answer import drawn
+from foldline._visible import visible
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from foldline._cli.printing import visible
+from foldline._visible import visible
 
 KEYS = (
     ("↑ ↓ Home End", "move"),

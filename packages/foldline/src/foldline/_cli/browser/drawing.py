@@ -10,13 +10,13 @@ from rich.text import Text
 
 from foldline._cli.browser.loading import Detail, TimelineRow
 from foldline._cli.drawing import bar, percent
-from foldline._cli.printing import visible
 from foldline._clipping import clipped
 from foldline._desk.inspection import Share, what
 from foldline._desk.marks import ALARM_AT, SUGGEST_AT
 from foldline._listing import Listed
 from foldline._recall.search import Hit
 from foldline._relative_time import ago
+from foldline._visible import visible
 
 Tints = Mapping[str, str]
 """The colours of the theme by their names."""

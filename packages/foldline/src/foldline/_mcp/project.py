@@ -1,0 +1,91 @@
+"""Which sessions a client of the server may ask for, and which one it means when it names none.
+
+What finds sessions is imported when one is looked for, so that the server starts at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from foldline._errors import SessionError
+
+
+class Project:
+    """The directory that the server runs for, and the client that it serves: `client` is what MCP says of its name.
+
+    Sessions are read in the agents' stores and in that directory; anywhere where that was allowed.
+    """
+
+    def __init__(self, *, anywhere: bool = False, environment: Mapping[str, str] = os.environ) -> None:
+        self.client = ""
+        self._anywhere = anywhere
+        self._environment = environment
+
+    def session(self, named: str = "") -> str:
+        """The path of the session of that path or id, or else of the one that asks; raises `SessionError`."""
+        from foldline._sessions.finding import find
+        from foldline._sessions.source import parted
+
+        if not named:
+            return self._asking()
+        if "\0" in named:
+            raise SessionError("no path has a NUL in it", path=named)
+        path = find(named, cwd=os.getcwd(), environment=self._environment)
+        real = os.path.realpath(parted(path)[0])
+        if not self._anywhere and not any(_inside(real, folder) for folder in self._folders()):
+            what = "neither in an agent's store nor in this directory, and only those are read without --anywhere"
+            raise SessionError(what, path=named)
+        return path
+
+    def _asking(self) -> str:
+        """The session that Claude Code says it is, or the newest one of the client, or of any agent, in its directory."""
+        from foldline._sessions.finding import find
+
+        agent = self._agent()
+        wanted = [("", place, by) for place in self._directories() for by in dict.fromkeys((agent, ""))]
+        id = self._environment.get("CLAUDE_CODE_SESSION_ID")
+        if id and agent in ("", "claude-code"):
+            wanted.insert(0, (id, "", "claude-code"))
+        failed = SessionError("no directory to look for sessions in", path=".")
+        for session, place, by in wanted:
+            try:
+                return find(session, cwd=place, agent=by, environment=self._environment)
+            except SessionError as error:
+                failed = error
+        raise failed
+
+    def _agent(self) -> str:
+        """The agent that the client's name begins with, as in `codex-mcp-client`; empty for one that is not known."""
+        from foldline._sessions.registry import names
+
+        fitting = (name for name in names() if f"{self.client}-".startswith(f"{name}-"))
+        return max(fitting, key=len, default="")
+
+    def _directories(self) -> list[str]:
+        """The directory that the client names, this one, and the client's own: some start their servers elsewhere."""
+        told = [self._environment.get("CLAUDE_PROJECT_DIR", ""), os.getcwd(), _parents_directory()]
+        return list(dict.fromkeys(place for place in told if place))
+
+    def _folders(self) -> Iterator[str]:
+        """The folders in which sessions are read; a directory that holds the home holds more than a project."""
+        from foldline._sessions.registry import stores
+
+        yield from (str(folder) for _, folder, _ in stores(self._environment))
+        home = os.path.expanduser("~")
+        for place in (self._environment.get("CLAUDE_PROJECT_DIR", ""), os.getcwd()):
+            if place and not _inside(os.path.realpath(home), place):
+                yield place
+
+
+def _inside(path: str, folder: str) -> bool:
+    folder = os.path.realpath(folder)
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _parents_directory() -> str:
+    """The directory of the process that started this one, where the system tells it."""
+    try:
+        return os.readlink(f"/proc/{os.getppid()}/cwd")
+    except OSError:
+        return ""
