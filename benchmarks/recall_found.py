@@ -30,7 +30,6 @@ from foldline.extend import Text
 from memory_corpus import CORPUS, SESSIONS
 
 TUNE = Path(__file__).resolve().parent / "material/tune"
-TARGET = 0.95
 
 AMONG = (1, 3, 10)
 MOST = 60
