@@ -298,7 +298,7 @@ FOREIGN = [
         (ToolResult("a|1", (Text("x = 1"),)), ToolResult("b", (Text("no"),), error=True), Text("And hurry.")),
         format="anthropic",
     ),
-    Message("assistant", (Thinking("only thinking"),), format="anthropic"),
+    Message("assistant", (Thinking("only thinking", "sig"),), format="anthropic"),
     Message("assistant", (Text("Done."),), format="anthropic"),
 ]
 
@@ -332,7 +332,7 @@ def test_tool_results_stand_as_each_provider_wants_them(tmp_path):
     answer = next(
         m for m in document["messages"] if isinstance(m["content"], list) and "tool_use_id" in m["content"][0]
     )
-    assert [block["type"] for block in answer["content"]] == ["tool_result", "tool_result"]
+    assert [block["type"] for block in answer["content"]] == ["tool_result", "tool_result", "text"]
 
 
 def test_a_summary_at_the_head_is_a_compaction_with_its_facts(tmp_path):
