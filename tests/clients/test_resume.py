@@ -60,6 +60,18 @@ class Talk:
         self.sent = model.requests[-1] if model.requests else {}
         return json.dumps(next((self.sent[key] for key in ("messages", "input", "contents") if key in self.sent), []))
 
+    def resume(self, id: str) -> str:
+        """Runs one turn in the session of that id, and answers its request as text."""
+        self.turns += 1
+        with ScriptedModel([f"Answer {self.turns}."]) as model:
+            said = f"Prompt {self.turns}."
+            if self.client == "claude":
+                self.home.claude(model.url, said, "--resume", id)
+            else:
+                self.home.codex(model.url, "resume", id, said)
+        self.sent = model.requests[-1]
+        return json.dumps(self.sent.get("messages") or self.sent["input"])
+
     def session(self) -> WritableTranscript:
         session = open_session(self.path)
         assert isinstance(session, WritableTranscript)
@@ -198,6 +210,47 @@ def test_a_stub_is_gone_on_from(client: str, tmp_path: Path) -> None:
     session = talk.session()
     live = next(id for id, m in session.context.entries if any("[pruned: stub]" in str(r.parts) for r in m.results))
     assert "output-2" in str(session.recall(live))
+
+
+@clients
+def test_a_branch_is_gone_on_from(client: str, tmp_path: Path) -> None:
+    """The client resumes it by its id, with what stood there and nothing else; the old session stays as it was."""
+    talk = Talk(client, tmp_path)
+    for _ in range(4):
+        talk.say()
+    old = talk.path
+    was = old.read_bytes()
+    session = talk.session()
+    points = [point for point in session.points() if "Prompt" in point.text]
+    assert [point.text for point in points] == [f"Prompt {n}." for n in range(1, 5)]
+    made = session.branch(points[2].id)
+    sent = talk.resume(made.id)
+    assert [sent.count(f"Prompt {n}.") for n in range(1, 6)] == [1, 1, 1, 0, 1]
+    assert [sent.count(f"Answer {n}.") for n in range(1, 5)] == [1, 1, 0, 0]
+    check_rules(talk)
+    assert old.read_bytes() == was
+    assert [m.text for _, m in open_session(made.path).context.entries][-1] == "Answer 5."
+
+
+@clients
+def test_a_branch_behind_a_fold_keeps_it_and_one_before_it_does_not(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    for _ in range(2):
+        talk.say()
+    talk.fold(talk.summarized(1, 2))
+    talk.say()
+    session = talk.session()
+    points = {point.text: point for point in session.points()}
+    assert (points["Prompt 1."].live, points["Prompt 1."].folds) == (False, 0)
+    assert (points["Prompt 3."].live, points["Prompt 3."].folds) == (True, 1)
+    before, behind = session.branch(points["Prompt 2."].id), session.branch(points["Prompt 3."].id)
+    assert (before.folds, behind.folds) == (0, 1)
+    sent = talk.resume(before.id)
+    assert [sent.count(said) for said in ("THE-SUMMARY", "Answer 1.", "Prompt 2.", "Answer 2.")] == [0, 1, 1, 0]
+    check_rules(talk)
+    sent = talk.resume(behind.id)
+    assert [sent.count(said) for said in ("THE-SUMMARY", "Answer 1.", "Prompt 3.", "Answer 3.")] == [1, 0, 1, 0]
+    check_rules(talk)
 
 
 @clients
