@@ -14,6 +14,7 @@ from scripted_model import Reply, ScriptedModel
 
 from foldline import Edit, Fold, Message, Receipt, Summary, View, open_session
 from foldline._cli.commands import foldline
+from foldline._handoff.new_session import write_new
 from foldline._sessions.busy import opened_elsewhere
 from foldline._sessions.writable import WritableTranscript
 from foldline.extend import Text, ToolResult, replace
@@ -25,6 +26,10 @@ CLIENTS = [
     for name, program in (("claude", CLAUDE), ("codex", CODEX), ("gemini", GEMINI), ("qwen", QWEN))
 ]
 clients = pytest.mark.parametrize("client", CLIENTS)
+branching = pytest.mark.parametrize("client", CLIENTS[:2])
+"""Those whose sessions are branched, and written new."""
+
+AGENTS = {"claude": "claude-code", "codex": "codex"}
 
 
 class Talk:
@@ -212,7 +217,7 @@ def test_a_stub_is_gone_on_from(client: str, tmp_path: Path) -> None:
     assert "output-2" in str(session.recall(live))
 
 
-@clients
+@branching
 def test_a_branch_is_gone_on_from(client: str, tmp_path: Path) -> None:
     """The client resumes it by its id, with what stood there and nothing else; the old session stays as it was."""
     talk = Talk(client, tmp_path)
@@ -232,7 +237,7 @@ def test_a_branch_is_gone_on_from(client: str, tmp_path: Path) -> None:
     assert [m.text for _, m in open_session(made.path).context.entries][-1] == "Answer 5."
 
 
-@clients
+@branching
 def test_a_branch_behind_a_fold_keeps_it_and_one_before_it_does_not(client: str, tmp_path: Path) -> None:
     talk = Talk(client, tmp_path)
     for _ in range(2):
@@ -250,6 +255,39 @@ def test_a_branch_behind_a_fold_keeps_it_and_one_before_it_does_not(client: str,
     check_rules(talk)
     sent = talk.resume(behind.id)
     assert [sent.count(said) for said in ("THE-SUMMARY", "Answer 1.", "Prompt 3.", "Answer 3.")] == [1, 0, 1, 0]
+    check_rules(talk)
+
+
+@pytest.mark.parametrize("source", ["claude", "codex"])
+@branching
+def test_a_new_session_is_gone_on_from(client: str, source: str, tmp_path: Path) -> None:
+    """What was said in a session of either agent, with its calls and results, is what the other sends on."""
+    if (CLAUDE if source == "claude" else CODEX) is None:
+        pytest.skip("CLIENT_PACKAGES does not hold the agent that it comes from (see install.sh)")
+    before = Talk(source, tmp_path / "old")
+    for _ in range(2):
+        before.say()
+    talk = Talk(client, tmp_path / "new")
+    talk.say()
+    old, place = before.session(), str(talk.path.parent)
+    new = write_new(old.view().messages, AGENTS[client], place, cwd=str(talk.home.project), model=old.model)
+    talk.turns = 2
+    sent = talk.resume(new.id)
+    assert shown(sent, range(1, 3)) == [1, 2]
+    assert sent.index("Answer 2.") < sent.index("Prompt 3.")
+    check_rules(talk)
+
+
+@branching
+def test_a_handoff_is_gone_on_from(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    talk.say()
+    asked = ("session", "handoff", "Write THE-GOAL down.", "--yes", "--json", "--to", AGENTS[client])
+    told = json.loads(talk.home.foldline(*asked, "--session", str(talk.path)))["written"]
+    assert Path(told["path"]) in talk.home.sessions()
+    sent = talk.resume(told["session"])
+    assert sent.count("Write THE-GOAL down.") == 1
+    assert sent.index("THE-GOAL") < sent.index("Prompt 2.")
     check_rules(talk)
 
 
