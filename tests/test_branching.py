@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline import Layer, Message, Session, SessionError
+from foldline import Edit, Fold, Layer, Message, Receipt, Session, SessionError, Summary, open_session
 from foldline._cli.branch import branch as command
 from foldline._desk.desk import Desk
 from foldline._sessions.pi.branching import branch, lineage, points
@@ -425,3 +425,52 @@ def test_a_fold_whose_originals_stayed_in_the_old_session_is_not_undone_in_the_b
         new.undo()
     assert Path(new.path).read_bytes() == before
     assert context(Session(new.path)) == context(new)
+
+
+# -- sessions of other agents ---------------------------------------------------------------------------------------
+
+THEIRS = ("claude-code.jsonl", "claude-code-kept.jsonl", "codex.jsonl", "codex-local.jsonl")
+
+
+@pytest.fixture(params=THEIRS)
+def theirs(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(Path(__file__).parent / "transcripts" / request.param, tmp_path / request.param))
+
+
+def test_a_session_of_another_agent_is_branched_in_its_own_records(theirs):
+    session, was = open_session(theirs), theirs.read_bytes()
+    found = session.points()
+    assert found
+    for point in found:
+        made = session.branch(point.id)
+        new = open_session(made.path)
+        assert (new.agent, new.id, new.cwd) == (session.agent, made.id, session.cwd)
+        assert new.id != session.id
+        assert new.id in Path(made.path).name
+        assert new.points()[-1].text == point.text
+        assert point.text.splitlines()[-1] in new.context.entries[-1][1].text
+        assert new.compactions == made.folds == point.folds
+    assert theirs.read_bytes() == was
+
+
+def test_a_branch_of_another_agents_session_from_before_a_fold_has_the_whole_history(theirs):
+    session = open_session(theirs)
+    last = session.points()[-1]
+    before = session.branch(last.id)
+    view = session.view()
+    gone = [e.id for e in view.entries[: max(view.cut_points() - {len(view.entries)})] if e.message.role != "system"]
+    edit = Edit(tuple(gone), (Message("user", (Summary("What was done."),)),), "test")
+    after = view.apply(edit)
+    session.fold(view, after, Fold("fold-1", "manual", "summarize", (edit,), None, Receipt(2, 1)), session.meter())
+    assert "What was done." in said(open_session(theirs))
+    point = next(p for p in open_session(theirs).points() if p.text == last.text)
+    again = open_session(theirs).branch(point.id)
+    assert open_session(again.path).view().messages == open_session(before.path).view().messages
+
+
+@pytest.mark.parametrize("at", ["nowhere", "1"])
+def test_what_is_no_user_message_of_another_agents_session_is_no_branch(theirs, at):
+    files = sorted(theirs.parent.iterdir())
+    with pytest.raises(SessionError, match="no user message"):
+        open_session(theirs).branch(at)
+    assert sorted(theirs.parent.iterdir()) == files

@@ -255,7 +255,7 @@ def test_what_cannot_be_branched_says_why(home: Path) -> None:
         await user.press("down")
         await user.press("b")
         await user.press("y")
-        assert "cannot be branched; hand it off instead" in user.told[0]
+        assert "a branch ends with one that the user wrote" in user.told[0]
         assert user.sees("Sessions 2")
 
     browsing(home, use)

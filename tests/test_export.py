@@ -283,6 +283,9 @@ IMAGES = {
     "bedrock-converse": {"image": {"format": "png", "source": {"bytes": PI_IMAGE["data"]}}},
     "pi": PI_IMAGE,
 }
+IMAGES |= {"claude-code": IMAGES["anthropic"], "codex": IMAGES["openai-responses"]}
+AGENTS = ("pi", "claude-code", "codex")
+"""Those that have a system prompt of their own."""
 
 FOREIGN = [
     Message("system", (Text("You are an agent."), Opaque([{"name": "read"}]))),
@@ -298,7 +301,7 @@ FOREIGN = [
         (ToolResult("a|1", (Text("x = 1"),)), ToolResult("b", (Text("no"),), error=True), Text("And hurry.")),
         format="anthropic",
     ),
-    Message("assistant", (Thinking("only thinking"),), format="anthropic"),
+    Message("assistant", (Thinking("only thinking", "sig"),), format="anthropic"),
     Message("assistant", (Text("Done."),), format="anthropic"),
 ]
 
@@ -316,8 +319,8 @@ def test_a_view_of_another_agent_is_written_in_every_format(tmp_path, format):
     results = [r for m in new for r in m.results]
     assert [(c.name, json.loads(c.arguments)) for c in calls] == [("read", {"path": "a.py"}), ("ls", {})]
     assert [r.call_id for r in results] == [c.id for c in calls]
-    assert ("You are an agent." in words) == (format != "pi")
-    own = format == "anthropic"
+    assert ("You are an agent." in words) == (format not in AGENTS)
+    own = format in ("anthropic", "claude-code")
     assert ("thinking" in written.left_out) != own
     assert [p.source for m in new for p in m.parts if isinstance(p, Media)] == [IMAGES[format]]
 
@@ -332,7 +335,7 @@ def test_tool_results_stand_as_each_provider_wants_them(tmp_path):
     answer = next(
         m for m in document["messages"] if isinstance(m["content"], list) and "tool_use_id" in m["content"][0]
     )
-    assert [block["type"] for block in answer["content"]] == ["tool_result", "tool_result"]
+    assert [block["type"] for block in answer["content"]] == ["tool_result", "tool_result", "text"]
 
 
 def test_a_summary_at_the_head_is_a_compaction_with_its_facts(tmp_path):

@@ -6,6 +6,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(os.environ.get("CLIENT_PACKAGES", "/nonexistent"))
@@ -92,6 +93,12 @@ class Home:
         self._settings(".qwen", security={"auth": {"selectedType": "openai"}}, model=size, **{"$version": 4})
         own = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "test", "OPENAI_MODEL": "qwen3-coder-plus"}
         return self._on_node(QWEN, {**own, "QWEN_CODE_NO_RELAUNCH": "true"}, *arguments)
+
+    def foldline(self, *arguments: str) -> str:
+        """Runs foldline in the project, for which this home is the user's, and answers what it printed."""
+        return self._run(
+            [sys.executable, "-m", "foldline", *arguments], {"PYTHONPATH": ":".join(filter(None, sys.path))}
+        )
 
     def sessions(self) -> list[Path]:
         """The session files that the clients left, oldest first."""

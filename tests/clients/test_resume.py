@@ -14,6 +14,7 @@ from scripted_model import Reply, ScriptedModel
 
 from foldline import Edit, Fold, Message, Receipt, Summary, View, open_session
 from foldline._cli.commands import foldline
+from foldline._handoff.new_session import write_new
 from foldline._sessions.busy import opened_elsewhere
 from foldline._sessions.writable import WritableTranscript
 from foldline.extend import Text, ToolResult, replace
@@ -25,6 +26,10 @@ CLIENTS = [
     for name, program in (("claude", CLAUDE), ("codex", CODEX), ("gemini", GEMINI), ("qwen", QWEN))
 ]
 clients = pytest.mark.parametrize("client", CLIENTS)
+branching = pytest.mark.parametrize("client", CLIENTS[:2])
+"""Those whose sessions are branched, and written new."""
+
+AGENTS = {"claude": "claude-code", "codex": "codex"}
 
 
 class Talk:
@@ -59,6 +64,18 @@ class Talk:
                 self.home.codex(model.url, *options, *([] if first else ["resume", "--last"]), said)
         self.sent = model.requests[-1] if model.requests else {}
         return json.dumps(next((self.sent[key] for key in ("messages", "input", "contents") if key in self.sent), []))
+
+    def resume(self, id: str) -> str:
+        """Runs one turn in the session of that id, and answers its request as text."""
+        self.turns += 1
+        with ScriptedModel([f"Answer {self.turns}."]) as model:
+            said = f"Prompt {self.turns}."
+            if self.client == "claude":
+                self.home.claude(model.url, said, "--resume", id)
+            else:
+                self.home.codex(model.url, "resume", id, said)
+        self.sent = model.requests[-1]
+        return json.dumps(self.sent.get("messages") or self.sent["input"])
 
     def session(self) -> WritableTranscript:
         session = open_session(self.path)
@@ -198,6 +215,80 @@ def test_a_stub_is_gone_on_from(client: str, tmp_path: Path) -> None:
     session = talk.session()
     live = next(id for id, m in session.context.entries if any("[pruned: stub]" in str(r.parts) for r in m.results))
     assert "output-2" in str(session.recall(live))
+
+
+@branching
+def test_a_branch_is_gone_on_from(client: str, tmp_path: Path) -> None:
+    """The client resumes it by its id, with what stood there and nothing else; the old session stays as it was."""
+    talk = Talk(client, tmp_path)
+    for _ in range(4):
+        talk.say()
+    old = talk.path
+    was = old.read_bytes()
+    session = talk.session()
+    points = [point for point in session.points() if "Prompt" in point.text]
+    assert [point.text for point in points] == [f"Prompt {n}." for n in range(1, 5)]
+    made = session.branch(points[2].id)
+    sent = talk.resume(made.id)
+    assert [sent.count(f"Prompt {n}.") for n in range(1, 6)] == [1, 1, 1, 0, 1]
+    assert [sent.count(f"Answer {n}.") for n in range(1, 5)] == [1, 1, 0, 0]
+    check_rules(talk)
+    assert old.read_bytes() == was
+    assert [m.text for _, m in open_session(made.path).context.entries][-1] == "Answer 5."
+
+
+@branching
+def test_a_branch_behind_a_fold_keeps_it_and_one_before_it_does_not(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    for _ in range(2):
+        talk.say()
+    talk.fold(talk.summarized(1, 2))
+    talk.say()
+    session = talk.session()
+    points = {point.text: point for point in session.points()}
+    assert (points["Prompt 1."].live, points["Prompt 1."].folds) == (False, 0)
+    assert (points["Prompt 3."].live, points["Prompt 3."].folds) == (True, 1)
+    before, behind = session.branch(points["Prompt 2."].id), session.branch(points["Prompt 3."].id)
+    assert (before.folds, behind.folds) == (0, 1)
+    sent = talk.resume(before.id)
+    assert [sent.count(said) for said in ("THE-SUMMARY", "Answer 1.", "Prompt 2.", "Answer 2.")] == [0, 1, 1, 0]
+    check_rules(talk)
+    sent = talk.resume(behind.id)
+    assert [sent.count(said) for said in ("THE-SUMMARY", "Answer 1.", "Prompt 3.", "Answer 3.")] == [1, 0, 1, 0]
+    check_rules(talk)
+
+
+@pytest.mark.parametrize("source", ["claude", "codex"])
+@branching
+def test_a_new_session_is_gone_on_from(client: str, source: str, tmp_path: Path) -> None:
+    """What was said in a session of either agent, with its calls and results, is what the other sends on."""
+    if (CLAUDE if source == "claude" else CODEX) is None:
+        pytest.skip("CLIENT_PACKAGES does not hold the agent that it comes from (see install.sh)")
+    before = Talk(source, tmp_path / "old")
+    for _ in range(2):
+        before.say()
+    talk = Talk(client, tmp_path / "new")
+    talk.say()
+    old, place = before.session(), str(talk.path.parent)
+    new = write_new(old.view().messages, AGENTS[client], place, cwd=str(talk.home.project), model=old.model)
+    talk.turns = 2
+    sent = talk.resume(new.id)
+    assert shown(sent, range(1, 3)) == [1, 2]
+    assert sent.index("Answer 2.") < sent.index("Prompt 3.")
+    check_rules(talk)
+
+
+@branching
+def test_a_handoff_is_gone_on_from(client: str, tmp_path: Path) -> None:
+    talk = Talk(client, tmp_path)
+    talk.say()
+    asked = ("session", "handoff", "Write THE-GOAL down.", "--yes", "--json", "--to", AGENTS[client])
+    told = json.loads(talk.home.foldline(*asked, "--session", str(talk.path)))["written"]
+    assert Path(told["path"]) in talk.home.sessions()
+    sent = talk.resume(told["session"])
+    assert sent.count("Write THE-GOAL down.") == 1
+    assert sent.index("THE-GOAL") < sent.index("Prompt 2.")
+    check_rules(talk)
 
 
 @clients

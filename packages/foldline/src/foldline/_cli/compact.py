@@ -48,7 +48,7 @@ _NATIVE = {
     "--to",
     "format",
     type=Choice(FORMATS),
-    help="Write a new session in this format instead; of any but pi, --out names its file.",
+    help="Write a new session in this format instead; of a provider, --out names its file.",
 )
 @click.option("--out", metavar="FILE", help="The new session's file; with --to.")
 @model_options

@@ -36,7 +36,9 @@ to_option = click.option(
     help="The new session's format.",
 )
 into_option = click.option(
-    "--into", metavar="PATH", help="The new file or its folder; without it, where pi keeps this directory's sessions."
+    "--into",
+    metavar="PATH",
+    help="The new file or its folder; without it, where the agent keeps this directory's sessions.",
 )
 
 

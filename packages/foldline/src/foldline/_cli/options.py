@@ -13,6 +13,7 @@ import click
 
 from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json
 from foldline._errors import FoldlineError, SessionError
+from foldline._handoff.agents import AGENTS
 from foldline._offered import meant
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def check_in_place(desk: Desk, *, force: bool) -> None:
 
 def check_place(format: str, path: str | None, option: str) -> None:
     """Refuses at once where a new session could not be written, before a model is asked or a draft is edited for it."""
-    if format != "pi" and (path is None or os.path.isdir(path)):
+    if format not in ("pi", *AGENTS) and (path is None or os.path.isdir(path)):
         raise click.UsageError(f"--to {format} writes one file: name it with {option}")
     if path is not None and os.path.lexists(path) and not os.path.isdir(path):
         raise SessionError("there is a file already; nothing was written", path=path)

@@ -12,8 +12,10 @@ from foldline._desk.summaries import native, why_extracted, why_not_native
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import steps_by_hand
+from foldline._facts.speech import project_rules
 from foldline._fold import Fold, Occasion
 from foldline._handoff.new_session import NewSession, write_new
+from foldline._messages import replace
 from foldline._models import Model
 from foldline._models import model as model_named
 from foldline._policies import preset
@@ -122,7 +124,8 @@ class Desk:
         `writer` says who is asked for the summary once it is to be written, and `into` is the format of a new session
         that takes the fold, empty where it is made in place.
         """
-        steps = steps_by_hand(policy, self.view, self.budget, self.meter.overhead, self.session.context.since)
+        view = self._carried_view() if into else self.view
+        steps = steps_by_hand(policy, view, self.budget, self.meter.overhead, self.session.context.since)
         occasion = Occasion(
             "manual",
             focus=focus,
@@ -131,7 +134,15 @@ class Desk:
             error=self.size.error,
             rounds=self.session.compactions,
         )
-        return FoldPlan(self, policy, focus, writer or Summaries(), into, *run(folding(self.view, steps, occasion), by))
+        return FoldPlan(self, policy, focus, writer or Summaries(), into, *run(folding(view, steps, occasion), by))
+
+    def _carried_view(self) -> View:
+        """The view as a new session takes it: nobody puts the project's instructions, or what was thought, in anew."""
+        entries = (
+            replace(e, pinned=True) if e.message.role == "user" and project_rules(e.message.text) else e
+            for e in self.view.entries
+        )
+        return replace(self.view, entries=tuple(entries), bound=self.model.binds_thinking)
 
     def undo(self, *, force: bool = False) -> str | None:
         """Takes back the newest fold and answers its id, or None where none stands."""

@@ -1,4 +1,4 @@
-"""A session written new: in pi's format, or as plain messages of a provider. The old one is never touched."""
+"""A session written new: in the format of an agent, or as plain messages of a provider. The old one is never touched."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from msgspec import field
 
 from foldline import _wires as wire
 from foldline._errors import SessionError
+from foldline._handoff.agents import AGENTS, Session
 from foldline._handoff.portable import portable
 from foldline._messages import Message, Summary, Value
 from foldline._sessions.lines import encoded
@@ -24,7 +26,7 @@ from foldline._sessions.pi.composing import details_of, new_entry_id, new_path, 
 from foldline._sessions.pi.dialect import KNOWN_VERSION, stored
 from foldline._sessions.writing import now, write_whole
 
-FORMATS = (PI, *wire.OWN)
+FORMATS = (PI, *AGENTS, *wire.OWN)
 """The formats that a session can be written in."""
 
 
@@ -52,15 +54,19 @@ def write_new(
 ) -> NewSession:
     """Writes messages as a new session file; refuses to take the place of one that is there.
 
-    Without a path, a session of pi goes where pi keeps those of `cwd`. Thinking is bound to the model that thought it
+    Without a path, a session of an agent goes where the agent keeps those of `cwd`. Thinking is bound to the model that thought it
     and is left out, and so are the system prompts of other agents in a session of pi, which has its own. `note` is
     foldline's own on the first record, where the format has records.
     """
-    request = wire.FORMATS[format].request if format in wire.FORMATS else None
+    agent_of = AGENTS.get(format)
+    said_in = agent_of.wire if agent_of else format
+    request = wire.FORMATS[said_in].request if said_in in wire.FORMATS else None
     if format != PI and request is None:
         raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
     lost: Counter[str] = Counter()
-    carried = list(portable(messages, format, lost))
+    carried = list(portable(messages, said_in, lost))
+    if agent_of and request:
+        return _of_agent(format, carried, request, path, Session(str(uuid4()), cwd, model), lost)
     id, stamp = new_session_id() if format == PI else "", now()
     place = place_for(path, format, cwd=cwd, id=id, stamp=stamp)
     if request is None:
@@ -77,6 +83,33 @@ def write_new(
     return NewSession(place, format, id, count, {kind: n for kind, n in lost.items() if n})
 
 
+def _of_agent(
+    name: str,
+    messages: Sequence[Message],
+    request: Callable[[Sequence[Message]], tuple[Any, int]],
+    path: str | None,
+    session: Session,
+    lost: Counter[str],
+) -> NewSession:
+    """Writes a session of an agent that sends the rows of it as they stand, behind a system prompt of its own."""
+    lost["system"] += sum(1 for m in messages if m.role == "system")
+    items, _ = request([m for m in messages if m.role != "system"])
+    rows = list(AGENTS[name].rows(items, session))
+    place = path
+    if place is None or os.path.isdir(place):
+        place = AGENTS[name].place(name, session, place, os.environ)
+        _make_folder(os.path.dirname(place))
+    write_whole(place, b"".join(map(encoded, rows)))
+    return NewSession(place, name, session.id, len(items), {kind: n for kind, n in lost.items() if n})
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise SessionError(f"cannot be made: {error.strerror}", path=folder) from error
+
+
 def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -> str:
     """The file to write: the one named, a new one in the folder named, or in pi's folder for `cwd`."""
     if path is not None and not os.path.isdir(path):
@@ -84,10 +117,7 @@ def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -
     if format != PI:
         raise SessionError(f"messages of {format} need a file to be named", path=path or cwd)
     folder = path or str(pi_folder(cwd))
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise SessionError(f"cannot be made: {error.strerror}", path=folder) from error
+    _make_folder(folder)
     return new_path(folder, id, stamp)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,37 +13,55 @@ from foldline._messages import Media, Message, Opaque, Part, Summary, Text, Thin
 from foldline._sessions.pi import PI
 from foldline._view import is_empty
 from foldline._wires import FORMATS, Picture
+from foldline._wires.arranging import answered, begun_by_user
+
+NO_OUTPUT = "[no output]"
+"""What stands for the words of a tool that said nothing: blank ones are refused."""
 
 _ID = re.compile(r"[^\w-]", re.ASCII)
+_FREEFORM = frozenset(("custom", "custom_tool_call"))
+_BOUND = frozenset(("tool_reference",))
+"""Kinds of content that name what only the request that they stood in has."""
 
 
 def portable(messages: Iterable[Message], format: str, lost: Counter[str]) -> Iterator[Message]:
     """The messages as `format` can say them; `lost` counts what was left out, by kind."""
-    for message in replies_together(messages, format):
-        if message.format == format and format != PI:
-            yield message
-            continue
-        parts = tuple(p for part in message.parts if (p := _carried(part, message, format, lost)) is not None)
-        carried = Message(message.role, parts, format=format)
-        if not is_empty(carried):
-            yield carried
+    carried = (_message(message, format, lost) for message in replies_together(messages, format))
+    said = (message for message in carried if not is_empty(message))
+    if format == PI:
+        return said
+    return begun_by_user(answered(said, lost, in_items=FORMATS[format].many_items))
+
+
+def _message(message: Message, format: str, lost: Counter[str]) -> Message:
+    parts = tuple(p for part in message.parts if (p := _carried(part, message, format, lost)) is not None)
+    return Message(message.role, parts, None, _known(message.extra, message, format), format)
+
+
+def _known(extra: dict[str, Any], message: Message, format: str) -> dict[str, Any]:
+    """What a message of the format itself says beyond its parts, as far as its provider takes it."""
+    if message.format != format or format == PI:
+        return {}
+    keys = FORMATS[format].keys
+    return {key: value for key, value in extra.items() if keys is None or key in keys}
 
 
 def _carried(part: Part, message: Message, format: str, lost: Counter[str]) -> Part | None:
     own = message.format == format
     match part:
-        case Thinking():
+        case Thinking(_, signature, data):
+            if own and format != PI and (signature or data):
+                return part
             lost["thinking"] += 1
             return None
-        case Text(text):
-            return part if own else Text(text) if text.strip() else None
-        case ToolCall(id, name, arguments):
-            return part if own else ToolCall(_call_id(id), name, arguments)
-        case ToolResult(call_id, parts, error, name):
-            if own:
-                return part
-            inner = tuple(_content(p, message, format, lost) for p in parts)
-            return ToolResult(_call_id(call_id), inner, error, name)
+        case _ if own and format == PI:
+            return part
+        case Text(text, extra):
+            return Text(text, _known(extra, message, format)) if text.strip() else None
+        case ToolCall(id, name, extra=extra):
+            return ToolCall(_taken(id), _taken(name), _arguments(part, message), _known(extra, message, format))
+        case ToolResult():
+            return _result(part, message, format, lost)
         case Summary("") if not own:
             lost["compaction"] += 1
             return None
@@ -52,11 +71,31 @@ def _carried(part: Part, message: Message, format: str, lost: Counter[str]) -> P
             return part
 
 
+def _arguments(call: ToolCall, message: Message) -> str:
+    """The arguments as a JSON object, which every provider wants of a function; a freeform call has none."""
+    if {call.extra.get("type"), message.extra.get("type")} & _FREEFORM and message.format in FORMATS:
+        return call.arguments
+    try:
+        read = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        read = None
+    return call.arguments if isinstance(read, dict) else json.dumps({"input": call.arguments}, ensure_ascii=False)
+
+
+def _result(result: ToolResult, message: Message, format: str, lost: Counter[str]) -> ToolResult:
+    inner = (_content(part, message, format, lost) for part in result.parts)
+    parts = tuple(part for part in inner if not isinstance(part, Text) or part.text.strip())
+    if not parts and (result.error or message.format != format):
+        parts = (Text(NO_OUTPUT),)
+    extra = _known(result.extra, message, format)
+    return ToolResult(_taken(result.call_id), parts, result.error, _taken(result.name), extra)
+
+
 def _content(part: Text | Media | Opaque, message: Message, format: str, lost: Counter[str]) -> Text | Media | Opaque:
     """Words without a foreign wire's keys, an image in the shape of the format, or a note of what stood here."""
     if isinstance(part, Text):
-        return part if message.format == format else Text(part.text)
-    if message.format == format:
+        return Text(part.text, _known(part.extra, message, format))
+    if message.format == format and _kind(part.source) not in _BOUND:
         return part
     beside_words = message.role == "user" and not any(message.results)
     anywhere = format == PI or FORMATS[format].images_in_results
@@ -89,8 +128,8 @@ def _picture(source: dict[str, Any]) -> Picture | None:
     return next((found for each in FORMATS.values() if (found := each.picture(source)) is not None), None)
 
 
-def _call_id(id: str) -> str:
-    """A call's id as every provider takes it: letters, digits, `_` and `-`, at most 64 of them."""
+def _taken(id: str) -> str:
+    """A call's id or a tool's name as every provider takes it: letters, digits, `_` and `-`, at most 64 of them."""
     if len(id) <= 64 and not _ID.search(id):
         return id
     return f"{_ID.sub('_', id[:46])}-{blake2b(id.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"

@@ -85,7 +85,7 @@ class Transcript:
         raise self._refused("cannot be branched; hand it off instead")
 
     def branch(self, at: str) -> Branch:
-        """Refused: only logs of pi and OpenClaw are branched."""
+        """Refused: there is nothing to branch off."""
         raise self._refused("cannot be branched; hand it off instead")
 
     def _refused(self, what: str) -> SessionError:

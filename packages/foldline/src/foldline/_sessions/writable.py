@@ -10,19 +10,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple, Protocol
+from uuid import uuid4
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
-from foldline._messages import Message, Summary
+from foldline._messages import Media, Message, Summary, Text
+from foldline._sessions.file import Branch, Point
 from foldline._sessions.format import Read
 from foldline._sessions.lines import encoded
 from foldline._sessions.notes import Notes, speakers_note, summary_note
 from foldline._sessions.transcript import Transcript
-from foldline._sessions.writing import append, fold_note
+from foldline._sessions.writing import append, fold_note, write_whole
 from foldline._tokens.meter import Meter
-from foldline._view import Entry, View
+from foldline._view import Entry, View, opens_turn
 
 
 class WrittenEntry(NamedTuple):
@@ -55,6 +58,19 @@ class Records(Protocol):
         """The records that make the pieces the live context; the first one carries the note."""
 
 
+class Branching(NamedTuple):
+    """How the first lines of a session become another one."""
+
+    line_of: Callable[[Any, str], int | None]
+    """The line where the records have an entry by its first id; None where it has no line of its own."""
+
+    lines: Callable[[Sequence[bytes], str, str], list[bytes]]
+    """The lines as those of the session that ends with an entry: the old lines, the new session's id, the entry's."""
+
+    name: Callable[[str], str]
+    """The name of the file of the session with an id."""
+
+
 class Owner(NamedTuple):
     """An agent whose sessions are folded in place."""
 
@@ -67,6 +83,9 @@ class Owner(NamedTuple):
     """The id that the reader gives to what a note on a line calls by a key."""
 
     overhead: int = 0
+
+    branching: Branching | None = None
+    """Given where a session can be branched: its first lines are a session, too."""
 
     def open(self, path: str, *, strict: bool = False) -> WritableTranscript:
         """The session in a file; raises `SessionError` where there is none."""
@@ -190,6 +209,40 @@ class WritableTranscript(Transcript):
         self._write(written)
         return newest.id
 
+    def points(self) -> list[Point]:
+        """The user messages where the session can be branched, in order."""
+        if (branching := self._owner.branching) is None:
+            return super().points()
+        records = self._records()
+        lines = [(fold, self._notes.line_of(fold.id) or records.line_of(fold.id) or 0) for fold in self.folds()]
+        live = {id for id, _ in self.context.entries}
+        found = []
+        for id, message in self.messages():
+            line = branching.line_of(records, self._notes.root(id))
+            if line is not None and opens_turn(message) and (text := _typed(message)):
+                folds = sum(not fold.undone and at < line for fold, at in lines)
+                found.append((line, Point(id, text, folds, id in live)))
+        return [point for _, point in sorted(found, key=lambda each: each[0])]
+
+    def branch(self, at: str) -> Branch:
+        """A new session beside this one that ends with the user message `at`: its lines up to there, as they stand.
+
+        What was folded behind the message is not folded in the branch; a fold before it stands.
+        """
+        if (branching := self._owner.branching) is None:
+            return super().branch(at)
+        root = self._notes.root(at)
+        line = branching.line_of(self._records(), root)
+        if line is None or all(self._notes.root(point.id) != root for point in self.points()):
+            raise SessionError(f"{at} is no user message: a branch ends with one that the user wrote", path=self.path)
+        with open(self._file, "rb") as file:
+            lines = [data.rstrip(b"\n") for data in islice(file, line)]
+        id = str(uuid4())
+        path = os.path.join(os.path.dirname(os.path.abspath(self.path)), branching.name(id))
+        write_whole(path, b"".join(data + b"\n" for data in branching.lines(lines, id, root)))
+        made = WritableTranscript(self._owner, path)
+        return Branch(self.path, path, id, at, len(lines), made.compactions, tuple(made.faults))
+
     # -- inside ----------------------------------------------------------------------------------------------
 
     def _unfolded(self, earlier: WritableTranscript, fold: str, records: Records) -> list[WrittenEntry]:
@@ -226,3 +279,15 @@ class WritableTranscript(Transcript):
     def _write(self, records: Iterable[dict[str, Any]]) -> None:
         append(self._file, [encoded(record) for record in records], expected_size=self._size)
         self._load()
+
+
+_TYPED = ("", "user", "paste")
+
+
+def _typed(message: Message) -> str:
+    """What a user may have typed of it, for all that the file tells."""
+    return "\n".join(
+        f"[{part.kind}]" if isinstance(part, Media) else part.text
+        for part in message.parts
+        if isinstance(part, Media) or (isinstance(part, Text) and part.by in _TYPED)
+    )

@@ -18,7 +18,7 @@ from foldline._messages import (
     ToolResult,
     Usage,
 )
-from foldline._wires.arranging import beside_system
+from foldline._wires.arranging import alternating, beside_system
 from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, item_as_mapping, kind_of, no_role, parts_of
 from foldline._wires.shape import (
     TEXT,
@@ -318,9 +318,11 @@ def _image(picture: Picture) -> dict[str, Any]:
 
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
     system, rest = beside_system(messages)
-    items = [encode(message) for message in rest]
+    items = alternating(encode(message) for message in rest)
     return {"messages": items, "system": system} if system else items, len(items)
 
+
+_OPTIONAL = ("cache_control", "citations", "caller")
 
 FORMAT = WireFormat(
     name=NAME,
@@ -333,5 +335,6 @@ FORMAT = WireFormat(
     tool=_tool,
     picture=_picture,
     image=_image,
+    keys=frozenset((*MESSAGE.keys, *THINKING.keys, *TOOL_USE.keys, *TOOL_RESULT.keys, *TEXT.keys, *_OPTIONAL)),
     request=_request,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
-from foldline._wires.arranging import beside_system
+from foldline._wires.arranging import alternating, beside_system
 from foldline._wires.format import (
     Ended,
     Picture,
@@ -19,7 +19,6 @@ from foldline._wires.format import (
     WireFormat,
     at,
     item_as_mapping,
-    neighbours_joined,
     no_role,
     opaque,
     parts_of,
@@ -350,7 +349,7 @@ def _image(picture: Picture) -> dict[str, Any]:
 
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
     system, rest = beside_system(messages)
-    items = neighbours_joined(map(encode, rest), _join)
+    items = alternating(map(encode, rest))
     return {"messages": items, "system": [{"text": system}]} if system else items, len(items)
 
 

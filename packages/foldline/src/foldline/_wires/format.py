@@ -116,6 +116,9 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     images_in_results: bool = True
     """Whether a tool's result may show pictures."""
 
+    keys: frozenset[str] | None = None
+    """The keys that its provider takes in an item; None where others than those do no harm."""
+
     many_items: bool = False
     """Whether one reply is several items."""
 

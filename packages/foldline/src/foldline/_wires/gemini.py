@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
-from foldline._wires.arranging import beside_system, results_named
+from foldline._wires.arranging import alternating, beside_system, results_named
 from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, no_role, opaque
 from foldline._wires.pairing import UNSTATED, paired
 from foldline._wires.shape import BARE, Shape, extra_of, from_json, item_of, placeholder, to_json, verbatim
@@ -285,7 +285,7 @@ def _image(picture: Picture) -> dict[str, Any]:
 
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
     system, rest = beside_system(messages)
-    items = [encode(message) for message in results_named(rest)]
+    items = alternating((encode(message) for message in results_named(rest)), "parts")
     named = {"contents": items, "systemInstruction": {"parts": [{"text": system}]}} if system else items
     return named, len(items)
 

@@ -449,6 +449,8 @@ def _request(messages: Sequence[Message]) -> tuple[Any, int]:
     return items, len(items)
 
 
+_CALLING = ("tool_calls", "tool_call_id", "function_call", "function", "custom")
+
 FORMAT = WireFormat(
     name=NAME,
     tells=_tells,
@@ -462,5 +464,6 @@ FORMAT = WireFormat(
     picture=_picture,
     image=_image,
     images_in_results=False,
+    keys=frozenset(("role", "content", "name", "refusal", "audio", "type", "text", "id", *_CALLING)),
     request=_request,
 )

@@ -15,6 +15,7 @@ file the client drops everything before the newest boundary, so an undoing is wr
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -27,9 +28,10 @@ from foldline._messages import Summary
 from foldline._sessions.claude_code import FORMAT, attachments
 from foldline._sessions.claude_code.reading import read
 from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
+from foldline._sessions.lines import encoded
 from foldline._sessions.source import Source
 from foldline._sessions.values import count, mapping, string, words
-from foldline._sessions.writable import Group, Owner, WrittenEntry
+from foldline._sessions.writable import Branching, Group, Owner, WrittenEntry
 from foldline._sessions.writing import now
 
 SUMMARY_START = (
@@ -92,6 +94,10 @@ class ClaudeRows:
     def line_of(self, fold: str) -> int | None:
         """The line of a boundary, or of a summary without one."""
         return next((row.line for row in self._tree.rows if row.uuid == fold), None)
+
+    def line_of_entry(self, id: str) -> int | None:
+        """The line of a row of the conversation."""
+        return next((row.line for row in self._tree.rows if row.uuid == id and not row.sidechain), None)
 
     def made_by(self, fold: str) -> set[str]:
         """The summary behind a boundary, and the reminders that were announced anew before anyone spoke."""
@@ -224,4 +230,20 @@ def _entry_id(line: int, key: str) -> str:
     return key
 
 
-open_session = Owner(read, ClaudeRows, _entry_id, FORMAT.overhead).open
+def _branched(lines: Sequence[bytes], id: str, entry: str) -> list[bytes]:
+    """The lines with the new id on each, and a last prompt that names the entry: the client goes on from there."""
+    end = {"type": "last-prompt", "leafUuid": entry, "explicit": True, "sessionId": id}
+    return [*(_SESSION_ID.sub(b'\\g<1>"' + id.encode() + b'"', data) for data in lines), encoded(end).rstrip(b"\n")]
+
+
+_SESSION_ID = re.compile(rb'("sessionId"\s*:\s*)"[^"\\]*"')
+"""A row's session; in a text its quotes would be escaped."""
+
+
+def _name(id: str) -> str:
+    return f"{id}.jsonl"
+
+
+open_session = Owner(
+    read, ClaudeRows, _entry_id, FORMAT.overhead, Branching(ClaudeRows.line_of_entry, _branched, _name)
+).open

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from foldline._errors import SessionError
@@ -21,9 +22,10 @@ from foldline._messages import Media, Message, Opaque, Part, Summary, Text, Tool
 from foldline._sessions.codex import FORMAT
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.codex.rollout import Rollout, read
+from foldline._sessions.lines import decode, encoded
 from foldline._sessions.source import Source
 from foldline._sessions.values import mapping, string, words
-from foldline._sessions.writable import Group, Owner, WrittenEntry
+from foldline._sessions.writable import Branching, Group, Owner, WrittenEntry
 from foldline._sessions.writing import now
 
 SUMMARY_START = (
@@ -84,6 +86,11 @@ class CodexRows(Rollout):
     def made_by(self, fold: str) -> set[str]:
         """The entries of a replacement history."""
         return {entry.id for entry in (*self.live, *self.gone) if str(entry.order[0]) == fold}
+
+    def line_of_entry(self, id: str) -> int | None:
+        """The line of an item; one that a replacement history made has none, and neither has what Codex says itself."""
+        own = id.isdecimal() and not _is_told(self._items.get(id, [{}])[0])
+        return int(id) if own else None
 
     def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The `compacted` row that makes the pieces the live context, and what Codex knew of its surroundings."""
@@ -204,4 +211,19 @@ def _entry_id(line: int, key: str) -> str:
     return str(line) if key == FOLD else f"{line}.{key}"
 
 
-open_session = Owner(read, CodexRows, _entry_id, FORMAT.overhead).open
+def _branched(lines: Sequence[bytes], id: str, entry: str) -> list[bytes]:
+    """The lines with the new id in the header, which is the first of them that can be read."""
+    head = next(place for place, data in enumerate(lines) if b'"session_meta"' in data)
+    row = decode(lines[head])
+    old = row["payload"]
+    payload = {**old, **{key: id for key in ("id", "session_id") if key in old}, "forked_from_id": old.get("id")}
+    return [*lines[:head], encoded({**row, "payload": payload}).rstrip(b"\n"), *lines[head + 1 :]]
+
+
+def _name(id: str) -> str:
+    return f"rollout-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
+
+
+open_session = Owner(
+    read, CodexRows, _entry_id, FORMAT.overhead, Branching(CodexRows.line_of_entry, _branched, _name)
+).open
