@@ -322,3 +322,20 @@ def test_the_name_that_a_user_gave_a_session_of_pi_is_its_title(home: Path) -> N
     pi(home, "one", "/srv/shop", 1_000)
     (entry,) = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
     assert (entry.title, entry.prompt, entry.messages) == ("Plums of one", "count the plums in the orders", 2)
+
+
+def test_what_a_stores_owner_has_just_written_is_listed(home: Path) -> None:
+    """SQLite keeps it in a file of its own for a while, and leaves the store as it was."""
+    path = opencode(home)
+    environment = {"HOME": str(home)}
+    assert len(listed(memory=str(home / "memory"), environment=environment)) == 3
+    owner = sqlite3.connect(path)
+    try:
+        owner.execute("pragma journal_mode = wal")
+        assert len(listed(memory=str(home / "memory"), environment=environment)) == 3
+        owner.execute("insert into session values ('ses_d', '/srv/ses_d', 'ses_d', 10, null)")
+        owner.commit()
+        found = listed(memory=str(home / "memory"), environment=environment)
+        assert [each.id for each in found][0] == "ses_d"
+    finally:
+        owner.close()

@@ -18,8 +18,11 @@ __all__ = ["Listed", "listed"]
 COMPLETED = 50
 """So many of the newest sessions are read whole where the ends of their files do not tell all."""
 
-PATIENCE = 0.15
-"""Seconds after which none is read whole any more; the next list goes on."""
+PATIENCE = 1.0
+"""Seconds after which none is read whole any more to know how full it is; the next list goes on."""
+
+SPARE = 0.15
+"""Seconds after which none is read whole any more for its first words and the number of its messages alone."""
 
 
 class Listed(Value, frozen=True, omit_defaults=False, gc=False):
@@ -116,8 +119,8 @@ def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory) -> None:
     for each in left:
         look_for_folds(*each)
     started = time.monotonic()
-    for file, known in left:
-        if not known.whole and time.monotonic() - started < PATIENCE:
+    for file, known in sorted(left, key=lambda each: each[1].tokens is not None):
+        if not known.whole and time.monotonic() - started < (PATIENCE if known.tokens is None else SPARE):
             read_whole(file, known)
     kept.learned()
 

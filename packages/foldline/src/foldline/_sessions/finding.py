@@ -25,6 +25,9 @@ HEAD = 64 * 1024
 FIRST = 4 * 1024
 """Bytes of it that are read first: nearly always they say both."""
 
+DATABASES = (".db", ".sqlite")
+"""How the names of stores end that are databases."""
+
 NAMED = 5
 """Ids that are named where the start of one fits several."""
 
@@ -202,11 +205,22 @@ def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[StoreFi
                 if rest:
                     _collect(agent, path, rest, into)
                 elif (about := _about(entry)) is not None and about.st_size:
-                    into.append(StoreFile(agent, path, about.st_size, about.st_mtime_ns, about.st_ino))
+                    changed = max(about.st_mtime_ns, _written_beside(path))
+                    into.append(StoreFile(agent, path, about.st_size, changed, about.st_ino))
     except OSError:
         return
     finally:
         os.close(fd)
+
+
+def _written_beside(path: str) -> int:
+    """When the owner of a database last wrote into the log beside it, in nanoseconds; 0 where there is none."""
+    if not path.endswith(DATABASES):
+        return 0
+    try:
+        return os.stat(f"{path}-wal").st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _about(entry: os.DirEntry[str]) -> os.stat_result | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -34,13 +35,13 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
 
 def subagent(path: str) -> str:
     """The id of a sub-agent by its file's name, since its rows name the session that it works for; else empty."""
-    stem = Path(path).stem
-    return stem if stem.startswith("agent-") else ""
+    name = os.path.basename(path)
+    return name.removesuffix(".jsonl") if name.startswith("agent-") else ""
 
 
 def _about(path: str, ends: bytes, about: About) -> About:
     """The title that the user gave, or else the newest that was made; and for whom a sub-agent works."""
-    title = last_said(ends, b"customTitle") or last_said(ends, b"aiTitle") or _summary(ends)
+    title = (last_said(ends, b"customTitle") or last_said(ends, b"aiTitle")) if b"Title" in ends else _summary(ends)
     worker = subagent(path)
     return About(worker or about.id, about.cwd, title, about.id if worker else "")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
 
 from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, last_said, later, said
 from foldline._sessions.source import Source
@@ -35,14 +35,15 @@ def _about(path: str, ends: bytes, about: About) -> About:
     own = _OWN.search(head)
     id = said(own[1]) if own else about.id
     spawned = _SPAWNED.search(head)
-    title = last_said(ends, b"thread_name") or _thread_names(Path(path).parents[4] / "session_index.jsonl").get(id, "")
+    title = last_said(ends, b"thread_name") or _thread_names(path).get(id, "")
     return About(id, about.cwd, title, said(spawned[1]) if spawned else "")
 
 
-def _thread_names(index: Path) -> dict[str, str]:
-    """The names of threads by their ids, the newest of each."""
+def _thread_names(path: str) -> dict[str, str]:
+    """The names of threads by their ids, the newest of each, from the list beside the sessions."""
+    index = f"{path.rpartition('/sessions/')[0]}/session_index.jsonl"
     try:
-        return _read_names(str(index), index.stat().st_mtime_ns)
+        return _read_names(index, os.stat(index).st_mtime_ns)
     except OSError:
         return {}
 
