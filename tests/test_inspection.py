@@ -74,7 +74,31 @@ def test_pins_are_counted(path: Path) -> None:
 def test_the_command_shows_all_of_it(path: Path) -> None:
     words = ["context", "inspect", "--window", "60000", "--session", str(path)]
     shown = CliRunner().invoke(foldline, words).stdout
-    for label in ("Free Space", "Reserve", "Pinned", "By Tool", "By File", "src/orders.py", "Layer 1", "Layer 2", "Layer 3"):
+    for label in (
+        "Free Space",
+        "Reserve",
+        "Pinned",
+        "By Tool",
+        "By File",
+        "src/orders.py",
+        "Layer 1",
+        "Layer 2",
+        "Layer 3",
+    ):
         assert label in shown
     told = json.loads(CliRunner().invoke(foldline, [*words, "--json"]).stdout)
     assert {"free", "reserve", "pinned", "by_tool", "by_file"} <= told.keys()
+
+
+def test_files_of_instructions_are_told_apart_from_what_was_said(tmp_path: Path) -> None:
+    log = Log({**HEADER, "cwd": "/srv/shop"})
+    rules = "# AGENTS.md instructions for /srv/shop\n\n" + "Never edit the lock file. " * 100
+    log.message("user", [{"type": "text", "text": rules}])
+    log.user("count the plums")
+    desk = Desk(open_session(log.write(tmp_path / "s.jsonl")))
+    told = inspect(desk, preset("default"))
+    shares = {share.name: share for share in told.shares}
+    assert (shares["Memory Files"].count, shares["Memory Files"].unit) == (1, "files")
+    assert shares["Memory Files"].tokens > 400 > shares["Conversation"].tokens > 0
+    assert shares["System Prompt"].tokens == told.overhead == desk.meter.overhead > 0
+    assert sum(share.tokens for share in told.shares) == told.tokens

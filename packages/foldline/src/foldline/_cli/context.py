@@ -105,9 +105,13 @@ def draw_inspection(i: Inspection, policy: Policy) -> str:
         pieces = f" ({counted(share.count, share.unit.removesuffix('s'))})" if share.count else ""
         lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{pieces}"))
     room = (("Reserve", i.reserve), ("Free Space", i.free))
-    lines += [row(f"  {name}", f"{size:>{width},} tokens {bar(size / i.window)} {size / i.window:>4.0%}") for name, size in room]
+    lines += [
+        row(f"  {name}", f"{size:>{width},} tokens {bar(size / i.window)} {size / i.window:>4.0%}")
+        for name, size in room
+    ]
     lines += [
         "",
+        row("Not in the file", f"{tokens(i.overhead)} of the system prompt, with the tools"),
         row("Pinned", tokens(i.pinned)),
         row("Protected", f"{tokens(i.protected)} (recent messages)"),
         row("Compactable", tokens(i.compactable)),

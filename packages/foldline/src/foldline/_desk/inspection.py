@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from foldline._clipping import one_line
 from foldline._desk.desk import Desk, FoldPlan
+from foldline._facts.speech import project_rules
 from foldline._facts.tool_calls import Action, read_action
-from foldline._messages import Message, ToolResult, Value, replace
+from foldline._messages import Message, Opaque, Part, Text, ToolResult, Value, replace
 from foldline._pairs import Answer, answers
 from foldline._policy import Layer, Policy
 from foldline._tokens.weigh import weigh_part
 from foldline._view import View
+
+
+MEMORY, TOOLS = "Memory Files", "Tool Schemas"
+
+_MEMORY = re.compile(r"\s*Contents of [^\n]{0,300}(?:CLAUDE|AGENTS|GEMINI|QWEN|MEMORY)(?:\.local)?\.md")
 
 
 class Share(Value, frozen=True, omit_defaults=False):
@@ -38,6 +46,8 @@ class Inspection(Value, frozen=True, omit_defaults=False):
     tokens: int
     window: int
     shares: tuple[Share, ...]
+    overhead: int
+    """What every request carries that the file does not show, the system prompt and tools; counted to `System Prompt`."""
     protected: int
     compactable: int
     pinned: int
@@ -55,11 +65,7 @@ def inspect(desk: Desk, policy: Policy) -> Inspection:
     """What fills a session, what a fold would keep, and what each layer would free."""
     entries, meter = desk.view.entries, desk.meter
     outputs = [(a, weigh_part(a.result, meter.family) * meter.ratio) for a in answers(desk.view.messages)]
-    system = [e for e in entries if e.message.role == "system"]
-    output_tokens = round(sum(tokens for _, tokens in outputs))
-    system_tokens = sum(e.tokens for e in system)
-    talk = [e for e in entries if e.message.role != "system"]
-    conversation = desk.view.tokens - output_tokens - system_tokens
+    system_tokens = sum(e.tokens for e in entries if e.message.role == "system")
     planned = desk.plan(policy)
     kept = {e.id for e in planned.after.entries}
     protected = sum(e.tokens for e in entries if e.id in kept and e.message.role != "system")
@@ -69,11 +75,8 @@ def inspect(desk: Desk, policy: Policy) -> Inspection:
         desk.session.path,
         desk.tokens,
         desk.budget.window,
-        (
-            Share("Conversation", conversation, sum(1 for e in talk if e.message.speaker != "tool"), "messages"),
-            Share("Tool Outputs", output_tokens, len(outputs), "outputs"),
-            Share("System Prompt", max(0, system_tokens + meter.overhead), len(system), "messages"),
-        ),
+        tuple(_shares(desk, round(sum(tokens for _, tokens in outputs)), len(outputs))),
+        meter.overhead,
         protected,
         desk.view.tokens - protected - system_tokens,
         sum(e.tokens for e in entries if e.pinned),
@@ -84,6 +87,36 @@ def inspect(desk: Desk, policy: Policy) -> Inspection:
         _grouped((path, tokens) for answer, tokens in outputs if (path := _file(answer))),
         tuple(_largest(desk.view)),
     )
+
+
+def _shares(desk: Desk, outputs: int, count: int) -> Iterator[Share]:
+    """The kinds of content, which add up to the next request: what the file shows, and what is sent beside it."""
+    entries, meter = desk.view.entries, desk.meter
+    sizes: Counter[tuple[bool, str]] = Counter()
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        for part in entry.message.parts:
+            if kind := _kind(entry.message.role, part):
+                sizes[entry.message.role == "system", kind] += round(weigh_part(part, meter.family) * meter.ratio)
+                counts[kind] += 1
+    system = [e for e in entries if e.message.role == "system"]
+    in_system = sum(e.tokens for e in system) - sum(size for (its, _), size in sizes.items() if its)
+    talk = sum(1 for e in entries if e.message.speaker not in ("tool", "system"))
+    conversation = desk.view.tokens - outputs - in_system - sizes.total()
+    yield Share("Conversation", conversation, talk, "messages")
+    yield Share("Tool Outputs", outputs, count, "outputs")
+    yield Share("System Prompt", max(0, in_system + meter.overhead), len(system), "messages")
+    for kind, unit in ((MEMORY, "files"), (TOOLS, "lists")):
+        if counts[kind]:
+            yield Share(kind, sizes[True, kind] + sizes[False, kind], counts[kind], unit)
+
+
+def _kind(role: str, part: Part) -> str:
+    """Whether a part is a file of instructions that the agent loads, or the tools that the file shows."""
+    if type(part) is Opaque and role == "system" and isinstance(part.source, list):
+        return TOOLS
+    loaded = type(part) is Text and role != "tool" and (project_rules(part.text) or _MEMORY.match(part.text))
+    return MEMORY if loaded else ""
 
 
 def _freed(desk: Desk, policy: Policy, layer: Layer, by_hand: FoldPlan) -> int:

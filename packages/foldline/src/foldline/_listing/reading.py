@@ -62,7 +62,8 @@ def _glanced(file: StoreFile, fd: int) -> list[Known]:
     several = stored_in(file, fd)
     if several is not None:
         return [
-            _known(file, About(s.id, s.cwd, s.title, s.parent), place=which(s, several), when=s.changed) for s in several
+            _known(file, About(s.id, s.cwd, s.title, s.parent), place=which(s, several), when=s.changed)
+            for s in several
         ]
     tail = os.pread(fd, CHUNK, max(FIRST, file.size - CHUNK))
     known = _known(file, about_file(fd, file.path, format_named(file.agent), tail))
@@ -75,9 +76,7 @@ def _glanced(file: StoreFile, fd: int) -> list[Known]:
 
 def _known(file: StoreFile, about: About, **more: Any) -> Known:
     id, cwd, title, parent = about
-    return Known(
-        file.size, file.changed, file.inode, id, cwd, title=one_line(title, PROMPT), parent=parent, **more
-    )
+    return Known(file.size, file.changed, file.inode, id, cwd, title=one_line(title, PROMPT), parent=parent, **more)
 
 
 def look_for_folds(file: StoreFile, known: Known) -> None:

@@ -86,7 +86,9 @@ def find(session: str | None, *, cwd: str, environment: Mapping[str, str] = os.e
             named = ", ".join(ids[:NAMED]) + (", …" if len(ids) > NAMED else "")
             raise SessionError(f"{len(ids)} sessions start with it; give more of the id: {named}", path=session)
         if len(same := [f.path for f in fitting]) > 1:
-            warnings.warn(f"{len(same)} sessions have the id {session}: {same[0]} is the newest and is taken", stacklevel=2)
+            warnings.warn(
+                f"{len(same)} sessions have the id {session}: {same[0]} is the newest and is taken", stacklevel=2
+            )
     else:
         fitting = list(islice(_of_directory(everything, cwd), 1))
     if not fitting:
