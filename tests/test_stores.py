@@ -6,16 +6,21 @@ import json
 import os
 import shutil
 import sqlite3
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from foldline import SessionError, handle, open_session
+from foldline import Message, Session, SessionError, handle, open_session
+from foldline._handoff.new_session import write_new
+from foldline._listing import listed
 from foldline._recall.answer import drawn
 from foldline._recall.index import Index
 from foldline._recall.scope import scope
 from foldline._sessions.finding import find
 from foldline._sessions.opening import read_all
+from foldline.extend import Text
+from sessions import HEADER, Log
 from test_mcp import Client
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "made"
@@ -68,6 +73,24 @@ def opencode(home: Path) -> Path:
     connection.commit()
     connection.close()
     return path
+
+
+def test_every_session_of_a_store_is_listed_by_its_title_with_those_that_work_for_it_below(home: Path) -> None:
+    path = opencode(home)
+    with sqlite3.connect(path) as connection:
+        connection.execute("alter table session add column parent_id text")
+        connection.execute("update session set parent_id = 'ses_b' where id = 'ses_a'")
+    connection.close()
+    found = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
+    assert [(each.id, each.parent, each.title) for each in found] == [
+        ("ses_b", "", "ses_b"),
+        ("ses_a", "ses_b", "ses_a"),
+        ("ses_c", "", "ses_c"),
+    ]
+    for each in found:
+        assert open_session(each.path).id == each.id
+        assert (each.messages, each.cwd) == (2, f"/srv/{each.id}")
+        assert each.tokens
 
 
 def openclaw(home: Path) -> Path:
@@ -184,3 +207,135 @@ def test_the_newest_session_of_a_directory_is_newer_than_its_stores_other_sessio
     os.utime(log, (1_000, 1_000))
     assert store.stat().st_mtime > log.stat().st_mtime
     assert find(None, cwd="/srv/ses_a") == str(log)
+
+
+# -- where it was, whose it is, and which one is meant -----------------------------------------------------------
+
+
+def gemini(home: Path, project: str, id: str = "g-1", name: str = "session-1.jsonl") -> Path:
+    path = home / ".gemini/tmp" / project / "chats" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"sessionId": id, "projectHash": "0", "startTime": "2026-01-01T00:00:00Z", "kind": "main"},
+        {"id": "m1", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": [{"text": "count the plums"}]},
+        {"$set": {"summary": "Plums are counted"}},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("told", ["by a file", "by its name", "by its hash"])
+def test_a_chat_of_gemini_cli_is_of_its_projects_directory(told: str, home: Path) -> None:
+    project = sha256(b"/srv/shop").hexdigest() if told == "by its hash" else "shop"
+    path = gemini(home, project)
+    if told == "by a file":
+        (path.parents[1] / ".project_root").write_text("/srv/shop")
+    else:
+        (home / ".gemini/projects.json").write_text(json.dumps({"projects": {"/srv/other": "x", "/srv/shop": "shop"}}))
+    assert find(None, cwd="/srv/shop") == str(path)
+    assert open_session(path).cwd == "/srv/shop"
+    (entry,) = listed("/srv/shop", memory=str(home / "memory"), environment={"HOME": str(home)})
+    assert (entry.id, entry.title, entry.messages) == ("g-1", "Plums are counted", 1)
+
+
+@pytest.mark.parametrize("projects", ["", "[]", '{"projects": 1}', '{"projects": {"/srv": 1}}'])
+def test_a_damaged_list_of_projects_names_none(projects: str, home: Path) -> None:
+    path = gemini(home, "shop")
+    (home / ".gemini/projects.json").write_text(projects)
+    assert open_session(path).cwd == ""
+
+
+def test_an_id_that_several_sessions_have_is_told(home: Path) -> None:
+    older, newer = (gemini(home, "shop", name=f"session-{n}.jsonl") for n in (1, 2))
+    os.utime(older, (1_000, 1_000))
+    with pytest.warns(UserWarning, match=f"2 sessions have the id g-1: {newer}"):
+        assert find("g-1", cwd="/") == str(newer)
+    assert find(str(older), cwd="/") == str(older)
+
+
+def pi(home: Path, name: str, cwd: str, changed: float) -> Path:
+    path = home / f".pi/agent/sessions/--srv--/{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = Log({**HEADER, "id": name, "cwd": cwd})
+    log.user("count the plums in the orders")
+    log.message("assistant", [{"type": "text", "text": "There are three of them."}], model="demo-1")
+    log.add("session_info", name=f"Plums of {name}")
+    log.write(path)
+    os.utime(path, (changed, changed))
+    return path
+
+
+def test_a_handoff_that_nobody_has_gone_on_with_is_not_the_newest_session(home: Path) -> None:
+    worked_on = pi(home, "one", "/srv/shop", 1_000)
+    folder = worked_on.parent
+    made = write_new(open_session(worked_on).context.messages, "pi", str(folder), cwd="/srv/shop")
+    assert find(None, cwd="/srv/shop") == str(worked_on)
+    Session(made.path).append(Message("user", (Text("go on"),)))
+    assert find(None, cwd="/srv/shop") == made.path
+    worked_on.unlink()
+    alone = write_new(open_session(made.path).context.messages, "pi", str(folder), cwd="/srv/else")
+    assert find(None, cwd="/srv/else") == alone.path, "there is no other"
+
+
+def test_what_a_sub_agent_says_stands_below_its_session_and_is_never_the_newest(home: Path) -> None:
+    project = home / ".claude/projects/-srv-shop"
+    ends = {"c1": "c1.jsonl", "agent-7": "c1/subagents/agent-7.jsonl", "agent-8": "agent-8.jsonl"}
+    for at, (name, place) in enumerate(ends.items(), 1):
+        about = {"sessionId": "c1", "cwd": "/srv/shop", "isSidechain": name != "c1"}
+        said = {"role": "user", "content": f"{name} counts plums"}
+        row = {"type": "user", "uuid": f"u-{name}", "parentUuid": None, **about, "message": said}
+        rows = [row] + [{"type": "ai-title", "aiTitle": "Counting plums", "sessionId": "c1"}] * (name == "c1")
+        path = project / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+        os.utime(path, (at, at))
+    assert find(None, cwd="/srv/shop") == str(project / "c1.jsonl")
+    found = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
+    assert [(each.id, each.parent) for each in found] == [("c1", ""), ("agent-8", "c1"), ("agent-7", "c1")]
+    assert found[0].title == "Counting plums"
+    for name, place in ends.items():
+        assert find(name, cwd="/") == str(project / place)
+        assert open_session(project / place).id == name
+        assert [message.text for _, message in open_session(project / place).messages()] == [f"{name} counts plums"]
+
+
+def test_threads_of_codex_have_their_names_and_those_that_they_spawned(home: Path) -> None:
+    day = home / ".codex/sessions/2026/01/02"
+    day.mkdir(parents=True)
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": "t-1", "depth": 1}}}
+    for id, more in (("t-1", {}), ("t-2", {"source": spawned})):
+        meta = {"session_id": "t-1", "id": id, "cwd": "/srv/shop", **more}
+        content = [{"type": "input_text", "text": f"{id} counts plums"}]
+        rows = [
+            {"type": "session_meta", "payload": meta},
+            {"type": "response_item", "payload": {"type": "message", "role": "user", "content": content}},
+        ]
+        (day / f"rollout-{id}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = [{"id": "t-1", "thread_name": "Counting"}, {"id": "t-1", "thread_name": "Counting plums"}]
+    (home / ".codex/session_index.jsonl").write_text("".join(json.dumps(row) + "\n" for row in names))
+    found = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
+    assert [(each.id, each.parent, each.title) for each in found] == [("t-1", "", "Counting plums"), ("t-2", "t-1", "")]
+    assert all(find(each.id, cwd="/") == each.path for each in found)
+
+
+def test_the_name_that_a_user_gave_a_session_of_pi_is_its_title(home: Path) -> None:
+    pi(home, "one", "/srv/shop", 1_000)
+    (entry,) = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
+    assert (entry.title, entry.prompt, entry.messages) == ("Plums of one", "count the plums in the orders", 2)
+
+
+def test_what_a_stores_owner_has_just_written_is_listed(home: Path) -> None:
+    """SQLite keeps it in a file of its own for a while, and leaves the store as it was."""
+    path = opencode(home)
+    environment = {"HOME": str(home)}
+    assert len(listed(memory=str(home / "memory"), environment=environment)) == 3
+    owner = sqlite3.connect(path)
+    try:
+        owner.execute("pragma journal_mode = wal")
+        assert len(listed(memory=str(home / "memory"), environment=environment)) == 3
+        owner.execute("insert into session values ('ses_d', '/srv/ses_d', 'ses_d', 10, null)")
+        owner.commit()
+        found = listed(memory=str(home / "memory"), environment=environment)
+        assert [each.id for each in found][0] == "ses_d"
+    finally:
+        owner.close()

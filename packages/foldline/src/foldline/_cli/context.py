@@ -11,7 +11,7 @@ from foldline._cli.printing import whole
 from foldline._cli.summaries import policy_option
 from foldline._compactor.degradation import HARD_AFTER, risk_of
 from foldline._desk.desk import Desk
-from foldline._desk.inspection import Inspection
+from foldline._desk.inspection import Inspection, Share
 from foldline._desk.inspection import inspect as inspect_session
 from foldline._desk.status import Status
 from foldline._desk.status import status as status_of
@@ -104,18 +104,30 @@ def draw_inspection(i: Inspection, policy: Policy) -> str:
         part = share.tokens / i.tokens if i.tokens else 0
         pieces = f" ({counted(share.count, share.unit.removesuffix('s'))})" if share.count else ""
         lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{pieces}"))
+    room = (("Reserve", i.reserve), ("Free Space", i.free))
+    lines += [
+        row(f"  {name}", f"{size:>{width},} tokens {bar(size / i.window)} {size / i.window:>4.0%}")
+        for name, size in room
+    ]
     lines += [
         "",
+        row("Not in the file", f"{tokens(i.overhead)} of the system prompt, with the tools"),
+        row("Pinned", tokens(i.pinned)),
         row("Protected", f"{tokens(i.protected)} (recent messages)"),
         row("Compactable", tokens(i.compactable)),
     ]
     lines += ["", "Potential Savings:"]
     lines += [row(f"  {_layer(s.layer, policy)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
-    if i.largest:
-        wide = max(len(s.name) for s in i.largest)
-        large = (f"  {s.tokens:>8,}  {s.name:<{wide}} {s.unit}" for s in i.largest)
-        lines += ["", "Largest messages:", *large]
+    for heading, shares in (("By Tool:", i.by_tool), ("By File:", i.by_file), ("Largest messages:", i.largest)):
+        if shares:
+            wide = max(len(s.name) for s in shares)
+            told = (f"  {s.tokens:>8,}  {s.name:<{wide}} {_pieces(s)}" for s in shares)
+            lines += ["", heading, *told]
     return "\n".join(lines)
+
+
+def _pieces(share: Share) -> str:
+    return counted(share.count, "output") if share.unit == "outputs" else share.unit
 
 
 def draw_history(folds: list[PastFold], depth: int | None, policy: Policy, *, facts: bool = False) -> str:

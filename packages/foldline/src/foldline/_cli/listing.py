@@ -31,7 +31,7 @@ SHOWN = 200
 )
 @answering
 def list_(everywhere: bool, limit: int | None) -> Answer:
-    """The agents' sessions on this machine, newest first: how full each is, how long, and what it began with.
+    """The agents' sessions on this machine, newest first: how full each is, how long, and what it is called or began with.
 
     It lists those of this directory or, where there are none, those of every directory.
     """
@@ -48,7 +48,8 @@ def list_(everywhere: bool, limit: int | None) -> Answer:
 
 def _line(entry: Listed, now: float) -> Iterator[str | Tinted]:
     """One line of the list; what is not known yet is left blank."""
-    yield f"{entry.id[:13]:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}  "
+    id = f"└ {entry.id[:11]}" if entry.parent else entry.id[:13]
+    yield f"{id:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}  "
     if entry.error:
         yield Tinted(entry.error, "red")
         return
@@ -60,4 +61,4 @@ def _line(entry: Listed, now: float) -> Iterator[str | Tinted]:
         yield f" {percent(fill):>4}"
     folds = "" if entry.compactions is None else counted(entry.compactions, "fold")
     messages = "" if entry.messages is None else counted(entry.messages, "message")
-    yield f"  {folds:<7}  {messages:>14}  {clipped(entry.prompt, 48):<48}  {entry.model[:26]:<26}  {entry.cwd}"
+    yield f"  {folds:<7}  {messages:>14}  {clipped(entry.title or entry.prompt, 48):<48}  {entry.model[:26]:<26}  {entry.cwd}"

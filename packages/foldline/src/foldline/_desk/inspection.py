@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
 from foldline._clipping import one_line
-from foldline._desk.desk import Desk
-from foldline._errors import CannotFit
-from foldline._fold import Fold
-from foldline._messages import Message, ToolResult, Value
+from foldline._desk.desk import Desk, FoldPlan
+from foldline._facts.speech import project_rules
+from foldline._facts.tool_calls import Action, read_action
+from foldline._messages import Message, Opaque, Part, Text, ToolResult, Value, replace
+from foldline._pairs import Answer, answers
 from foldline._policy import Layer, Policy
 from foldline._tokens.weigh import weigh_part
 from foldline._view import View
+
+
+MEMORY, TOOLS = "Memory Files", "Tool Schemas"
+
+_MEMORY = re.compile(r"\s*Contents of [^\n]{0,300}(?:CLAUDE|AGENTS|GEMINI|QWEN|MEMORY)(?:\.local)?\.md")
 
 
 class Share(Value, frozen=True, omit_defaults=False):
@@ -22,7 +32,7 @@ class Share(Value, frozen=True, omit_defaults=False):
 
 
 class Saving(Value, frozen=True, omit_defaults=False):
-    """What a layer would free now, in tokens."""
+    """What a run of a layer would free now, in tokens."""
 
     layer: str
     tokens: int
@@ -36,59 +46,104 @@ class Inspection(Value, frozen=True, omit_defaults=False):
     tokens: int
     window: int
     shares: tuple[Share, ...]
+    overhead: int
+    """What every request carries that the file does not show, the system prompt and tools; counted to `System Prompt`."""
     protected: int
     compactable: int
+    pinned: int
+    reserve: int
+    """What the window holds back for the reply."""
+    free: int
     savings: tuple[Saving, ...]
+    by_tool: tuple[Share, ...]
+    by_file: tuple[Share, ...]
+    """Outputs of tools that read or changed one file, by its path."""
     largest: tuple[Share, ...]
 
 
 def inspect(desk: Desk, policy: Policy) -> Inspection:
     """What fills a session, what a fold would keep, and what each layer would free."""
     entries, meter = desk.view.entries, desk.meter
-    outputs = [(e, r) for e in entries for r in e.message.results]
-    system = [e for e in entries if e.message.role == "system"]
-    output_tokens = round(sum(weigh_part(r, meter.family) for _, r in outputs) * meter.ratio)
-    system_tokens = sum(e.tokens for e in system)
-    talk = [e for e in entries if e.message.role != "system"]
-    conversation = desk.view.tokens - output_tokens - system_tokens
+    outputs = [(a, weigh_part(a.result, meter.family) * meter.ratio) for a in answers(desk.view.messages)]
+    system_tokens = sum(e.tokens for e in entries if e.message.role == "system")
     planned = desk.plan(policy)
     kept = {e.id for e in planned.after.entries}
     protected = sum(e.tokens for e in entries if e.id in kept and e.message.role != "system")
+    reserve = desk.budget.window - desk.budget.limit
     return Inspection(
         desk.session.id,
         desk.session.path,
         desk.tokens,
         desk.budget.window,
-        (
-            Share("Conversation", conversation, sum(1 for e in talk if e.message.speaker != "tool"), "messages"),
-            Share("Tool Outputs", output_tokens, len(outputs), "outputs"),
-            Share("System Prompt", max(0, system_tokens + meter.overhead), len(system), "messages"),
-        ),
+        tuple(_shares(desk, round(sum(tokens for _, tokens in outputs)), len(outputs))),
+        meter.overhead,
         protected,
         desk.view.tokens - protected - system_tokens,
-        tuple(_savings(desk, policy, planned.fold)),
+        sum(e.tokens for e in entries if e.pinned),
+        reserve,
+        max(0, desk.budget.limit - desk.tokens),
+        tuple(Saving(layer.name, _freed(desk, policy, layer, planned)) for layer in policy.layers),
+        _grouped((_tool(answer), tokens) for answer, tokens in outputs),
+        _grouped((path, tokens) for answer, tokens in outputs if (path := _file(answer))),
         tuple(_largest(desk.view)),
     )
 
 
-def _savings(desk: Desk, policy: Policy, by_hand: Fold) -> list[Saving]:
-    savings = []
-    for layer in policy.layers:
-        if layer.kind == "prune":
-            savings.append(Saving(layer.name, _freed(desk.view, layer)))
-        elif layer.kind == "summarize":
-            savings.append(Saving(layer.name, by_hand.receipt.freed))
-    return savings
+def _shares(desk: Desk, outputs: int, count: int) -> Iterator[Share]:
+    """The kinds of content, which add up to the next request: what the file shows, and what is sent beside it."""
+    entries, meter = desk.view.entries, desk.meter
+    sizes: Counter[tuple[bool, str]] = Counter()
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        for part in entry.message.parts:
+            if kind := _kind(entry.message.role, part):
+                sizes[entry.message.role == "system", kind] += round(weigh_part(part, meter.family) * meter.ratio)
+                counts[kind] += 1
+    system = [e for e in entries if e.message.role == "system"]
+    in_system = sum(e.tokens for e in system) - sum(size for (its, _), size in sizes.items() if its)
+    talk = sum(1 for e in entries if e.message.speaker not in ("tool", "system"))
+    conversation = desk.view.tokens - outputs - in_system - sizes.total()
+    yield Share("Conversation", conversation, talk, "messages")
+    yield Share("Tool Outputs", outputs, count, "outputs")
+    yield Share("System Prompt", max(0, in_system + meter.overhead), len(system), "messages")
+    for kind, unit in ((MEMORY, "files"), (TOOLS, "lists")):
+        if counts[kind]:
+            yield Share(kind, sizes[True, kind] + sizes[False, kind], counts[kind], unit)
 
 
-def _freed(view: View, layer: Layer) -> int:
-    after = view
-    try:
-        for strategy in layer.strategies:
-            after = after.replay(strategy(after, after.tokens))
-    except CannotFit:
-        return 0
-    return view.tokens - after.tokens
+def _kind(role: str, part: Part) -> str:
+    """Whether a part is a file of instructions that the agent loads, or the tools that the file shows."""
+    if type(part) is Opaque and role == "system" and isinstance(part.source, list):
+        return TOOLS
+    loaded = type(part) is Text and role != "tool" and (project_rules(part.text) or _MEMORY.match(part.text))
+    return MEMORY if loaded else ""
+
+
+def _freed(desk: Desk, policy: Policy, layer: Layer, by_hand: FoldPlan) -> int:
+    """What a run of a layer alone would free; the first one that summarizes is what a fold by hand runs."""
+    is_by_hand = layer is next((each for each in policy.layers if each.kind == "summarize"), None)
+    planned = by_hand if is_by_hand else desk.plan(replace(policy, layers=(layer,)))
+    return desk.view.tokens - planned.after.tokens if planned else 0
+
+
+def _grouped(outputs: Iterable[tuple[str, float]], most: int = 8) -> tuple[Share, ...]:
+    """How many outputs have a name, and their tokens together; the largest of them."""
+    groups: dict[str, list[float]] = {}
+    for name, tokens in outputs:
+        groups.setdefault(name, []).append(tokens)
+    shares = [Share(name, round(sum(sizes)), len(sizes), "outputs") for name, sizes in groups.items()]
+    return tuple(sorted(shares, key=lambda share: -share.tokens)[:most])
+
+
+def _tool(answer: Answer) -> str:
+    return answer.result.name or (answer.call.name if answer.call else "") or "unknown tool"
+
+
+def _file(answer: Answer) -> str:
+    """The one file that a call read or changed; empty for a command line, and where it is none or several."""
+    action = read_action(answer.call) if answer.call else Action()
+    paths = {path for _, path, _ in action.touches}
+    return paths.pop() if len(paths) == 1 and not action.shell_only else ""
 
 
 def _largest(view: View, most: int = 5) -> list[Share]:

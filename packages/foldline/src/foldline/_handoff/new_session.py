@@ -75,6 +75,8 @@ def write_new(
         if parent:
             header["parentSession"] = os.path.abspath(parent)
         records = _records([m for m in carried if m.role != "system"], model, agent, tokens_before, note)
+        if records:
+            header["draftUntil"] = records[-1]["id"]
         data, count = b"".join(encoded(record) for record in (header, *records)), len(records)
     else:
         document, count = request(carried)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import field
 
@@ -19,14 +19,17 @@ COMPLETED = 50
 """So many of the newest sessions are read whole where the ends of their files do not tell all."""
 
 PATIENCE = 1.0
-"""Seconds after which none is read whole any more; the next list goes on."""
+"""Seconds after which none is read whole any more to know how full it is; the next list goes on."""
+
+SPARE = 0.15
+"""Seconds after which none is read whole any more for its first words and the number of its messages alone."""
 
 
 class Listed(Value, frozen=True, omit_defaults=False, gc=False):
     """One session of the list; `tokens`, `compactions` and `messages` are None where they are not known yet.
 
-    `changed` is in seconds since 1970, `prompt` how the user's first words begin; `error` says why a session could not
-    be read.
+    `changed` is in seconds since 1970, `title` what the session is called, `prompt` how the user's first words begin,
+    `parent` the id of the session that it works for; `error` says why a session could not be read.
     """
 
     agent: str
@@ -39,7 +42,9 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
     window: int = 0
     compactions: int | None = None
     messages: int | None = None
+    title: str = ""
     prompt: str = ""
+    parent: str = ""
     error: str = ""
 
     @property
@@ -49,9 +54,21 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
 
 
 def _row(f: StoreFile, k: Known) -> Listed:
-    when = f.changed / 1e9
     return Listed(
-        f.agent, k.id, f.path, k.cwd, when, k.model, k.tokens, k.window, k.compactions, k.messages, k.prompt, k.error
+        f.agent,
+        k.id,
+        f.path + k.place,
+        k.cwd,
+        k.when or f.changed / 1e9,
+        k.model,
+        k.tokens,
+        k.window,
+        k.compactions,
+        k.messages,
+        k.title,
+        k.prompt,
+        k.parent,
+        k.error,
     )
 
 
@@ -60,16 +77,18 @@ def listed(
 ) -> list[Listed]:
     """The sessions in the agents' stores, newest first: those of the directory `cwd`, or all where it is None.
 
+    A session that works for another one stands below it.
+
     What is found out is kept in the file `memory`, so that the next list reads only what has changed since.
     """
     kept = Memory(memory or cache_file("sessions.msgpack", environment))
     found = _known(session_files(environment), kept)
-    kept.forget_all_but([file.path for file, _ in found])
+    kept.forget_all_but({file.path for file, _ in found})
     if cwd is not None:
         found = _of_directory(found, cwd)
     _complete(found[:COMPLETED], kept)
     kept.save()
-    return [_row(*each) for each in found]
+    return list(_below_parents([_row(*each) for each in found]))
 
 
 def _of_directory(found: Iterable[tuple[StoreFile, Known]], cwd: str) -> list[tuple[StoreFile, Known]]:
@@ -79,23 +98,49 @@ def _of_directory(found: Iterable[tuple[StoreFile, Known]], cwd: str) -> list[tu
 
 
 def _known(files: list[StoreFile], kept: Memory) -> list[tuple[StoreFile, Known]]:
-    """What is known of each file; the ends are read of those that are new or have changed."""
-    found = [(file, known) for file in files if (known := kept.of(file))]
-    if len(found) == len(files):
-        return found
-    from foldline._listing.reading import glanced
+    """What is known of each session, newest first; the ends are read of files that are new or have changed."""
+    if changed := [file for file in files if not kept.of(file)]:
+        from foldline._listing.reading import glanced
 
-    for file, known in glanced([file for file in files if not kept.of(file)]):
-        kept.keep(file, known)
-    return [(file, known) for file in files if (known := kept.of(file))]
-
-
-def _complete(found: Iterable[tuple[StoreFile, Known]], kept: Memory) -> None:
-    """Finds out what is left to be known of sessions, as long as patience lasts."""
-    started = time.monotonic()
-    for file, known in found:
-        if not known.whole and time.monotonic() - started < PATIENCE:
-            from foldline._listing.reading import read_whole
-
-            read_whole(file, known)
+        for file, known in glanced(changed):
             kept.keep(file, known)
+    found = [(file, known) for file in files for known in kept.of(file)]
+    found.sort(key=lambda each: each[1].when or each[0].changed / 1e9, reverse=True)
+    return found
+
+
+def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory) -> None:
+    """Finds out what is left to be known of sessions; none is read whole any more when patience ends."""
+    left = [each for each in found if not each[1].whole]
+    if not left:
+        return
+    from foldline._listing.reading import look_for_folds, read_whole
+
+    for each in left:
+        look_for_folds(*each)
+    started = time.monotonic()
+    for file, known in sorted(left, key=lambda each: each[1].tokens is not None):
+        if not known.whole and time.monotonic() - started < (PATIENCE if known.tokens is None else SPARE):
+            read_whole(file, known)
+    kept.learned()
+
+
+def _below_parents(rows: Sequence[Listed]) -> Iterator[Listed]:
+    """The rows in their order, those of sub-sessions below the session that they work for, where that is listed."""
+    ids = {(row.agent, row.id) for row in rows}
+    below: dict[tuple[str, str], list[Listed]] = {}
+    for row in rows:
+        if row.parent and row.parent != row.id and (row.agent, row.parent) in ids:
+            below.setdefault((row.agent, row.parent), []).append(row)
+    lower = {row.path for under in below.values() for row in under}
+    for row in rows:
+        if row.path not in lower:
+            yield from _with_those_below(row, below)
+    while below:  # those that name each other
+        yield from below.pop(next(iter(below)))
+
+
+def _with_those_below(row: Listed, below: dict[tuple[str, str], list[Listed]]) -> Iterator[Listed]:
+    yield row
+    for each in below.pop((row.agent, row.id), ()):
+        yield from _with_those_below(each, below)

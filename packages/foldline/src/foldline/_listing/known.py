@@ -11,16 +11,18 @@ from msgspec import Struct
 
 from foldline import __version__
 from foldline._errors import SessionError
-from foldline._sessions.finding import StoreFile, printable
+from foldline._sessions.finding import StoreFile
+from foldline._sessions.format import printable
 
-VERSION = f"2 of {__version__}"
+VERSION = f"3 of {__version__}"
 """Of the rows, and of what windows models are known to have; a file of another one is read as an empty one."""
 
 
 class Known(Struct, array_like=True, gc=False):
-    """What is known of a session file as long as its size, its time and its inode are these.
+    """What is known of a session as long as its file's size, time and inode are these.
 
-    `tokens`, `compactions` and `messages` are None until they are known; `whole` says that there is no more to be found out.
+    `place` is what stands behind the path of a file that holds several, `when` the session's own time in seconds since
+    1970, 0 where it is the file's, and `parent` the id of the session that it works for. `tokens`, `compactions` and `messages` are None until they are known; `whole` says that there is no more to be found out.
     """
 
     size: int
@@ -36,11 +38,15 @@ class Known(Struct, array_like=True, gc=False):
     prompt: str = ""
     error: str = ""
     whole: bool = False
+    place: str = ""
+    when: float = 0.0
+    title: str = ""
+    parent: str = ""
 
 
 class _Kept(Struct, array_like=True):
     version: str
-    rows: dict[str, Known]
+    rows: dict[str, list[Known]]
 
 
 class Memory:
@@ -48,7 +54,7 @@ class Memory:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._rows: dict[str, Known] = {}
+        self._rows: dict[str, list[Known]] = {}
         self._changed = False
         with suppress(OSError, ValueError, msgspec.DecodeError):
             with open(path, "rb") as file:
@@ -56,15 +62,21 @@ class Memory:
             if kept.version == VERSION:
                 self._rows = kept.rows
 
-    def of(self, file: StoreFile) -> Known | None:
-        """What is known of a file as it stands, or None."""
+    def of(self, file: StoreFile) -> list[Known]:
+        """What is known of the sessions in a file as it stands; none where nothing is."""
         known = self._rows.get(file.path)
-        fits = known and known.changed == file.changed and known.size == file.size and known.inode == file.inode
-        return known if fits else None
+        if not known:
+            return []
+        one = known[0]
+        return known if (one.changed, one.size, one.inode) == (file.changed, file.size, file.inode) else []
 
-    def keep(self, file: StoreFile, known: Known) -> None:
-        """Notes what is known of a file."""
+    def keep(self, file: StoreFile, known: list[Known]) -> None:
+        """Notes what is known of the sessions in a file."""
         self._rows[file.path] = known
+        self._changed = True
+
+    def learned(self) -> None:
+        """Says that more is known of a session than was kept."""
         self._changed = True
 
     def forget_all_but(self, paths: Collection[str]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from typing import Any
 
 from foldline._clipping import one_line
 from foldline._desk.desk import Desk
@@ -13,8 +15,10 @@ from foldline._facts.reading import user_words
 from foldline._listing.known import Known
 from foldline._models import model as model_named
 from foldline._policy import budget_for
-from foldline._sessions.finding import FIRST, StoreFile, id_and_cwd, printable
+from foldline._sessions.finding import FIRST, StoreFile, about_file, stored_in, which
+from foldline._sessions.format import About, printable
 from foldline._sessions.opening import open_session
+from foldline._sessions.registry import format_named
 from foldline._sessions.tail import CHUNK, ends, may_hold_folds
 
 AHEAD = 128
@@ -28,7 +32,7 @@ BEGINNING, PROMPT = 24, 160
 """Messages in which the user's first words are looked for, and characters that are kept of them."""
 
 
-def glanced(files: Sequence[StoreFile]) -> Iterator[tuple[StoreFile, Known]]:
+def glanced(files: Sequence[StoreFile]) -> Iterator[tuple[StoreFile, list[Known]]]:
     """What the ends of files tell; files that cannot be read are left out."""
     for at in range(0, len(files), AHEAD):
         opened = [(file, fd) for file in files[at : at + AHEAD] if (fd := _asked_for(file)) is not None]
@@ -54,41 +58,50 @@ def _asked_for(file: StoreFile) -> int | None:
     return fd
 
 
-def _glanced(file: StoreFile, fd: int) -> Known:
-    id, cwd = id_and_cwd(fd, file.path)
+def _glanced(file: StoreFile, fd: int) -> list[Known]:
+    several = stored_in(file, fd)
+    if several is not None:
+        return [
+            _known(file, About(s.id, s.cwd, s.title, s.parent), place=which(s, several), when=s.changed)
+            for s in several
+        ]
+    tail = os.pread(fd, CHUNK, max(FIRST, file.size - CHUNK))
+    known = _known(file, about_file(fd, file.path, format_named(file.agent), tail))
     told = ends(fd, file.size, file.agent)
-    known = Known(file.size, file.changed, file.inode, id, cwd)
     if told is not None:
         known.model, known.tokens = told.model, told.tokens
         known.window = told.window or _window(told.model)
-    return known
+    return [known]
+
+
+def _known(file: StoreFile, about: About, **more: Any) -> Known:
+    id, cwd, title, parent = about
+    return Known(file.size, file.changed, file.inode, id, cwd, title=one_line(title, PROMPT), parent=parent, **more)
+
+
+def look_for_folds(file: StoreFile, known: Known) -> None:
+    """Finds out by the signs in a file whether a session was ever folded, where its ends told how full it is."""
+    if known.compactions is not None or known.tokens is None or known.place:
+        return
+    with suppress(OSError), open(file.path, "rb", buffering=0) as opened:
+        if not may_hold_folds(opened.fileno(), file.size, file.agent):
+            known.compactions = 0
+            known.whole = file.size > LARGE
 
 
 def read_whole(file: StoreFile, known: Known) -> None:
-    """Adds all that reading a session tells; of a large one that its ends tell of, whether it was ever folded."""
+    """Adds all that reading a session tells."""
     known.whole = True
     try:
-        if file.size > LARGE and known.tokens is not None and not _folded(file):
-            known.compactions = 0
-            return
-        desk = Desk(open_session(file.path))
+        desk = Desk(open_session(file.path + known.place))
         known.model, known.tokens = desk.session.model, desk.tokens
         known.window, known.compactions = desk.budget.window, desk.session.compactions
-        if file.size <= LARGE:
+        if file.size <= LARGE or known.place:
             messages = [message for _, message in desk.session.messages()]
             known.messages = len(messages)
             known.prompt = one_line(next(user_words(messages[:BEGINNING]), ""), PROMPT)
     except (OSError, FoldlineError) as error:
         known.error = printable(str(error))
-
-
-def _folded(file: StoreFile) -> bool:
-    """Whether a session may have been folded, by the signs of it in the file."""
-    fd = os.open(file.path, os.O_RDONLY)
-    try:
-        return may_hold_folds(fd, file.size, file.agent)
-    finally:
-        os.close(fd)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import translate
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
 from foldline._errors import SessionError
 from foldline._messages import Value
+from foldline._sessions.format import STRING, About, SessionFormat, said
+from foldline._sessions.lines import Record, lines_from_end
+from foldline._sessions.reading import Stored
 from foldline._sessions.registry import format_named, sessions_in, stores
 from foldline._sessions.source import parted
 
@@ -21,12 +25,15 @@ HEAD = 64 * 1024
 FIRST = 4 * 1024
 """Bytes of it that are read first: nearly always they say both."""
 
+DATABASES = (".db", ".sqlite")
+"""How the names of stores end that are databases."""
+
 NAMED = 5
 """Ids that are named where the start of one fits several."""
 
-_STRING = rb'"\s*:\s*("(?:[^"\\]|\\.){1,2000}")'
-_CWD = re.compile(rb'"cwd' + _STRING)
-_ID = re.compile(rb'"(?:sessionId|session_id|id)' + _STRING)
+_CWD = re.compile(rb'"cwd' + STRING)
+_ID = re.compile(rb'"(?:sessionId|session_id|id)' + STRING)
+_DRAFT = re.compile(rb'"draftUntil' + STRING)
 
 
 class StoreFile(Value, frozen=True, gc=False):
@@ -42,7 +49,7 @@ class StoreFile(Value, frozen=True, gc=False):
 class Found(NamedTuple):
     """A session: the agent that wrote it, its path, its id, its working directory and when it last changed.
 
-    Where the file holds several, the id stands behind a `#` in the path.
+    Where the file holds several, the id stands behind a `#` in the path. `parent` is the id of the session that it works for.
     """
 
     agent: str
@@ -50,6 +57,7 @@ class Found(NamedTuple):
     id: str
     cwd: str
     changed: float
+    parent: str = ""
 
 
 def session_files(environment: Mapping[str, str] = os.environ) -> list[StoreFile]:
@@ -80,10 +88,12 @@ def find(session: str | None, *, cwd: str, agent: str = "", environment: Mapping
         if len(ids := list(dict.fromkeys(f.id for f in fitting))) > 1:
             named = ", ".join(ids[:NAMED]) + (", …" if len(ids) > NAMED else "")
             raise SessionError(f"{len(ids)} sessions start with it; give more of the id: {named}", path=session)
+        if len(same := [f.path for f in fitting]) > 1:
+            warnings.warn(
+                f"{len(same)} sessions have the id {session}: {same[0]} is the newest and is taken", stacklevel=2
+            )
     else:
-        here = os.path.realpath(cwd)
-        newest = next((f for f in everything if f.cwd and os.path.realpath(f.cwd) == here), None)
-        fitting = [newest] if newest else []
+        fitting = list(islice(_of_directory(everything, cwd), 1))
     if not fitting:
         where = ", ".join(dict.fromkeys(str(folder) for _, folder, _ in stores(environment)))
         what = "no session of that path or id" if session else "no session of this directory: name one with --session"
@@ -91,37 +101,52 @@ def find(session: str | None, *, cwd: str, agent: str = "", environment: Mapping
     return fitting[0].path
 
 
-def id_and_cwd(fd: int, path: str) -> tuple[str, str]:
-    """What a session file says it is, else its name; and the directory it was in, empty where it does not say."""
+def _of_directory(found: Iterable[Found], cwd: str) -> Iterator[Found]:
+    """The sessions of a directory that somebody may go on with; drafts of handoffs behind those that somebody began."""
+    here = os.path.realpath(cwd)
+    drafts: list[Found] = []
+    for each in found:
+        if each.cwd and not each.parent and os.path.realpath(each.cwd) == here:
+            if _is_draft(each.path):
+                drafts.append(each)
+            else:
+                yield each
+    yield from drafts
+
+
+def about_file(fd: int, path: str, known: SessionFormat, tail: bytes = b"") -> About:
+    """What an open session file says it is, at its start and in the `tail` that was read, or its name where it is silent."""
     head = os.pread(fd, FIRST, 0)
     id, cwd = _said(_ID, head), _said(_CWD, head)
     if not (id and cwd) and len(head) == FIRST:
         head += os.pread(fd, HEAD - FIRST, FIRST)
         id, cwd = _said(_ID, head), _said(_CWD, head)
-    return id or os.path.splitext(os.path.basename(path))[0], cwd or project_root(path)
+    return known.about(path, head + tail, About(id or os.path.splitext(os.path.basename(path))[0], cwd))
 
 
-def project_root(path: str) -> str:
-    """The directory that is noted beside the chats of a project, as Gemini CLI does; empty where none is."""
-    try:
-        with open(os.path.join(os.path.dirname(path), os.pardir, ".project_root"), encoding="utf-8") as file:
-            return file.read(HEAD).strip()
-    except (OSError, ValueError):
-        return ""
-
-
-def directory_of(path: str) -> str:
+def directory_of(path: str, known: SessionFormat) -> str:
     """The directory that the session in a file was in; empty where none is told."""
     try:
         with open(path, "rb", buffering=0) as file:
-            return id_and_cwd(file.fileno(), path)[1]
+            return about_file(file.fileno(), path, known).cwd
     except OSError:
         return ""
 
 
-def printable(text: str) -> str:
-    """The text with a mark for what no file and no terminal takes: halves of characters."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+def stored_in(file: StoreFile, fd: int) -> Sequence[Stored] | None:
+    """The sessions in an open file that may hold several, none where it cannot be read; None for a file of one."""
+    known = format_named(file.agent)
+    if known.read_all is None or not known.recognizes(os.pread(fd, FIRST, 0), file.path):
+        return None
+    try:
+        return sessions_in(known, file.path)
+    except SessionError:
+        return ()
+
+
+def which(stored: Stored, among: Sequence[Stored]) -> str:
+    """What stands behind the path of a file for one session of it; nothing where it is the only one."""
+    return f"#{stored.id}" if len(among) > 1 else ""
 
 
 def _found(files: Iterable[StoreFile]) -> Iterator[Found]:
@@ -130,35 +155,42 @@ def _found(files: Iterable[StoreFile]) -> Iterator[Found]:
     for file in files:
         while waiting and waiting[-1].changed >= file.changed / 1e9:
             yield waiting.pop()
-        if (known := _known(file)) is not None:
-            yield known
+        within = _within(file)
+        if len(within) == 1 and within[0].changed == file.changed / 1e9:
+            yield within[0]
         else:
-            waiting = sorted((*waiting, *_within(file)), key=attrgetter("changed"))
+            waiting = sorted((*waiting, *within), key=attrgetter("changed"))
     yield from reversed(waiting)
 
 
-def _known(file: StoreFile) -> Found | None:
-    """The session in a file of one, as its first lines tell it; None where it may hold several, or is gone."""
-    known = format_named(file.agent)
+def _within(file: StoreFile) -> list[Found]:
+    """The sessions in a file; of a file of one as its first lines tell it, and none where it is gone."""
     try:
         with open(file.path, "rb", buffering=0) as opened:
-            if known.read_all is not None and known.recognizes(os.pread(opened.fileno(), FIRST, 0), file.path):
-                return None
-            id, cwd = id_and_cwd(opened.fileno(), file.path)
+            several = stored_in(file, opened.fileno())
+            about = about_file(opened.fileno(), file.path, format_named(file.agent)) if several is None else None
     except OSError:
-        return None
-    return Found(file.agent, file.path, id, cwd, file.changed / 1e9)
+        return []
+    when = file.changed / 1e9
+    if about is not None:
+        return [Found(file.agent, file.path, about.id, about.cwd, when, about.parent)]
+    stored = several or ()
+    return [
+        Found(file.agent, file.path + which(each, stored), each.id, each.cwd, each.changed or when, each.parent)
+        for each in stored
+    ]
 
 
-def _within(file: StoreFile) -> Iterator[Found]:
-    """The sessions in a file that may hold several; none where it cannot be read."""
+def _is_draft(path: str) -> bool:
+    """Whether a session is as foldline wrote it for a handoff: nobody has gone on with it."""
     try:
-        found = sessions_in(format_named(file.agent), file.path)
-    except SessionError:
-        return
-    for each in found:
-        path = f"{file.path}#{each.id}" if len(found) > 1 else file.path
-        yield Found(file.agent, path, each.id, each.cwd, each.changed or file.changed / 1e9)
+        with open(path, "rb", buffering=0) as file:
+            fd = file.fileno()
+            ends = _said(_DRAFT, os.pread(fd, FIRST, 0))
+            last = next(lines_from_end(fd, os.fstat(fd).st_size, FIRST), None) if ends else None
+    except OSError:
+        return False
+    return last is not None and Record(last).id == ends
 
 
 def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[StoreFile]) -> None:
@@ -178,11 +210,22 @@ def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[StoreFi
                 if rest:
                     _collect(agent, path, rest, into)
                 elif (about := _about(entry)) is not None and about.st_size:
-                    into.append(StoreFile(agent, path, about.st_size, about.st_mtime_ns, about.st_ino))
+                    changed = max(about.st_mtime_ns, _written_beside(path))
+                    into.append(StoreFile(agent, path, about.st_size, changed, about.st_ino))
     except OSError:
         return
     finally:
         os.close(fd)
+
+
+def _written_beside(path: str) -> int:
+    """When the owner of a database last wrote into the log beside it, in nanoseconds; 0 where there is none."""
+    if not path.endswith(DATABASES):
+        return 0
+    try:
+        return os.stat(f"{path}-wal").st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _about(entry: os.DirEntry[str]) -> os.stat_result | None:
@@ -195,9 +238,4 @@ def _about(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 def _said(pattern: re.Pattern[bytes], head: bytes) -> str:
     match = pattern.search(head)
-    if match is None:
-        return ""
-    try:
-        return printable(str(json.loads(match[1])))
-    except ValueError:
-        return ""
+    return said(match[1]) if match else ""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+STRING = rb'"\s*:\s*("(?:[^"\\]|\\.){1,2000}")'
+"""What follows a key whose value is a text."""
 
 if TYPE_CHECKING:
     from foldline._messages import Usage
@@ -61,6 +66,15 @@ class Tail(NamedTuple):
     signs: tuple[bytes, ...]
 
 
+class About(NamedTuple):
+    """What a session says of itself: its id, its working directory, its title, the id of the session it works for."""
+
+    id: str
+    cwd: str = ""
+    title: str = ""
+    parent: str = ""
+
+
 class StoreFolder(NamedTuple):
     """A folder where an agent keeps sessions, and the pattern of the files below it, part by part."""
 
@@ -83,6 +97,27 @@ def later(module: str, name: str) -> Callable[..., Any]:
 def folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
     """The folder that a variable names, else the one below the user's home."""
     return Path(environment.get(variable) or Path(environment.get("HOME") or Path.home()) / below_home)
+
+
+def last_said(data: bytes, key: bytes) -> str:
+    """The newest text of that key in rows of JSON; empty where there is none."""
+    if key not in data:
+        return ""
+    found = re.findall(rb'"' + key + STRING, data)
+    return said(found[-1]) if found else ""
+
+
+def said(literal: bytes) -> str:
+    """What a string of JSON says; empty where it is none."""
+    try:
+        return printable(str(json.loads(literal)))
+    except ValueError:
+        return ""
+
+
+def printable(text: str) -> str:
+    """The text with a mark for what no file and no terminal takes: halves of characters."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 class SessionFormat(NamedTuple):
@@ -116,6 +151,9 @@ class SessionFormat(NamedTuple):
 
     busy: Callable[[str], Iterable[int]] = lambda path: ()
     """The processes that the agent itself lists as at work on a session."""
+
+    about: Callable[[str, bytes, About], About] = lambda path, ends, about: about
+    """What a path and the ends of its file tell of a session, beyond the first id and directory that stand there."""
 
     program: tuple[str, str] | None = None
     """The agent's command and the package that it comes in, where it opens a session's file for each record only.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
-from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
+from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, later, said
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
+from foldline._sessions.lines import decode
 from foldline._sessions.parts import summary, unique, usage
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
@@ -16,6 +20,8 @@ from foldline._sessions.values import count, mapping, mappings, string
 
 _SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
+
+_SUMMARY = re.compile(rb'(?m)(?:"\$set"\s*:\s*\{[^{}\[\]]*?|^\s*\{[^{}\[\]]*?|^  )"summary' + STRING)
 
 
 def _recognizes(head: bytes, path: str) -> bool:
@@ -40,7 +46,8 @@ def read(path: str, *, strict: bool = False) -> Reading:
         string(chat.about.get("sessionId"), source.stem),
         source.path,
         live,
-        model=chat.model,
+        _directory(source.path),
+        chat.model,
         title=string(chat.about.get("summary")),
         since=stale[-1] + 1 if stale else 0,
         folds=tuple(chat.folds),
@@ -53,6 +60,28 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp", "*/chats/session-*.json*")
 
 
+def _about(path: str, ends: bytes, about: About) -> About:
+    summaries = _SUMMARY.findall(ends) if b'"summary"' in ends else ()
+    return About(about.id, _directory(path), said(summaries[-1]) if summaries else "")
+
+
+def _directory(path: str) -> str:
+    """The project's directory, which stands beside its chats, or in the list of projects under a name or a hash of it."""
+    project = Path(os.path.abspath(path)).parent.parent
+    try:
+        if root := (project / ".project_root").read_text("utf-8").strip():
+            return root
+    except (OSError, ValueError):
+        pass
+    try:
+        listed = mapping(mapping(decode((project.parent.parent / "projects.json").read_bytes())).get("projects"))
+    except (OSError, ValueError):
+        return ""
+    hashes = {sha256(directory.encode("utf-8", "replace")).hexdigest(): directory for directory in listed}
+    named = next((directory for directory, name in listed.items() if name == project.name), "")
+    return named or hashes.get(project.name, "")
+
+
 FORMAT = SessionFormat(
     "gemini-cli",
     _recognizes,
@@ -60,6 +89,7 @@ FORMAT = SessionFormat(
     open=later("gemini_writing", "open_session"),
     stores=_stores,
     overhead=12_000,
+    about=_about,
     program=("gemini", "gemini-cli"),
 )
 

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from foldline._messages import Message
 from foldline._sessions.ancestry import named_ancestry
-from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder, later
+from foldline._sessions.format import About, Row, SessionFormat, StoreFolder, Tail, folder, last_said, later
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
 from foldline._sessions.parts import spoken_by, summary, unique, wire_usage
 from foldline._sessions.reading import PastFold, Reading, summarized
@@ -97,6 +97,10 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl")
 
 
+def _about(path: str, ends: bytes, about: About) -> About:
+    return about._replace(title=last_said(ends, b"customTitle"))
+
+
 FORMAT = SessionFormat(
     "qwen-code",
     _recognizes,
@@ -105,6 +109,7 @@ FORMAT = SessionFormat(
     stores=_stores,
     overhead=12_000,
     tail=_tail,
+    about=_about,
     program=("qwen", "qwen-code"),
 )
 

@@ -74,9 +74,14 @@ class Reading(Value, frozen=True):
 
 
 class Stored(NamedTuple):
-    """One session of a file that may hold several, before it is read; `changed` is in seconds since 1970, 0 if unknown."""
+    """One session of a file that may hold several, before it is read; `changed` is in seconds since 1970, 0 if unknown.
+
+    `parent` is the id of the session that it works for.
+    """
 
     id: str
     read: Callable[[], Reading]
     cwd: str = ""
     changed: float = 0.0
+    title: str = ""
+    parent: str = ""

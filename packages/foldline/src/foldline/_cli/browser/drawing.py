@@ -26,7 +26,7 @@ ROLES = {"user": "success", "assistant": "secondary", "tool": "warning", "system
 FOLDS = "primary"
 """Names of the theme's colours."""
 
-NAMES = {"Conversation": "talk", "Tool Outputs": "tools", "System Prompt": "system"}
+NAMES = {"Conversation": "talk", "Tool Outputs": "tools", "System Prompt": "system", "Memory Files": "memory", "Tool Schemas": "schemas"}
 
 ROOMY = 60
 """Columns from which percentages stand beside the figures."""
@@ -37,7 +37,7 @@ HOME = os.path.expanduser("~")
 
 def session_lines(entry: Listed, width: int, now: float, tints: Tints) -> list[Text]:
     """A session: where it was and how old it is; how full it is, its folds and its agent."""
-    name = os.path.basename(entry.cwd) or entry.id[:13]
+    name = entry.title or os.path.basename(entry.cwd) or entry.id[:13]
     age = _brief(now - entry.changed)
     first = Text(" ").append(_cut(name, width - len(age) - 3), "bold")
     first.append(" " * max(1, width - first.cell_len - len(age) - 1)).append(age, "dim")

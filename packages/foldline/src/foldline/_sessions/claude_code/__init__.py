@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
+from foldline._sessions.format import About, SessionFormat, StoreFolder, folder, last_said, later
+from foldline._sessions.lines import decode
+from foldline._sessions.values import mapping, string
 
 _began = later("processes", "began")
 
@@ -17,12 +20,38 @@ _SIGN = re.compile(
 )
 
 
+_SUMMARY = re.compile(rb'(?m)^\{"type":"summary",.*\}$')
+
+
 def _recognizes(head: bytes, path: str) -> bool:
     return head.lstrip().startswith(b"{") and bool(_SIGN.search(head))
 
 
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
-    yield StoreFolder(folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "projects", "*/*.jsonl")
+    projects = folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "projects"
+    yield StoreFolder(projects, "*/*.jsonl")
+    yield StoreFolder(projects, "*/*/subagents/*.jsonl")
+
+
+def subagent(path: str) -> str:
+    """The id of a sub-agent by its file's name, since its rows name the session that it works for; else empty."""
+    name = os.path.basename(path)
+    return name.removesuffix(".jsonl") if name.startswith("agent-") else ""
+
+
+def _about(path: str, ends: bytes, about: About) -> About:
+    """The title that the user gave, or else the newest that was made; and for whom a sub-agent works."""
+    title = (last_said(ends, b"customTitle") or last_said(ends, b"aiTitle")) if b"Title" in ends else _summary(ends)
+    worker = subagent(path)
+    return About(worker or about.id, about.cwd, title, about.id if worker else "")
+
+
+def _summary(ends: bytes) -> str:
+    """The newest summary of a conversation that stands here: the rows name those of other files, too."""
+    found = (mapping(decode(row)) for row in reversed(_SUMMARY.findall(ends) if b'"summary"' in ends else []))
+    return next(
+        (string(row.get("summary")) for row in found if ends.count(string(row.get("leafUuid")).encode()) > 1), ""
+    )
 
 
 def _busy(path: str) -> Iterator[int]:
@@ -56,4 +85,5 @@ FORMAT = SessionFormat(
     overhead=40_000,
     tail=later("claude_code.rows", "tail"),
     busy=_busy,
+    about=_about,
 )

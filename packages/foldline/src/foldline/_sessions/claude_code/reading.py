@@ -8,7 +8,7 @@ from typing import Any
 
 from foldline._fold import Receipt
 from foldline._messages import Message, Part, Speaker, Text, ToolResult, Usage, replace
-from foldline._sessions.claude_code import attachments
+from foldline._sessions.claude_code import attachments, subagent
 from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
 from foldline._sessions.parts import from_wire, spoken_by, summary, system, wire_usage
 from foldline._sessions.reading import PastFold, Reading
@@ -40,7 +40,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
     folded, entries = _clear([*originals], entries, cleared)
     return Reading(
         "claude-code",
-        about.get("sessionId") or source.stem,
+        subagent(source.path) or about.get("sessionId") or source.stem,
         source.path,
         (*prompt, *entries),
         about.get("cwd", ""),

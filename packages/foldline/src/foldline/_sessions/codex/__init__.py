@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
-from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
+from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, last_said, later, said
+from foldline._sessions.source import Source
+from foldline._sessions.values import mapping, string
 
 _SIGN = re.compile(
     rb'[{,]\s*"type"\s*:\s*"(?:session_meta|response_item|turn_context|event_msg|compacted|world_state)"'
     rb'|^\s*\{"id":"[^"]+","timestamp":"[^"]+","instructions":|"record_type"\s*:\s*"state"'
 )
 _PAYLOAD = re.compile(rb'[{,]\s*"(?:payload|instructions|record_type)"\s*:')
+
+_OWN = re.compile(rb'[{,]\s*"id' + STRING)
+_SPAWNED = re.compile(rb'"parent_thread_id' + STRING)
 
 
 def _recognizes(head: bytes, path: str) -> bool:
@@ -22,6 +29,31 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "CODEX_HOME", ".codex") / "sessions", "*/*/*/rollout-*.jsonl")
 
 
+def _about(path: str, ends: bytes, about: About) -> About:
+    """A thread's own id and the one that spawned it, which name one session; and what the user or Codex called it."""
+    head, _, _ = ends.partition(b"\n")
+    own = _OWN.search(head)
+    id = said(own[1]) if own else about.id
+    spawned = _SPAWNED.search(head)
+    title = last_said(ends, b"thread_name") or _thread_names(path).get(id, "")
+    return About(id, about.cwd, title, said(spawned[1]) if spawned else "")
+
+
+def _thread_names(path: str) -> dict[str, str]:
+    """The names of threads by their ids, the newest of each, from the list beside the sessions."""
+    index = f"{path.rpartition('/sessions/')[0]}/session_index.jsonl"
+    try:
+        return _read_names(index, os.stat(index).st_mtime_ns)
+    except OSError:
+        return {}
+
+
+@lru_cache(maxsize=4)
+def _read_names(index: str, changed: int) -> dict[str, str]:
+    rows = (mapping(row) for _, row in Source(index).rows())
+    return {string(row.get("id")): string(row.get("thread_name")) for row in rows}
+
+
 FORMAT = SessionFormat(
     "codex",
     _recognizes,
@@ -30,5 +62,6 @@ FORMAT = SessionFormat(
     stores=_stores,
     overhead=5_500,
     tail=later("codex.rollout", "tail"),
+    about=_about,
     lingers="its daemon holds a session for a minute after that was closed: wait, or run `codex app-server daemon stop`",
 )

@@ -36,7 +36,8 @@ def _stored(source: Source, session: opencode_store.Held, *, several: bool) -> S
     changed = about.get("time_updated", mapping(about.get("time")).get("updated"))
     seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
     read = partial(_reading, source, session, f"#{id}" if several else "")
-    return Stored(id, read, string(about.get("directory")), seconds)
+    title, parent = string(about.get("title")), string(about.get("parent_id"), string(about.get("parentID")))
+    return Stored(id, read, string(about.get("directory")), seconds, title, parent)
 
 
 # -- one session -------------------------------------------------------------------------------------------------

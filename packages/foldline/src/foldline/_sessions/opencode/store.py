@@ -34,7 +34,7 @@ def sessions(source: Source) -> list[Held]:
 
 def _from_database(source: Source) -> list[Held]:
     known = {str(name) for (name,) in query(source, "select name from pragma_table_info('session')")}
-    columns = [name for name in ("id", "directory", "title", "revert", "time_updated") if name in known]
+    columns = [name for name in ("id", "parent_id", "directory", "title", "revert", "time_updated") if name in known]
     order = "order by time_updated, id" if "time_updated" in columns else "order by id"
     found: list[Held] = []
     for row in query(source, f"select {', '.join(columns)} from session {order}"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
+from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, later, said
 
 PI = "pi"
 
@@ -13,6 +13,9 @@ _START = re.compile(rb'\s*\{(?=[^\n]*"type"\s*:\s*"session")(?=[^\n]*"(?:id|time
 _RECORD = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:message|model_change|thinking_level_change|compaction)"')
 _ITEM = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:input_text|output_text|function_call|reasoning)"')
 """What items of OpenAI's responses say, which have rows of type "message" as well."""
+
+
+_NAMED = re.compile(rb'"type"\s*:\s*"session_info"[^\n]*?"name' + STRING)
 
 
 def _recognizes(head: bytes, path: str) -> bool:
@@ -27,6 +30,11 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
 
 
+def _about(path: str, ends: bytes, about: About) -> About:
+    named = _NAMED.findall(ends) if b'"session_info"' in ends else ()
+    return about._replace(title=said(named[-1])) if named else about
+
+
 FORMAT = SessionFormat(
     PI,
     _recognizes,
@@ -35,6 +43,7 @@ FORMAT = SessionFormat(
     overhead=4_000,
     tail=later("pi.dialect", "tail"),
     follow=later("pi.following", "follow"),
+    about=_about,
     program=("pi", "pi-coding-agent"),
 )
 

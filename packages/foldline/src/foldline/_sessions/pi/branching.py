@@ -61,7 +61,11 @@ def branch(session: Session, at: str) -> Branch:
     whole = [r for r in (history.records[p] for p in way) if not r.damaged]
     folder = os.path.dirname(os.path.abspath(session.path))
     id, stamp = composing.new_session_id(), writing.now()
-    kept = {key: value for key, value in session.header.items() if key not in ("parentSession", "branchedFrom")}
+    kept = {
+        key: value
+        for key, value in session.header.items()
+        if key not in ("parentSession", "branchedFrom", "draftUntil")
+    }
     header = {"type": "session", **({} if session.header else {"version": dialect.KNOWN_VERSION}), **kept}
     header |= {"id": id, "timestamp": stamp, "parentSession": os.path.abspath(session.path)}
     extra = [] if session.version == 1 else _behind(history, whole)
