@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from foldline import FoldlineError, Message, open_session
 from foldline._sessions.registry import format_of
-from foldline._tokens.meter import Meter
+from foldline._tokens.meter import Meter, weighed
 from foldline.extend import Text, Thinking, ToolCall, ToolResult, model
 
 LEAST = 5_000
@@ -61,13 +61,13 @@ def cases(folder: Path) -> Iterator[Case]:
             continue
         family = model(session.model).family
         entries, since = session.context.entries, session.context.since
-        meter = Meter(family)
-        steps, weight, size, words, approximate = [], 0, 0, 0, 0
+        steps, size, words, approximate = [], 0, 0, 0
+        _, sent = weighed([message for _, message in entries], family, since)
         for i, (_, message) in enumerate(entries):
             if i >= since and message.usage and message.usage.prompt > LEAST:
-                steps.append(Step(message.usage.prompt, weight, size, words, approximate))
+                steps.append(Step(message.usage.prompt, sent[i], size, words, approximate))
             shown = text_of(message)
-            weight, size, words = weight + meter.weigh(message), size + len(shown), words + bpe(shown)
+            size, words = size + len(shown), words + bpe(shown)
             approximate += approximately(shown)
         if len(steps) >= 4:
             known = format_of(str(path))

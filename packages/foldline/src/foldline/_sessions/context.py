@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from foldline._messages import Message, replace
-from foldline._tokens.meter import Count, Meter, calibrated, newest_size
+from foldline._tokens.meter import Count, Meter, calibrated, newest_size, weighed
 from foldline._tokens.weigh import at_most
 from foldline._view import Entry, View
 
@@ -83,7 +83,7 @@ class Context:
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:
-            self._weights = meter.family, meter.weigh_all(message for _, message in self.entries)
+            self._weights = meter.family, weighed(self._messages(), meter.family, self.since)[0]
         return self._weights[1]
 
 

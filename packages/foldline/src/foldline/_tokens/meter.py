@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from foldline._messages import Message, Value
-from foldline._tokens.weigh import weigh, weigh_all
+from foldline._tokens.weigh import sealed_reasoning, searched_the_web, weigh, weigh_all
 
 RATIO_RANGE = (0.5, 2.5)
 """Billed tokens per estimated token; beyond it a figure is taken for a fault of its source, not for calibration."""
@@ -146,13 +146,43 @@ def calibrated(
     aborted one teaches nothing.
     """
     meter = Meter(family, overhead=overhead)
-    weights = meter.weigh_all(messages)
-    sent = 0
-    for i, (message, weight) in enumerate(zip(messages, weights)):
-        if i >= since and message.usage is not None and message.usage.prompt > 0:
-            meter.learn(message.usage.prompt, sent)
-        sent += weight
+    weights, sent = weighed(messages, family, since)
+    for message, weight in zip(messages[since:], sent[since:]):
+        if message.usage is not None and message.usage.prompt > 0:
+            meter.learn(message.usage.prompt, weight)
     return meter, weights
+
+
+def weighed(messages: Sequence[Message], family: str = "o200k", since: int = 0) -> tuple[list[int], list[int]]:
+    """What each message weighs in the next request, and what was sent before each of them, all together.
+
+    Until the user speaks again a reply weighs what OpenAI keeps with it besides: its sealed reasoning, as it was billed
+    (over 2,800 requests of Codex the context grew by that times 1.002), and what it found on the web, which is told by
+    the bill alone and is what grew and nothing shows. Only bills from the index `since` on are for the history as it is.
+    """
+    weights = weigh_all(messages, family)
+    sent: list[int] = []
+    total = 0
+    billed: tuple[int, int] | None = None
+    shown: dict[int, int] = {}
+    for i, message in enumerate(messages):
+        if message.role == "user" and not any(message.results):
+            for at, alone in shown.items():
+                total, weights[at] = total + alone - weights[at], alone
+            shown.clear()
+        if (sealed := sealed_reasoning(message, family)) is not None:
+            shown[i] = weights[i] - sealed
+            weights[i] = max(shown[i], message.usage.output if message.usage else weights[i])
+        found = 0
+        if i >= since and message.usage is not None and message.usage.prompt > 0:
+            if billed is not None and searched_the_web(message):
+                found = max(0, message.usage.prompt - billed[0] - (total - billed[1]))
+                shown.setdefault(i, weights[i])
+            billed = message.usage.prompt, total + found
+        sent.append(total + found)
+        weights[i] += found
+        total += weights[i]
+    return weights, sent
 
 
 def newest_size(messages: Sequence[Message], *, family: str = "o200k", since: int = 0) -> Count | None:

@@ -1,0 +1,70 @@
+"""What a session's size rests on: bills, what they taught, and what stands in no file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foldline import Message, open_session
+from foldline.extend import Text, ToolCall, weigh
+
+FAR = {"claude3": 1.3, "claude4.7": 1.3, "glm": 1.3, "deepseek": 1.3}
+"""How many times the words of a file a call that writes it may weigh; as JSON it would be 1.6."""
+
+SEALED = {"type": "reasoning", "summary": [], "encrypted_content": "gAAA" * 100}
+
+
+def item(**payload: Any) -> dict[str, Any]:
+    return {"type": "response_item", "payload": payload}
+
+
+def says(role: str, text: str) -> dict[str, Any]:
+    return item(type="message", role=role, content=[{"type": "text", "text": text}])
+
+
+def calls(id: str) -> list[dict[str, Any]]:
+    made = item(type="function_call", call_id=id, name="shell", arguments='{"command":"ls"}')
+    return [made, item(type="function_call_output", call_id=id, output="a file")]
+
+
+def bill(total: int, prompt: int, output: int = 20) -> dict[str, Any]:
+    used = {"input_tokens": prompt, "output_tokens": output}
+    info = {"total_token_usage": {"input_tokens": total}, "last_token_usage": used}
+    return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+
+def rollout(path: Path, *rows: dict[str, Any]) -> Path:
+    head = {"type": "session_meta", "payload": {"id": "a", "base_instructions": {"text": "You are Codex."}}}
+    context = {"type": "turn_context", "payload": {"model": "gpt-5.4"}}
+    path.write_text("".join(json.dumps(row) + "\n" for row in (head, context, *rows)))
+    return path
+
+
+def tokens(path: Path) -> int:
+    return open_session(path).context.size().tokens
+
+
+@pytest.mark.parametrize("family", FAR)
+def test_a_file_that_a_call_writes_weighs_as_its_words_and_not_as_json(family: str) -> None:
+    code = 'def greet(name):\n\treturn "Hello, " + name + "\\n"\n\n' * 40
+    call = ToolCall("a", "write", json.dumps({"path": "greet.py", "content": code}))
+    words = weigh(Message("user", (Text(code),)), family)
+    assert words < weigh(Message("assistant", (call,)), family) < FAR[family] * words
+
+
+def test_sealed_reasoning_weighs_what_it_was_billed_until_the_user_speaks(tmp_path: Path) -> None:
+    rows = [says("user", "go"), item(**SEALED), *calls("c1"), bill(1, 9_000, output=1_500)]
+    inside = tokens(rollout(tmp_path / "inside.jsonl", *rows))
+    assert 10_500 <= inside <= 10_560, "the bill, the reply's own 1,500 and a small result"
+    after = tokens(rollout(tmp_path / "after.jsonl", *rows, says("user", "and now?")))
+    assert 9_000 <= after <= 9_100, "the reply without its reasoning"
+
+
+def test_what_was_found_on_the_web_is_gone_once_the_user_speaks(tmp_path: Path) -> None:
+    search = item(type="web_search_call", status="completed", action={"type": "search", "query": "folds"})
+    rows = [says("user", "go"), *calls("c1"), bill(1, 9_000), search, says("assistant", "Found."), bill(2, 21_000)]
+    assert 21_000 <= tokens(rollout(tmp_path / "inside.jsonl", *rows)) <= 21_100
+    assert 9_000 <= tokens(rollout(tmp_path / "after.jsonl", *rows, says("user", "and now?"))) <= 9_200
