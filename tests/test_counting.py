@@ -68,3 +68,44 @@ def test_what_was_found_on_the_web_is_gone_once_the_user_speaks(tmp_path: Path) 
     rows = [says("user", "go"), *calls("c1"), bill(1, 9_000), search, says("assistant", "Found."), bill(2, 21_000)]
     assert 21_000 <= tokens(rollout(tmp_path / "inside.jsonl", *rows)) <= 21_100
     assert 9_000 <= tokens(rollout(tmp_path / "after.jsonl", *rows, says("user", "and now?"))) <= 9_200
+
+
+# -- what no file shows ---------------------------------------------------------------------------------------------
+
+
+def log(path: Path, header: dict[str, Any], *rows: dict[str, Any]) -> Path:
+    asked = {"type": "message", "id": "m1", "parentId": None, "message": {"role": "user", "content": "go"}}
+    path.write_text("".join(json.dumps(row) + "\n" for row in ({"type": "session", **header}, asked, *rows)))
+    return path
+
+
+def trajectory(path: Path, **system: Any) -> Path:
+    task = {"id": 1, "source": "user", "message": "go", "action": "message", "args": {"content": "go"}, "extras": {}}
+    prompt = {"id": 0, "source": "agent", "message": "", "action": "system", "args": system}
+    path.write_text(json.dumps([*([prompt] if system else []), task]))
+    return path
+
+
+def test_what_an_agent_hides_hangs_on_its_version_and_kind(tmp_path: Path) -> None:
+    early = tokens(log(tmp_path / "early.jsonl", {"id": "a", "cwd": "/"}))
+    late = tokens(log(tmp_path / "late.jsonl", {"id": "a", "cwd": "/", "version": 3}))
+    snapshot = {"type": "custom", "id": "m2", "parentId": "m1", "customType": "model-snapshot", "data": {}}
+    claw = tokens(log(tmp_path / "claw.jsonl", {"id": "a", "cwd": "/", "version": 3}, snapshot))
+    assert early < 3_000 < 8_000 < late < claw < 12_000
+
+
+def test_what_a_trajectory_of_openhands_shows_is_not_hidden(tmp_path: Path) -> None:
+    tools = [{"type": "function", "function": {"name": "bash", "description": "Runs.", "parameters": {}}}]
+    whole = tokens(trajectory(tmp_path / "whole.json", content="You are OpenHands.", tools=tools))
+    prompt = tokens(trajectory(tmp_path / "prompt.json", content="You are OpenHands."))
+    nothing = tokens(trajectory(tmp_path / "nothing.json"))
+    assert whole < 200 < 4_000 < prompt < 6_000 < 8_000 < nothing < 10_000
+
+
+def test_what_no_bill_taught_is_told_with_a_wider_interval(tmp_path: Path) -> None:
+    rows = [says("user", "word " * 2_000), *calls("c1")]
+    guessed = open_session(rollout(tmp_path / "guessed.jsonl", *rows)).context.size()
+    billed = open_session(rollout(tmp_path / "billed.jsonl", *rows, bill(1, 9_000))).context.size()
+    assert 0.3 < guessed.error < 0.5, "more than half of it is a guess that may be half as much again"
+    assert billed.error < 0.01
+    assert abs(guessed.tokens - billed.tokens) <= guessed.error * guessed.tokens

@@ -54,6 +54,7 @@ class Context:
         self._weights = family, weights
         if meter.billed is None:
             meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
+            meter.guessed = 0 if "overhead" in self.learned else meter.overhead
             meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
         self._meter = meter
         return meter

@@ -22,6 +22,8 @@ class Transcript:
         self.agent, self.id, self.path = reading.agent, reading.id, reading.path
         self.cwd, self.model, self.window = reading.cwd, reading.model, reading.window
         self.faults = list(reading.faults)
+        if reading.overhead is not None:
+            overhead = reading.overhead
         self.context = Context(reading.entries, since=reading.since, stale=reading.stale, overhead=overhead)
 
     def meter(self, family: str = "o200k") -> Meter:
