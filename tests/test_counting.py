@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foldline import Message, open_session
+from foldline import Compactor, Message, open_session
 from foldline.extend import Text, ToolCall, weigh
 
 FAR = {"claude3": 1.3, "claude4.7": 1.3, "glm": 1.3, "deepseek": 1.3}
@@ -109,3 +109,28 @@ def test_what_no_bill_taught_is_told_with_a_wider_interval(tmp_path: Path) -> No
     assert 0.3 < guessed.error < 0.5, "more than half of it is a guess that may be half as much again"
     assert billed.error < 0.01
     assert abs(guessed.tokens - billed.tokens) <= guessed.error * guessed.tokens
+
+
+def test_behind_a_compaction_of_codex_counts_what_its_bills_had_taught(tmp_path: Path) -> None:
+    grown = [row for n in range(20) for row in (*calls(f"c{n}"), bill(n + 1, 30_000 + 60 * n))]
+    kept = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]}
+    folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [kept]}}
+    size = open_session(rollout(tmp_path / "s.jsonl", says("user", "go"), *grown, folded)).context.size()
+    assert size.tokens == pytest.approx(30_000, rel=0.01)
+    assert size.error <= 0.1
+
+
+def test_what_the_estimate_was_off_by_is_folded_with_its_messages() -> None:
+    """Messages that weigh more than they seem to, and then some that do not, are no reason for a larger overhead."""
+    compactor = Compactor("gpt-5.4", window=400_000)
+    said: list[dict[str, str]] = []
+    billed = 5_000
+    for heavier in (1.3,) * 30 + (1.0,) * 30:
+        said.append({"role": "user", "content": "word " * 1_000})
+        billed += round(heavier * weigh(Message("user", (Text("word " * 1_000),))))
+        compactor.fit(said)
+        compactor.observe({"prompt_tokens": billed, "completion_tokens": 1})
+        said.append({"role": "assistant", "content": "ok"})
+    compactor.meter.forget()
+    assert compactor.meter.overhead == pytest.approx(5_000, abs=1_000)
+    assert compactor.meter.ratio == pytest.approx(1.15, rel=0.03)

@@ -20,8 +20,8 @@ class Context:
 
     Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
     behind the newest fold or edit, but for the `stale` ids, which an undo copied; `learned` is the overhead and the
-    ratio that a fold noted when it was made, and `overhead` what the agent usually sends beside its messages, in
-    tokens, where nothing else is known.
+    ratio that a fold noted when it was made, `replaced` the context that the newest fold took the place of, whose bills
+    tell the same where none was noted, and `overhead` what the agent usually sends beside its messages, in tokens.
     """
 
     def __init__(
@@ -32,12 +32,14 @@ class Context:
         stale: Collection[str] = (),
         learned: Mapping[str, Any] | None = None,
         overhead: int = 0,
+        replaced: Sequence[Message] = (),
     ) -> None:
         self.entries = list(entries)
         self.since = since
         self.stale = frozenset(stale)
         self.learned = dict(learned or {})
         self.overhead = overhead
+        self._replaced = replaced
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
 
@@ -53,9 +55,7 @@ class Context:
         meter, weights = calibrated(self._messages(), family=family, since=self.since)
         self._weights = family, weights
         if meter.billed is None:
-            meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
-            meter.guessed = 0 if "overhead" in self.learned else meter.overhead
-            meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
+            meter = self._unbilled(family)
         self._meter = meter
         return meter
 
@@ -77,6 +77,16 @@ class Context:
             for (id, message), start, end in zip(self.entries, ends, ends[1:])
         )
         return View(tuple(entries), meter.count, bound)
+
+    def _unbilled(self, family: str) -> Meter:
+        """A meter for a context that nothing was billed for."""
+        before, _ = calibrated(self._replaced, family=family)
+        if before.billed is not None and not self.learned:
+            return before.unanchored()
+        meter = Meter(family, overhead=round(_number(self.learned.get("overhead"), self.overhead)))
+        meter.guessed = None if "overhead" in self.learned else meter.overhead
+        meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
+        return meter
 
     def _messages(self) -> list[Message]:
         """The messages, with those bills only that may hold."""

@@ -24,7 +24,13 @@ class Transcript:
         self.faults = list(reading.faults)
         if reading.overhead is not None:
             overhead = reading.overhead
-        self.context = Context(reading.entries, since=reading.since, stale=reading.stale, overhead=overhead)
+        self.context = Context(
+            reading.entries,
+            since=reading.since,
+            stale=reading.stale,
+            overhead=overhead,
+            replaced=reading.replaced,
+        )
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold."""

@@ -69,8 +69,10 @@ class Meter:
         """The weight of what every request carries and the caller has told: a system text that is no message."""
         self.unseen = overhead
         """What every request carries besides, in tokens: tool schemas, and a system text that nobody has told."""
-        self.guessed = 0
-        """What of it is only what such an agent usually sends."""
+        self.guessed: int | None = None
+        """What of it is only what such an agent usually sends, where no bill has taught anything; else None."""
+        self._opening = overhead
+        """The overhead by the first bill for this history, when its messages were few and so was their error."""
         self.billed: tuple[int, int] | None = None
         """The last bill: tokens of the request, and the weight that was sent for them."""
         self._grown = (0.0, 0.0)
@@ -124,23 +126,39 @@ class Meter:
                 self.ratio = min(high, max(low, (self._grown[0] + PRIOR) / (self._grown[1] + PRIOR)))
         if prompt < self.ratio * weight:
             self.ratio = max(low, prompt / weight)
-        self.unseen, self.guessed = max(0, round(prompt - self.ratio * weight)), 0
+        self.unseen, self.guessed = max(0, round(prompt - self.ratio * weight)), None
+        if self.billed is None:
+            self._opening = self.unseen
         self.billed = (prompt, weight)
         return True
 
     def forget(self) -> None:
-        """Voids the anchor, after a fold or on another branch; what was learned of ratio and overhead stays."""
+        """Voids the anchor, after a fold or on another branch.
+
+        What was learned stays; what the estimate was off by since the first bill goes with its messages, as their ratio.
+        """
+        if self.billed is not None and self.billed[1] >= PRIOR:
+            low, high = RATIO_RANGE
+            self.unseen = min(self._opening, self.billed[0])
+            self.ratio = min(high, max(low, (self.billed[0] - self.unseen) / self.billed[1]))
         self.billed = None
+
+    def unanchored(self) -> Meter:
+        """What it knows for another history."""
+        other = Meter(self.family)
+        other.learned, other.apart, other._opening = self.learned, self.apart, self._opening
+        other.forget()
+        return other
 
     def total(self, weight: int) -> Count:
         """How many tokens a request of messages of the estimated `weight` takes."""
         weight += self.apart
         tokens = self.unseen + round(weight * self.ratio)
         if self.billed is None:
-            if not self.guessed:
+            if self.guessed is None:
                 return Count(tokens)
             told = self.guessed * GUESS_ERROR + (tokens - self.guessed) * UNTAUGHT_ERROR
-            return Count(tokens, told / tokens)
+            return Count(tokens, told / max(1, tokens))
         new = abs(weight - self.billed[1]) * self.ratio
         error = (new * ESTIMATE_ERROR + self.billed[0] * BILLED_ERROR) / max(1, tokens)
         return Count(tokens, min(ESTIMATE_ERROR, error), "billed + estimate" if new >= 1 else "billed")
