@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -122,21 +123,24 @@ def _take(parts: Sequence[Part], family: str, texts: list[str]) -> int:
 
 def _take_call(call: ToolCall, family: str, texts: list[str]) -> int:
     texts.append(call.name)
-    arguments = _arguments(call) if family in WRITTEN_OUT else None
-    if arguments is None:
+    if family not in WRITTEN_OUT:
         texts.append(call.arguments)
         return CALL_FRAME
-    around, each = WRITTEN_OUT[family]
-    for name, value in arguments.items():
-        texts += (name, value if isinstance(value, str) else as_text(value))
-    return around + each * len(arguments)
-
-
-def _arguments(call: ToolCall) -> dict[str, object] | None:
     try:
-        return msgspec.json.decode(call.arguments, type=dict[str, object])
+        arguments = _decoded(call.arguments)
     except ValueError:
-        return None
+        texts.append(call.arguments)
+        return CALL_FRAME
+    texts.append("\n".join(f"{name} {_plain(value)}" for name, value in arguments.items()))
+    around, each = WRITTEN_OUT[family]
+    return around + (each - 2) * len(arguments)
+
+
+_decoded = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else as_text(value)
 
 
 def _take_other(part: Part, family: str, texts: list[str]) -> int:
