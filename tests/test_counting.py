@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from foldline import Compactor, Message, open_session
+from foldline._desk.desk import Desk
+from foldline._listing import listed
 from foldline.extend import Text, ToolCall, weigh
 
 FAR = {"claude3": 1.3, "claude4.7": 1.3, "glm": 1.3, "deepseek": 1.3}
@@ -134,3 +136,24 @@ def test_what_the_estimate_was_off_by_is_folded_with_its_messages() -> None:
     compactor.meter.forget()
     assert compactor.meter.overhead == pytest.approx(5_000, abs=1_000)
     assert compactor.meter.ratio == pytest.approx(1.15, rel=0.03)
+
+
+# -- what other sessions taught -------------------------------------------------------------------------------------
+
+
+def test_a_session_without_bills_is_counted_as_others_of_its_agent_on_this_machine(tmp_path: Path) -> None:
+    store = tmp_path / ".codex" / "sessions" / "2026" / "01" / "01"
+    store.mkdir(parents=True)
+    environment = {"HOME": str(tmp_path)}
+    for n in range(3):
+        rollout(store / f"rollout-{n}.jsonl", says("user", "go"), *calls("c1"), bill(1, 20_000 + n))
+    unbilled = rollout(store / "rollout-9.jsonl", says("user", "go"), *calls("c1"))
+    before = Desk(open_session(unbilled), environment=environment).size
+    listed(environment=environment)
+    after = Desk(open_session(unbilled), environment=environment).size
+    assert before.tokens < 7_000
+    assert after.tokens == pytest.approx(20_000, rel=0.02)
+    assert after.error < 0.6
+
+    (tmp_path / ".cache" / "foldline" / "overheads.msgpack").write_bytes(b"nonsense")
+    assert Desk(open_session(unbilled), environment=environment).size == before

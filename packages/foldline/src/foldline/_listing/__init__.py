@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import field
 
 from foldline._cache import cache_file
+from foldline._desk.overheads import NAME, Taught, keep
 from foldline._listing.known import Known, Memory
 from foldline._messages import Value
 from foldline._sessions.finding import StoreFile, session_files
@@ -65,9 +66,13 @@ def listed(
     kept = Memory(memory or cache_file("sessions.msgpack", environment))
     found = _known(session_files(environment), kept)
     kept.forget_all_but([file.path for file, _ in found])
+    everything = found
     if cwd is not None:
         found = _of_directory(found, cwd)
-    _complete(found[:COMPLETED], kept)
+    _complete(found[:COMPLETED], kept, environment)
+    if kept.changed:
+        taught = (Taught(k.agent, k.family, k.overhead, k.ratio) for _, k in everything if k.agent)
+        keep(taught, cache_file(NAME, environment))
     kept.save()
     return [_row(*each) for each in found]
 
@@ -90,12 +95,12 @@ def _known(files: list[StoreFile], kept: Memory) -> list[tuple[StoreFile, Known]
     return [(file, known) for file in files if (known := kept.of(file))]
 
 
-def _complete(found: Iterable[tuple[StoreFile, Known]], kept: Memory) -> None:
+def _complete(found: Iterable[tuple[StoreFile, Known]], kept: Memory, environment: Mapping[str, str]) -> None:
     """Finds out what is left to be known of sessions, as long as patience lasts."""
     started = time.monotonic()
     for file, known in found:
         if not known.whole and time.monotonic() - started < PATIENCE:
             from foldline._listing.reading import read_whole
 
-            read_whole(file, known)
+            read_whole(file, known, environment)
             kept.keep(file, known)

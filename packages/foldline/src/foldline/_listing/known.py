@@ -13,13 +13,15 @@ from foldline import __version__
 from foldline._errors import SessionError
 from foldline._sessions.finding import StoreFile, printable
 
-VERSION = f"2 of {__version__}"
+VERSION = f"3 of {__version__}"
 """Of the rows, and of what windows models are known to have; a file of another one is read as an empty one."""
 
 
 class Known(Struct, array_like=True, gc=False):
     """What is known of a session file as long as its size, its time and its inode are these.
 
+    `overhead` and `ratio` are what its bills taught of sessions of `agent` in
+    tokens of `family`, which are empty where there were none.
     `tokens`, `compactions` and `messages` are None until they are known; `whole` says that there is no more to be found out.
     """
 
@@ -36,6 +38,10 @@ class Known(Struct, array_like=True, gc=False):
     prompt: str = ""
     error: str = ""
     whole: bool = False
+    agent: str = ""
+    family: str = ""
+    overhead: int = 0
+    ratio: float = 0.0
 
 
 class _Kept(Struct, array_like=True):
@@ -75,6 +81,11 @@ class Memory:
         for path in gone:
             del self._rows[path]
         self._changed |= bool(gone)
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is something to be saved."""
+        return self._changed
 
     def save(self) -> None:
         """Writes what is new; where that cannot be, the next list finds it out once more.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from foldline._clipping import one_line
@@ -64,16 +64,20 @@ def _glanced(file: StoreFile, fd: int) -> Known:
     return known
 
 
-def read_whole(file: StoreFile, known: Known) -> None:
+def read_whole(file: StoreFile, known: Known, environment: Mapping[str, str]) -> None:
     """Adds all that reading a session tells; of a large one that its ends tell of, whether it was ever folded."""
     known.whole = True
     try:
         if file.size > LARGE and known.tokens is not None and not _folded(file):
             known.compactions = 0
             return
-        desk = Desk(open_session(file.path))
+        desk = Desk(open_session(file.path), environment=environment)
         known.model, known.tokens = desk.session.model, desk.tokens
         known.window, known.compactions = desk.budget.window, desk.session.compactions
+        if desk.meter.billed is not None:
+            learned = desk.meter.unanchored()
+            known.agent, known.family = desk.session.agent, learned.family
+            known.overhead, known.ratio = learned.overhead, learned.ratio
         if file.size <= LARGE:
             messages = [message for _, message in desk.session.messages()]
             known.messages = len(messages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -39,6 +39,8 @@ class Context:
         self.stale = frozenset(stale)
         self.learned = dict(learned or {})
         self.overhead = overhead
+        self.usual: Callable[[str], tuple[int, float] | None] = lambda family: None
+        """Asked for the overhead and the ratio of such sessions, by the family of tokenizers, where nothing here tells."""
         self._replaced = replaced
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
@@ -83,9 +85,12 @@ class Context:
         before, _ = calibrated(self._replaced, family=family)
         if before.billed is not None and not self.learned:
             return before.unanchored()
-        meter = Meter(family, overhead=round(_number(self.learned.get("overhead"), self.overhead)))
+        noted = self.learned.get("overhead")
+        others = self.usual(family) if self.overhead and not noted else None
+        overhead, ratio = others or (self.overhead, 1.0)
+        meter = Meter(family, overhead=round(_number(noted, overhead)))
         meter.guessed = None if "overhead" in self.learned else meter.overhead
-        meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
+        meter.ratio = float(_number(self.learned.get("ratio"), ratio))
         return meter
 
     def _messages(self) -> list[Message]:
