@@ -65,6 +65,14 @@ def test_sealed_reasoning_weighs_what_it_was_billed_until_the_user_speaks(tmp_pa
     assert 9_000 <= after <= 9_100, "the reply without its reasoning"
 
 
+def test_a_model_that_keeps_its_sealed_reasoning_shows_it_in_its_first_bill_behind_the_users_words(
+    tmp_path: Path,
+) -> None:
+    rows = [says("user", "go"), item(**SEALED), *calls("c1"), bill(1, 9_000, output=1_500)]
+    rows += [says("user", "and now?"), item(**SEALED), *calls("c2"), bill(2, 10_520, output=1_500), says("user", "so?")]
+    assert 12_020 <= tokens(rollout(tmp_path / "kept.jsonl", *rows)) <= 12_100
+
+
 def test_what_was_found_on_the_web_is_gone_once_the_user_speaks(tmp_path: Path) -> None:
     search = item(type="web_search_call", status="completed", action={"type": "search", "query": "folds"})
     rows = [says("user", "go"), *calls("c1"), bill(1, 9_000), search, says("assistant", "Found."), bill(2, 21_000)]

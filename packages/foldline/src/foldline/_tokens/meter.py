@@ -185,25 +185,38 @@ def weighed(messages: Sequence[Message], family: str = "o200k", since: int = 0) 
 
     Until the user speaks again a reply weighs what OpenAI keeps with it besides: its sealed reasoning, as it was billed
     (over 2,800 requests of Codex the context grew by that times 1.002), and what it found on the web, which is told by
-    the bill alone and is what grew and nothing shows. Only bills from the index `since` on are for the history as it is.
+    the bill alone and is what grew and nothing shows. Some models keep both for good (GPT-5.6 in 11 of 11 turns; GPT-5.4
+    and 5.5 in 8 of 97): the first bill behind the user's words tells. Only bills from the index `since` on are for the
+    history as it is.
     """
     weights = weigh_all(messages, family)
     sent: list[int] = []
     total = 0
     billed: tuple[int, int] | None = None
     shown: dict[int, int] = {}
+    hidden: dict[int, int] = {}
+    kept = False
     for i, message in enumerate(messages):
         if message.role == "user" and not any(message.results):
             for at, alone in shown.items():
-                total, weights[at] = total + alone - weights[at], alone
+                hidden[at] = weights[at] - alone
+                if not kept:
+                    total, weights[at] = total - hidden[at], alone
             shown.clear()
         if (sealed := sealed_reasoning(message, family)) is not None:
             shown[i] = weights[i] - sealed
             weights[i] = max(shown[i], message.usage.output if message.usage else weights[i])
         found = 0
         if i >= since and message.usage is not None and message.usage.prompt > 0:
-            if billed is not None and searched_the_web(message):
-                found = max(0, message.usage.prompt - billed[0] - (total - billed[1]))
+            grown = 0 if billed is None else message.usage.prompt - billed[0] - (total - billed[1])
+            sign = -1 if kept else 1
+            if (more := sum(hidden.values())) and sign * grown > more / 2:
+                kept, total, grown = not kept, total + sign * more, grown - sign * more
+                for at, tokens in hidden.items():
+                    weights[at] += sign * tokens
+            hidden.clear()
+            if grown > 0 and searched_the_web(message):
+                found = grown
                 shown.setdefault(i, weights[i])
             billed = message.usage.prompt, total + found
         sent.append(total + found)
