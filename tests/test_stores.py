@@ -336,6 +336,6 @@ def test_what_a_stores_owner_has_just_written_is_listed(home: Path) -> None:
         owner.execute("insert into session values ('ses_d', '/srv/ses_d', 'ses_d', 10, null)")
         owner.commit()
         found = listed(memory=str(home / "memory"), environment=environment)
-        assert [each.id for each in found][0] == "ses_d"
+        assert found[0].id == "ses_d"
     finally:
         owner.close()

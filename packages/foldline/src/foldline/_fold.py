@@ -26,7 +26,7 @@ class Occasion(NamedTuple):
     overhead: int = 0
     """What every request carries besides the view."""
     error: float = 0.0
-    """The expected relative error of the counts."""
+    """The relative error that nine of ten such counts stay within."""
     rounds: int = 0
     """How many folds the history has seen at least."""
     on_fault: Callable[[str], None] | None = None
@@ -38,7 +38,7 @@ THRESHOLD = Occasion()
 
 
 class Receipt(Value, frozen=True, omit_defaults=True):
-    """What one fold cost and kept; sizes are tokens, `error` is the expected relative error of the counts."""
+    """What one fold cost and kept; sizes are tokens, `error` is the relative error that nine of ten counts stay within."""
 
     tokens_before: int
     tokens_after: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline._config import Settings, Summaries, read_settings
+from foldline._desk.overheads import usual
 from foldline._desk.summaries import native, why_extracted, why_not_native
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
@@ -50,6 +51,7 @@ class Desk:
         self.model: Model = model_named(model or session.model)
         self.budget: Budget = budget_for(self.model, window or session.window or None)
         self._environment = environment
+        session.context.usual = partial(usual, session.agent, environment=environment)
 
     @classmethod
     def open(

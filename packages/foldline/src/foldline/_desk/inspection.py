@@ -16,7 +16,6 @@ from foldline._policy import Layer, Policy
 from foldline._tokens.weigh import weigh_part
 from foldline._view import View
 
-
 MEMORY, TOOLS = "Memory Files", "Tool Schemas"
 
 _MEMORY = re.compile(r"\s*Contents of [^\n]{0,300}(?:CLAUDE|AGENTS|GEMINI|QWEN|MEMORY)(?:\.local)?\.md")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import field
 
 from foldline._cache import cache_file
+from foldline._desk.overheads import NAME, Taught, keep
 from foldline._listing.known import Known, Memory
 from foldline._messages import Value
 from foldline._sessions.finding import StoreFile, session_files
@@ -84,9 +85,13 @@ def listed(
     kept = Memory(memory or cache_file("sessions.msgpack", environment))
     found = _known(session_files(environment), kept)
     kept.forget_all_but({file.path for file, _ in found})
+    everything = found
     if cwd is not None:
         found = _of_directory(found, cwd)
-    _complete(found[:COMPLETED], kept)
+    _complete(found[:COMPLETED], kept, environment)
+    if kept.changed:
+        taught = (Taught(k.agent, k.family, k.overhead, k.ratio) for _, k in everything if k.agent)
+        keep(taught, cache_file(NAME, environment))
     kept.save()
     return list(_below_parents([_row(*each) for each in found]))
 
@@ -109,7 +114,7 @@ def _known(files: list[StoreFile], kept: Memory) -> list[tuple[StoreFile, Known]
     return found
 
 
-def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory) -> None:
+def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory, environment: Mapping[str, str]) -> None:
     """Finds out what is left to be known of sessions; none is read whole any more when patience ends."""
     left = [each for each in found if not each[1].whole]
     if not left:
@@ -121,7 +126,7 @@ def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory) -> None:
     started = time.monotonic()
     for file, known in sorted(left, key=lambda each: each[1].tokens is not None):
         if not known.whole and time.monotonic() - started < (PATIENCE if known.tokens is None else SPARE):
-            read_whole(file, known)
+            read_whole(file, known, environment)
     kept.learned()
 
 

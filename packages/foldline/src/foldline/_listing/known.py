@@ -23,6 +23,7 @@ class Known(Struct, array_like=True, gc=False):
 
     `place` is what stands behind the path of a file that holds several, `when` the session's own time in seconds since
     1970, 0 where it is the file's, and `parent` the id of the session that it works for. `tokens`, `compactions` and `messages` are None until they are known; `whole` says that there is no more to be found out.
+    `overhead` and `ratio` are what its bills taught of sessions of `agent` in tokens of `family`, which are empty where there were none.
     """
 
     size: int
@@ -42,6 +43,10 @@ class Known(Struct, array_like=True, gc=False):
     when: float = 0.0
     title: str = ""
     parent: str = ""
+    agent: str = ""
+    family: str = ""
+    overhead: int = 0
+    ratio: float = 0.0
 
 
 class _Kept(Struct, array_like=True):
@@ -87,6 +92,11 @@ class Memory:
         for path in gone:
             del self._rows[path]
         self._changed |= bool(gone)
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is something to be saved."""
+        return self._changed
 
     def save(self) -> None:
         """Writes what is new; where that cannot be, the next list finds it out once more.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -89,13 +89,17 @@ def look_for_folds(file: StoreFile, known: Known) -> None:
             known.whole = file.size > LARGE
 
 
-def read_whole(file: StoreFile, known: Known) -> None:
+def read_whole(file: StoreFile, known: Known, environment: Mapping[str, str]) -> None:
     """Adds all that reading a session tells."""
     known.whole = True
     try:
-        desk = Desk(open_session(file.path + known.place))
+        desk = Desk(open_session(file.path + known.place), environment=environment)
         known.model, known.tokens = desk.session.model, desk.tokens
         known.window, known.compactions = desk.budget.window, desk.session.compactions
+        if desk.meter.billed is not None:
+            learned = desk.meter.unanchored()
+            known.agent, known.family = desk.session.agent, learned.family
+            known.overhead, known.ratio = learned.overhead, learned.ratio
         if file.size <= LARGE or known.place:
             messages = [message for _, message in desk.session.messages()]
             known.messages = len(messages)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 from foldline._messages import Message, replace
-from foldline._tokens.meter import Count, Meter, calibrated, newest_size
+from foldline._tokens.meter import Count, Meter, calibrated, newest_size, weighed
 from foldline._tokens.weigh import at_most
 from foldline._view import Entry, View
 
@@ -20,8 +20,8 @@ class Context:
 
     Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
     behind the newest fold or edit, but for the `stale` ids, which an undo copied; `learned` is the overhead and the
-    ratio that a fold noted when it was made, and `overhead` what the agent usually sends beside its messages, in
-    tokens, where nothing else is known.
+    ratio that a fold noted when it was made, `replaced` the context that the newest fold took the place of, whose bills
+    tell the same where none was noted, and `overhead` what the agent usually sends beside its messages, in tokens.
     """
 
     def __init__(
@@ -32,12 +32,16 @@ class Context:
         stale: Collection[str] = (),
         learned: Mapping[str, Any] | None = None,
         overhead: int = 0,
+        replaced: Sequence[Message] = (),
     ) -> None:
         self.entries = list(entries)
         self.since = since
         self.stale = frozenset(stale)
         self.learned = dict(learned or {})
         self.overhead = overhead
+        self.usual: Callable[[str], tuple[int, float] | None] = lambda family: None
+        """Asked for the overhead and the ratio of such sessions, by the family of tokenizers, where nothing here tells."""
+        self._replaced = replaced
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
 
@@ -53,8 +57,7 @@ class Context:
         meter, weights = calibrated(self._messages(), family=family, since=self.since)
         self._weights = family, weights
         if meter.billed is None:
-            meter.overhead = round(_number(self.learned.get("overhead"), self.overhead))
-            meter.ratio = float(_number(self.learned.get("ratio"), meter.ratio))
+            meter = self._unbilled(family)
         self._meter = meter
         return meter
 
@@ -77,13 +80,26 @@ class Context:
         )
         return View(tuple(entries), meter.count, bound)
 
+    def _unbilled(self, family: str) -> Meter:
+        """A meter for a context that nothing was billed for."""
+        before, _ = calibrated(self._replaced, family=family)
+        if before.billed is not None and not self.learned:
+            return before.unanchored()
+        noted = self.learned.get("overhead")
+        others = self.usual(family) if self.overhead and not noted else None
+        overhead, ratio = others or (self.overhead, 1.0)
+        meter = Meter(family, overhead=round(_number(noted, overhead)))
+        meter.guessed = None if "overhead" in self.learned else meter.overhead
+        meter.ratio = float(_number(self.learned.get("ratio"), ratio))
+        return meter
+
     def _messages(self) -> list[Message]:
         """The messages, with those bills only that may hold."""
         return [replace(message, usage=None) if id in self.stale else message for id, message in self.entries]
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:
-            self._weights = meter.family, meter.weigh_all(message for _, message in self.entries)
+            self._weights = meter.family, weighed(self._messages(), meter.family, self.since)[0]
         return self._weights[1]
 
 

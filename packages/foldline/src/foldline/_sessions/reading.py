@@ -55,7 +55,8 @@ class Reading(Value, frozen=True):
     response once. `since` is the first entry whose bill was made behind the newest fold. `folded` are the messages
     that are in the file and no longer in the context, for recall. `stale` are entries that were billed in a folded
     context that an undo took back. `window` is what the file says of the model's context window, in tokens; 0 where it
-    says nothing.
+    says nothing; `overhead` what the agent sends beside the entries, in tokens, where the reader knows it better than
+    its format. `replaced` is the context that the newest fold took the place of, where the reader knows it as it was.
     """
 
     agent: str
@@ -71,6 +72,8 @@ class Reading(Value, frozen=True):
     faults: tuple[Fault, ...] = ()
     stale: frozenset[str] = frozenset()
     window: int = 0
+    overhead: int | None = None
+    replaced: tuple[Message, ...] = ()
 
 
 class Stored(NamedTuple):

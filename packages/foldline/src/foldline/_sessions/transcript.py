@@ -22,7 +22,15 @@ class Transcript:
         self.agent, self.id, self.path = reading.agent, reading.id, reading.path
         self.cwd, self.model, self.window = reading.cwd, reading.model, reading.window
         self.faults = list(reading.faults)
-        self.context = Context(reading.entries, since=reading.since, stale=reading.stale, overhead=overhead)
+        if reading.overhead is not None:
+            overhead = reading.overhead
+        self.context = Context(
+            reading.entries,
+            since=reading.since,
+            stale=reading.stale,
+            overhead=overhead,
+            replaced=reading.replaced,
+        )
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what the provider billed since the newest fold."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,15 @@ MESSAGE_FRAME = 4
 
 CALL_FRAME = 12
 """Tokens around a tool call or its result: id, type and field names."""
+
+WRITTEN_OUT = {"claude3": (36, 14), "claude4.7": (28, 17), "glm": (10, 10), "deepseek": (21, 21)}
+"""Tokens around a call, and around each of its arguments, where the model reads arguments as they are and not as JSON.
+
+From the bills of 3,500 replies with one call and no thinking, by least squares; with these a call of Claude is off by 2 to
+8 tokens in the median, by its JSON by 12 to 28, and a file that it writes by a third.
+"""
+
+_MOST_WRITTEN_OUT = (max(around for around, _ in WRITTEN_OUT.values()), max(each for _, each in WRITTEN_OUT.values()))
 
 SUMMARY_FRAME = 24
 """Tokens of the words that a summary is wrapped in."""
@@ -59,6 +69,23 @@ def weigh_all(messages: Iterable[Message], family: str = "o200k") -> list[int]:
     return [total + sum(islice(figures, end - start)) for total, start, end in zip(sums, [0, *ends], ends)]
 
 
+def sealed_reasoning(message: Message, family: str = "o200k") -> int | None:
+    """What `weigh` adds for the reasoning that OpenAI sealed in a reply; None where there is none."""
+    if family != "o200k" or message.role != "assistant":
+        return None
+    sealed = [part for part in message.parts if type(part) is Thinking and (part.data or not part.text)]
+    return sum(weigh_part(part, family) for part in sealed) if sealed else None
+
+
+def searched_the_web(message: Message) -> bool:
+    """Whether OpenAI searched the web for a reply: what it found is sent along and stands nowhere in the history."""
+    return any(type(part) is Opaque and _kind(part.source) == "web_search_call" for part in message.parts)
+
+
+def _kind(source: object) -> object:
+    return source.get("type") if isinstance(source, dict) else None
+
+
 def weigh_exactly(messages: Iterable[Message], family: str = "o200k") -> int | None:
     """What the messages add to a request, their texts counted by the tokenizer itself; None where its vocabulary is not here."""
     encoding = ENCODINGS.get(family, "")
@@ -86,13 +113,34 @@ def _take(parts: Sequence[Part], family: str, texts: list[str]) -> int:
         if type(part) is Text:
             texts.append(part.text)
         elif type(part) is ToolCall:
-            total += CALL_FRAME
-            texts += (part.name, part.arguments)
+            total += _take_call(part, family, texts)
         elif type(part) is ToolResult:
             total += CALL_FRAME + _take(part.parts, family, texts)
         else:
             total += _take_other(part, family, texts)
     return total
+
+
+def _take_call(call: ToolCall, family: str, texts: list[str]) -> int:
+    texts.append(call.name)
+    if family not in WRITTEN_OUT:
+        texts.append(call.arguments)
+        return CALL_FRAME
+    try:
+        arguments = _decoded(call.arguments)
+    except ValueError:
+        texts.append(call.arguments)
+        return CALL_FRAME
+    texts.append("\n".join(f"{name} {_plain(value)}" for name, value in arguments.items()))
+    around, each = WRITTEN_OUT[family]
+    return around + (each - 2) * len(arguments)
+
+
+_decoded = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else as_text(value)
 
 
 def _take_other(part: Part, family: str, texts: list[str]) -> int:
@@ -133,7 +181,8 @@ def _parts_at_most(parts: Sequence[Part]) -> int:
         if type(part) is Text or (type(part) is Summary and part.text):
             total += SUMMARY_FRAME + bytes_in(part.text)
         elif type(part) is ToolCall:
-            total += CALL_FRAME + bytes_in(part.name) + bytes_in(part.arguments)
+            around, each = _MOST_WRITTEN_OUT
+            total += around + each * part.arguments.count(":") + bytes_in(part.name) + bytes_in(part.arguments)
         elif type(part) is ToolResult:
             total += CALL_FRAME + _parts_at_most(part.parts)
         elif type(part) is Thinking:

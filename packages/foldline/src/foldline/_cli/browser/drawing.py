@@ -26,7 +26,13 @@ ROLES = {"user": "success", "assistant": "secondary", "tool": "warning", "system
 FOLDS = "primary"
 """Names of the theme's colours."""
 
-NAMES = {"Conversation": "talk", "Tool Outputs": "tools", "System Prompt": "system", "Memory Files": "memory", "Tool Schemas": "schemas"}
+NAMES = {
+    "Conversation": "talk",
+    "Tool Outputs": "tools",
+    "System Prompt": "system",
+    "Memory Files": "memory",
+    "Tool Schemas": "schemas",
+}
 
 ROOMY = 60
 """Columns from which percentages stand beside the figures."""

@@ -39,6 +39,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
         folded=tuple((entry.id, entry.message) for entry in sorted(rollout.gone, key=lambda e: e.order)),
         faults=tuple(source.faults),
         window=rollout.window,
+        replaced=tuple(message for _, message in system) + rollout.replaced,
     )
 
 
@@ -64,6 +65,8 @@ class Rollout:
         self.gone: list[RolloutEntry] = []
         self.folds: list[PastFold] = []
         self.since = self.rows = self.window = 0
+        self.replaced: tuple[Message, ...] = ()
+        """The context that the newest fold took the place of."""
         self.typed: set[str] = set()
         """What the user sent, as the events of the screen say; all else in the user's role was put there."""
         self._reply: RolloutEntry | None = None
@@ -181,6 +184,7 @@ class Rollout:
         replacement = payload.get("replacement_history")
         text = string(payload.get("message"))
         before, self._reply = self.live, None
+        self.replaced = tuple(entry.message for entry in before)
         if isinstance(replacement, list):
             self.gone += before
             self.live = []

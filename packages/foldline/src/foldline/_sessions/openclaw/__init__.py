@@ -27,5 +27,6 @@ FORMAT = SessionFormat(
     read_all=later("openclaw.store", "read_all"),
     open=later("openclaw.store", "open_session"),
     stores=_stores,
+    overhead=11_000,
     tail=pi.FORMAT.tail,
 )

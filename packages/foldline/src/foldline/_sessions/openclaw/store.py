@@ -14,6 +14,7 @@ from foldline._messages import replace
 from foldline._sessions.database import object_in, query
 from foldline._sessions.file import SessionFile
 from foldline._sessions.lines import decode
+from foldline._sessions.openclaw import FORMAT
 from foldline._sessions.pi.log import Session
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
@@ -47,7 +48,7 @@ def open_session(path: str, *, strict: bool = False) -> SessionFile:
     """A store's newest session is read, a log is opened as pi's."""
     if not Source(path).is_database():
         return Session(path, strict=strict)
-    return Transcript(read_all(path, strict=strict)[-1].read())
+    return Transcript(read_all(path, strict=strict)[-1].read(), overhead=FORMAT.overhead)
 
 
 def _stored(source: Source, id: str, changed: object, header: object, *, several: bool) -> Stored:

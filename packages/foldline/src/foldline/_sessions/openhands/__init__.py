@@ -29,4 +29,4 @@ def _recognizes(head: bytes, path: str) -> bool:
     return bool(_V0.match(flat)) and bool(_V0_SIGN.search(head))
 
 
-FORMAT = SessionFormat("openhands", _recognizes, read_all=later("openhands.reading", "read_all"))
+FORMAT = SessionFormat("openhands", _recognizes, read_all=later("openhands.reading", "read_all"), overhead=9_000)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from foldline._messages import Message, Opaque
 from foldline._sessions.openhands import events as openhands_events
 from foldline._sessions.openhands import v0 as openhands_v0
 from foldline._sessions.parts import unique
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source, documents
 from foldline._sessions.values import items, mapping, mappings, string
+
+TOOLS = 5_000
+"""Tokens of the tools of a usual agent, where a file shows its prompt without them."""
 
 
 def read_all(path: str, *, strict: bool = False) -> list[Stored]:
@@ -41,7 +45,16 @@ def _reading(source: Source, about: dict[str, Any], events: list[dict[str, Any]]
         folds=tuple(story.folds),
         folded=tuple(story.folded),
         faults=tuple(source.faults),
+        overhead=_unseen(story.entries),
     )
+
+
+def _unseen(entries: Sequence[tuple[str, Message]]) -> int | None:
+    """What the file leaves out of a prompt that it shows: nothing, or its tools; None where it shows no prompt."""
+    system = [message for _, message in entries if message.role == "system"]
+    if not system:
+        return None
+    return 0 if any(type(part) is Opaque for message in system for part in message.parts) else TOOLS
 
 
 def _conversations(source: Source) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:

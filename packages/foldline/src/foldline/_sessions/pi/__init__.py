@@ -40,7 +40,7 @@ FORMAT = SessionFormat(
     _recognizes,
     open=later("pi.log", "Session"),
     stores=_stores,
-    overhead=4_000,
+    overhead=9_000,
     tail=later("pi.dialect", "tail"),
     follow=later("pi.following", "follow"),
     about=_about,

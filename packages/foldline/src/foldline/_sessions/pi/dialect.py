@@ -37,6 +37,12 @@ FORMAT = "pi"
 KNOWN_VERSION = 3
 """The newest version of the dialect; a newer one is read like it, and not written to."""
 
+EARLY_OVERHEAD, OVERHEAD, OPENCLAW_OVERHEAD = 2_500, 9_000, 11_000
+"""Tokens of prompt and tools that no log of version 1 shows, of a later pi, and of OpenClaw with its bootstrap files."""
+
+_OPENCLAW = ("openclaw", "model-snapshot")
+"""How the types of the records begin that OpenClaw alone writes."""
+
 SUMMARY_PREFIX = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
 SUMMARY_SUFFIX = "\n</summary>"
 BRANCH_PREFIX = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
@@ -225,6 +231,14 @@ def _tell(line: bytes) -> Row | None:
     folds = record.type in ("compaction", "context_edit", "branch_summary")
     anew = folds or bool(record.foldline) or b'"foldline"' in bytes(record.details)
     return Row(record.id, record.parentId, usage, model, memoryview(message.content), anew)
+
+
+def overhead(records: Sequence[Record], *, early: bool) -> int:
+    """What the agent that wrote the records usually sends beside them, in tokens."""
+    if early:
+        return EARLY_OVERHEAD
+    custom = (record.data.get("customType") for record in records if record.type in ("custom", "custom_message"))
+    return OPENCLAW_OVERHEAD if any(string(kind).startswith(_OPENCLAW) for kind in custom) else OVERHEAD
 
 
 def tail() -> Tail:

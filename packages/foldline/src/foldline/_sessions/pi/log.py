@@ -209,7 +209,8 @@ class Session:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
         meters = (mapping(marks.mark_of(record).get("meter")) for record in reversed(self._path.records))
         learned = next(filter(None, meters), None)
-        overhead = 0 if any(message.role == "system" for _, message in entries) else FORMAT.overhead
+        shown = any(message.role == "system" for _, message in entries)
+        overhead = 0 if shown else dialect.overhead(self._path.records, early=self._linear)
         undone = marks.undone_ids(self._path.records, linear=self._linear)
         self.context = Context(
             entries, since=self._since(entries, undone), stale=undone, learned=learned, overhead=overhead

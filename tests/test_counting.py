@@ -1,0 +1,167 @@
+"""What a session's size rests on: bills, what they taught, and what stands in no file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foldline import Compactor, Message, open_session
+from foldline._desk.desk import Desk
+from foldline._listing import listed
+from foldline.extend import Text, ToolCall, weigh
+
+FAR = {"claude3": 1.3, "claude4.7": 1.3, "glm": 1.3, "deepseek": 1.3}
+"""How many times the words of a file a call that writes it may weigh; as JSON it would be 1.6."""
+
+SEALED = {"type": "reasoning", "summary": [], "encrypted_content": "gAAA" * 100}
+
+
+def item(**payload: Any) -> dict[str, Any]:
+    return {"type": "response_item", "payload": payload}
+
+
+def says(role: str, text: str) -> dict[str, Any]:
+    return item(type="message", role=role, content=[{"type": "text", "text": text}])
+
+
+def calls(id: str) -> list[dict[str, Any]]:
+    made = item(type="function_call", call_id=id, name="shell", arguments='{"command":"ls"}')
+    return [made, item(type="function_call_output", call_id=id, output="a file")]
+
+
+def bill(total: int, prompt: int, output: int = 20) -> dict[str, Any]:
+    used = {"input_tokens": prompt, "output_tokens": output}
+    info = {"total_token_usage": {"input_tokens": total}, "last_token_usage": used}
+    return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+
+def rollout(path: Path, *rows: dict[str, Any]) -> Path:
+    head = {"type": "session_meta", "payload": {"id": "a", "base_instructions": {"text": "You are Codex."}}}
+    context = {"type": "turn_context", "payload": {"model": "gpt-5.4"}}
+    path.write_text("".join(json.dumps(row) + "\n" for row in (head, context, *rows)))
+    return path
+
+
+def tokens(path: Path) -> int:
+    return open_session(path).context.size().tokens
+
+
+@pytest.mark.parametrize("family", FAR)
+def test_a_file_that_a_call_writes_weighs_as_its_words_and_not_as_json(family: str) -> None:
+    code = 'def greet(name):\n\treturn "Hello, " + name + "\\n"\n\n' * 40
+    call = ToolCall("a", "write", json.dumps({"path": "greet.py", "content": code}))
+    words = weigh(Message("user", (Text(code),)), family)
+    assert words < weigh(Message("assistant", (call,)), family) < FAR[family] * words
+
+
+def test_sealed_reasoning_weighs_what_it_was_billed_until_the_user_speaks(tmp_path: Path) -> None:
+    rows = [says("user", "go"), item(**SEALED), *calls("c1"), bill(1, 9_000, output=1_500)]
+    inside = tokens(rollout(tmp_path / "inside.jsonl", *rows))
+    assert 10_500 <= inside <= 10_560, "the bill, the reply's own 1,500 and a small result"
+    after = tokens(rollout(tmp_path / "after.jsonl", *rows, says("user", "and now?")))
+    assert 9_000 <= after <= 9_100, "the reply without its reasoning"
+
+
+def test_a_model_that_keeps_its_sealed_reasoning_shows_it_in_its_first_bill_behind_the_users_words(
+    tmp_path: Path,
+) -> None:
+    rows = [says("user", "go"), item(**SEALED), *calls("c1"), bill(1, 9_000, output=1_500)]
+    rows += [says("user", "and now?"), item(**SEALED), *calls("c2"), bill(2, 10_520, output=1_500), says("user", "so?")]
+    assert 12_020 <= tokens(rollout(tmp_path / "kept.jsonl", *rows)) <= 12_100
+
+
+def test_what_was_found_on_the_web_is_gone_once_the_user_speaks(tmp_path: Path) -> None:
+    search = item(type="web_search_call", status="completed", action={"type": "search", "query": "folds"})
+    rows = [says("user", "go"), *calls("c1"), bill(1, 9_000), search, says("assistant", "Found."), bill(2, 21_000)]
+    assert 21_000 <= tokens(rollout(tmp_path / "inside.jsonl", *rows)) <= 21_100
+    assert 9_000 <= tokens(rollout(tmp_path / "after.jsonl", *rows, says("user", "and now?"))) <= 9_200
+
+
+# -- what no file shows ---------------------------------------------------------------------------------------------
+
+
+def log(path: Path, header: dict[str, Any], *rows: dict[str, Any]) -> Path:
+    asked = {"type": "message", "id": "m1", "parentId": None, "message": {"role": "user", "content": "go"}}
+    path.write_text("".join(json.dumps(row) + "\n" for row in ({"type": "session", **header}, asked, *rows)))
+    return path
+
+
+def trajectory(path: Path, **system: Any) -> Path:
+    task = {"id": 1, "source": "user", "message": "go", "action": "message", "args": {"content": "go"}, "extras": {}}
+    prompt = {"id": 0, "source": "agent", "message": "", "action": "system", "args": system}
+    path.write_text(json.dumps([*([prompt] if system else []), task]))
+    return path
+
+
+def test_what_an_agent_hides_hangs_on_its_version_and_kind(tmp_path: Path) -> None:
+    early = tokens(log(tmp_path / "early.jsonl", {"id": "a", "cwd": "/"}))
+    late = tokens(log(tmp_path / "late.jsonl", {"id": "a", "cwd": "/", "version": 3}))
+    snapshot = {"type": "custom", "id": "m2", "parentId": "m1", "customType": "model-snapshot", "data": {}}
+    claw = tokens(log(tmp_path / "claw.jsonl", {"id": "a", "cwd": "/", "version": 3}, snapshot))
+    assert early < 3_000 < 8_000 < late < claw < 12_000
+
+
+def test_what_a_trajectory_of_openhands_shows_is_not_hidden(tmp_path: Path) -> None:
+    tools = [{"type": "function", "function": {"name": "bash", "description": "Runs.", "parameters": {}}}]
+    whole = tokens(trajectory(tmp_path / "whole.json", content="You are OpenHands.", tools=tools))
+    prompt = tokens(trajectory(tmp_path / "prompt.json", content="You are OpenHands."))
+    nothing = tokens(trajectory(tmp_path / "nothing.json"))
+    assert whole < 200 < 4_000 < prompt < 6_000 < 8_000 < nothing < 10_000
+
+
+def test_what_no_bill_taught_is_told_with_a_wider_interval(tmp_path: Path) -> None:
+    rows = [says("user", "word " * 2_000), *calls("c1")]
+    guessed = open_session(rollout(tmp_path / "guessed.jsonl", *rows)).context.size()
+    billed = open_session(rollout(tmp_path / "billed.jsonl", *rows, bill(1, 9_000))).context.size()
+    assert 0.3 < guessed.error < 0.5, "more than half of it is a guess that may be half as much again"
+    assert billed.error < 0.01
+    assert abs(guessed.tokens - billed.tokens) <= guessed.error * guessed.tokens
+
+
+def test_behind_a_compaction_of_codex_counts_what_its_bills_had_taught(tmp_path: Path) -> None:
+    grown = [row for n in range(20) for row in (*calls(f"c{n}"), bill(n + 1, 30_000 + 60 * n))]
+    kept = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]}
+    folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [kept]}}
+    size = open_session(rollout(tmp_path / "s.jsonl", says("user", "go"), *grown, folded)).context.size()
+    assert size.tokens == pytest.approx(30_000, rel=0.01)
+    assert size.error <= 0.1
+
+
+def test_what_the_estimate_was_off_by_is_folded_with_its_messages() -> None:
+    """Messages that weigh more than they seem to, and then some that do not, are no reason for a larger overhead."""
+    compactor = Compactor("gpt-5.4", window=400_000)
+    said: list[dict[str, str]] = []
+    billed = 5_000
+    for heavier in (1.3,) * 30 + (1.0,) * 30:
+        said.append({"role": "user", "content": "word " * 1_000})
+        billed += round(heavier * weigh(Message("user", (Text("word " * 1_000),))))
+        compactor.fit(said)
+        compactor.observe({"prompt_tokens": billed, "completion_tokens": 1})
+        said.append({"role": "assistant", "content": "ok"})
+    compactor.meter.forget()
+    assert compactor.meter.overhead == pytest.approx(5_000, abs=1_000)
+    assert compactor.meter.ratio == pytest.approx(1.15, rel=0.03)
+
+
+# -- what other sessions taught -------------------------------------------------------------------------------------
+
+
+def test_a_session_without_bills_is_counted_as_others_of_its_agent_on_this_machine(tmp_path: Path) -> None:
+    store = tmp_path / ".codex" / "sessions" / "2026" / "01" / "01"
+    store.mkdir(parents=True)
+    environment = {"HOME": str(tmp_path)}
+    for n in range(3):
+        rollout(store / f"rollout-{n}.jsonl", says("user", "go"), *calls("c1"), bill(1, 20_000 + n))
+    unbilled = rollout(store / "rollout-9.jsonl", says("user", "go"), *calls("c1"))
+    before = Desk(open_session(unbilled), environment=environment).size
+    listed(environment=environment)
+    after = Desk(open_session(unbilled), environment=environment).size
+    assert before.tokens < 7_000
+    assert after.tokens == pytest.approx(20_000, rel=0.02)
+    assert after.error < 0.6
+
+    (tmp_path / ".cache" / "foldline" / "overheads.msgpack").write_bytes(b"nonsense")
+    assert Desk(open_session(unbilled), environment=environment).size == before
