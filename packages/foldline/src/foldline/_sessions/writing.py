@@ -33,13 +33,12 @@ def fold_note(fold: Fold, before: View, context: Context, meter: Meter, path: st
         raise SessionError(
             f"it has no place for a provider's own compaction; nothing was written: {way_out}", path=path
         )
-    learned = meter.unanchored()
     return {
         "fold": fold.id,
         "trigger": fold.trigger,
         "layer": fold.layer,
         "receipt": msgspec.to_builtins(fold.receipt),
-        "meter": {"overhead": learned.overhead, "ratio": round(learned.ratio, 4)},
+        "meter": {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)},
     }
 
 
