@@ -21,6 +21,7 @@ from foldline._models import Model
 from foldline._models import model as model_named
 from foldline._policies import preset
 from foldline._policy import Budget, Policy, budget_for
+from foldline._sessions.asking import session_that_asks
 from foldline._sessions.busy import opened_elsewhere, refuse_busy
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find
@@ -63,8 +64,13 @@ class Desk:
         window: int | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> Desk:
-        """The session of that path or id, or the newest one of the directory `cwd`, which is this one unless named."""
-        path = find(session, cwd=cwd or os.getcwd(), environment=environment)
+        """The session of that path or id, or that of the agent that asks: its newest in `cwd`, this directory unless named."""
+        place = cwd or os.getcwd()
+        path = (
+            find(session, cwd=place, environment=environment)
+            if session
+            else session_that_asks([place], environment=environment)
+        )
         return cls(open_session(path, strict=strict), window=window, environment=environment)
 
     @cached_property

@@ -65,6 +65,14 @@ def _claude_rows(items: Sequence[Row], session: Session) -> Iterator[Row]:
         parent = uuid
 
 
+def draft(rows: Sequence[Row]) -> list[Row]:
+    """The rows, the first of which says how the session ends that nobody has gone on with yet."""
+    if not rows:
+        return []
+    last = rows[-1]
+    return [{"draftUntil": last.get("uuid", last["timestamp"]), **rows[0]}, *rows[1:]]
+
+
 def _claude_file(session: Session) -> str:
     return f"{re.sub(r'[^a-zA-Z0-9]', '-', session.cwd)}/{session.id}.jsonl"
 

@@ -16,7 +16,7 @@ from msgspec import field
 
 from foldline import _wires as wire
 from foldline._errors import SessionError
-from foldline._handoff.agents import AGENTS, Session
+from foldline._handoff.agents import AGENTS, Session, draft
 from foldline._handoff.portable import portable
 from foldline._messages import Message, Summary, Value
 from foldline._sessions.lines import encoded
@@ -96,7 +96,7 @@ def _of_agent(
     """Writes a session of an agent that sends the rows of it as they stand, behind a system prompt of its own."""
     lost["system"] += sum(1 for m in messages if m.role == "system")
     items, _ = request([m for m in messages if m.role != "system"])
-    rows = list(AGENTS[name].rows(items, session))
+    rows = draft(list(AGENTS[name].rows(items, session)))
     place = path
     if place is None or os.path.isdir(place):
         place = AGENTS[name].place(name, session, place, os.environ)

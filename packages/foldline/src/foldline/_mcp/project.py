@@ -24,11 +24,12 @@ class Project:
 
     def session(self, named: str = "") -> str:
         """The path of the session of that path or id, or else of the one that asks; raises `SessionError`."""
+        from foldline._sessions.asking import session_that_asks
         from foldline._sessions.finding import find
         from foldline._sessions.source import parted
 
         if not named:
-            return self._asking()
+            return session_that_asks(self._directories(), client=self.client, environment=self._environment)
         if "\0" in named:
             raise SessionError("no path has a NUL in it", path=named)
         path = find(named, cwd=os.getcwd(), environment=self._environment)
@@ -37,30 +38,6 @@ class Project:
             what = "neither in an agent's store nor in this directory, and only those are read without --anywhere"
             raise SessionError(what, path=named)
         return path
-
-    def _asking(self) -> str:
-        """The session that Claude Code says it is, or the newest one of the client, or of any agent, in its directory."""
-        from foldline._sessions.finding import find
-
-        agent = self._agent()
-        wanted = [("", place, by) for place in self._directories() for by in dict.fromkeys((agent, ""))]
-        id = self._environment.get("CLAUDE_CODE_SESSION_ID")
-        if id and agent in ("", "claude-code"):
-            wanted.insert(0, (id, "", "claude-code"))
-        failed = SessionError("no directory to look for sessions in", path=".")
-        for session, place, by in wanted:
-            try:
-                return find(session, cwd=place, agent=by, environment=self._environment)
-            except SessionError as error:
-                failed = error
-        raise failed
-
-    def _agent(self) -> str:
-        """The agent that the client's name begins with, as in `codex-mcp-client`; empty for one that is not known."""
-        from foldline._sessions.registry import names
-
-        fitting = (name for name in names() if f"{self.client}-".startswith(f"{name}-"))
-        return max(fitting, key=len, default="")
 
     def _directories(self) -> list[str]:
         """The directory that the client names, this one, and the client's own: some start their servers elsewhere."""

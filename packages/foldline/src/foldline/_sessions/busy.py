@@ -19,7 +19,7 @@ def opened_elsewhere(path: str | os.PathLike[str]) -> list[int]:
     real = os.path.realpath(path)
     found = {*writing_to(real), *(process for known in formats() for process in known.busy(real))}
     known = format_of(real)
-    if known and known.program and (directory := directory_of(real, known)):
+    if known and known.program and not known.holds_open and (directory := directory_of(real, known)):
         found.update(at_work_in(directory, *known.program))
     return sorted(found - {os.getpid()})
 

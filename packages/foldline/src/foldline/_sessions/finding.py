@@ -190,7 +190,7 @@ def _is_draft(path: str) -> bool:
             last = next(lines_from_end(fd, os.fstat(fd).st_size, FIRST), None) if ends else None
     except OSError:
         return False
-    return last is not None and Record(last).id == ends
+    return last is not None and ends in map(Record(last).data.get, ("id", "uuid", "timestamp"))
 
 
 def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[StoreFile]) -> None:

@@ -156,10 +156,13 @@ class SessionFormat(NamedTuple):
     """What a path and the ends of its file tell of a session, beyond the first id and directory that stand there."""
 
     program: tuple[str, str] | None = None
-    """The agent's command and the package that it comes in, where it opens a session's file for each record only.
+    """The agent's command and the package that it comes in."""
 
-    A process of it in a session's directory may be at work on that session.
-    """
+    holds_open: bool = True
+    """Whether it keeps the file of a session open; else a process of it in the session's directory may be at work on it."""
+
+    says_session: str = ""
+    """The variable in which it says to what it starts which session it is in."""
 
     lingers: str = ""
     """What keeps a session's file open once the session was closed, and how it is let go of."""

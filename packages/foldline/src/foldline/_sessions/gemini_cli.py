@@ -91,6 +91,7 @@ FORMAT = SessionFormat(
     overhead=12_000,
     about=_about,
     program=("gemini", "gemini-cli"),
+    holds_open=False,
 )
 
 

@@ -32,20 +32,36 @@ def writing_to(real: str) -> Iterator[int]:
 
 
 def at_work_in(directory: str, command: str, package: str) -> Iterator[int]:
-    """The processes of a program that work in a directory: by its command's name, or where node runs its package."""
+    """The processes of a program that work in a directory."""
     real = os.path.realpath(directory)
     for process in PROCESSES.glob("[0-9]*"):
         try:
-            if os.readlink(process / "cwd") == real and _runs(process, command, package):
+            if os.readlink(process / "cwd") == real and runs(process, command, package):
                 yield int(process.name)
         except OSError:
             continue
 
 
-def _runs(process: Path, command: str, package: str) -> bool:
-    called = [os.fsdecode(word) for word in (process / "cmdline").read_bytes().split(b"\0")]
-    if command in ((process / "comm").read_text().rstrip("\n"), os.path.basename(called[0])):
-        return True
+def above() -> Iterator[Path]:
+    """The processes that started this one, the nearest first; none where the system does not tell."""
+    process = PROCESSES / str(os.getppid())
+    while process.name != "0":
+        yield process
+        try:
+            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+        except (OSError, IndexError):
+            return
+        process = PROCESSES / parent
+
+
+def runs(process: Path, command: str, package: str) -> bool:
+    """Whether a process is of a program: by its command's name, or where node runs its package."""
+    try:
+        called = [os.fsdecode(word) for word in (process / "cmdline").read_bytes().split(b"\0")]
+        if command in ((process / "comm").read_text().rstrip("\n"), os.path.basename(called[0])):
+            return True
+    except OSError:
+        return False
     if os.path.basename(called[0]) not in RUNTIMES:
         return False
     script = next((Path(word) for word in called[1:] if not word.startswith("-")), Path())

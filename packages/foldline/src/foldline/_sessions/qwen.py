@@ -111,6 +111,7 @@ FORMAT = SessionFormat(
     tail=_tail,
     about=_about,
     program=("qwen", "qwen-code"),
+    holds_open=False,
 )
 
 

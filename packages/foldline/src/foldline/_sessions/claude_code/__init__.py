@@ -86,4 +86,6 @@ FORMAT = SessionFormat(
     tail=later("claude_code.rows", "tail"),
     busy=_busy,
     about=_about,
+    program=("claude", "claude-code"),
+    says_session="CLAUDE_CODE_SESSION_ID",
 )

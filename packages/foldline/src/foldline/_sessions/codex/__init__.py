@@ -63,5 +63,7 @@ FORMAT = SessionFormat(
     overhead=5_500,
     tail=later("codex.rollout", "tail"),
     about=_about,
+    program=("codex", "codex"),
+    says_session="CODEX_THREAD_ID",
     lingers="its daemon holds a session for a minute after that was closed: wait, or run `codex app-server daemon stop`",
 )

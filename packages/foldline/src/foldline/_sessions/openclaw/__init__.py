@@ -29,4 +29,5 @@ FORMAT = SessionFormat(
     stores=_stores,
     overhead=11_000,
     tail=pi.FORMAT.tail,
+    program=("openclaw", "openclaw"),
 )

@@ -45,4 +45,5 @@ FORMAT = SessionFormat(
     stores=_stores,
     overhead=7_000,
     elsewhere=_elsewhere,
+    program=("opencode", "opencode-ai"),
 )

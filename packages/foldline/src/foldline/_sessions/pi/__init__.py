@@ -45,6 +45,8 @@ FORMAT = SessionFormat(
     follow=later("pi.following", "follow"),
     about=_about,
     program=("pi", "pi-coding-agent"),
+    holds_open=False,
+    says_session="PI_SESSION_ID",
 )
 
 HEADLESS = FORMAT._replace(recognizes=_recognizes_headless)
