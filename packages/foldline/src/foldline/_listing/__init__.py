@@ -16,14 +16,15 @@ from foldline._sessions.finding import StoreFile, session_files
 
 __all__ = ["Listed", "listed"]
 
-COMPLETED = 50
-"""So many of the newest sessions are read whole where the ends of their files do not tell all."""
+FILLED, COMPLETED = 200, 50
+"""So many of the newest sessions are read whole where the ends of their files do not tell how full they are, and for
+their first words and the number of their messages."""
 
-PATIENCE = 1.0
-"""Seconds after which none is read whole any more to know how full it is; the next list goes on."""
+PATIENCE = 0.6
+"""Seconds after which none is read whole any more; the next list goes on."""
 
-SPARE = 0.15
-"""Seconds after which none is read whole any more for its first words and the number of its messages alone."""
+SPARE = 0.05
+"""The same where no file is new and only first words and numbers are left to be found."""
 
 
 class Listed(Value, frozen=True, omit_defaults=False, gc=False):
@@ -88,7 +89,7 @@ def listed(
     everything = found
     if cwd is not None:
         found = _of_directory(found, cwd)
-    _complete(found[:COMPLETED], kept, environment)
+    _complete(found[:FILLED], kept, environment)
     if kept.changed:
         taught = (Taught(k.agent, k.family, k.overhead, k.ratio) for _, k in everything if k.agent)
         keep(taught, cache_file(NAME, environment))
@@ -104,34 +105,41 @@ def _of_directory(found: Iterable[tuple[StoreFile, Known]], cwd: str) -> list[tu
 
 def _known(files: list[StoreFile], kept: Memory) -> list[tuple[StoreFile, Known]]:
     """What is known of each session, newest first; the ends are read of files that are new or have changed."""
-    if changed := [file for file in files if not kept.of(file)]:
+    told = {file.path: kept.of(file) for file in files}
+    if changed := [file for file in files if not told[file.path]]:
         from foldline._listing.reading import glanced
 
         for file, known in glanced(changed):
             kept.keep(file, known)
-    found = [(file, known) for file in files for known in kept.of(file)]
-    found.sort(key=lambda each: each[1].when or each[0].changed / 1e9, reverse=True)
+            told[file.path] = known
+    found = [(file, known) for file in files for known in told[file.path]]
+    if any(known.when for _, known in found):
+        found.sort(key=lambda each: each[1].when or each[0].changed / 1e9, reverse=True)
     return found
 
 
 def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory, environment: Mapping[str, str]) -> None:
     """Finds out what is left to be known of sessions; none is read whole any more when patience ends."""
-    left = [each for each in found if not each[1].whole]
+    left = [each for n, each in enumerate(found) if not each[1].whole and (n < COMPLETED or each[1].tokens is None)]
     if not left:
         return
     from foldline._listing.reading import look_for_folds, read_whole
 
     for each in left:
         look_for_folds(*each)
+    spare = PATIENCE if kept.changed else SPARE
     started = time.monotonic()
-    for file, known in sorted(left, key=lambda each: each[1].tokens is not None):
-        if not known.whole and time.monotonic() - started < (PATIENCE if known.tokens is None else SPARE):
+    for file, known in sorted(left, key=lambda each: (each[1].tokens is not None, each[0].size)):
+        if not known.whole and time.monotonic() - started < (PATIENCE if known.tokens is None else spare):
             read_whole(file, known, environment)
     kept.learned()
 
 
 def _below_parents(rows: Sequence[Listed]) -> Iterator[Listed]:
     """The rows in their order, those of sub-sessions below the session that they work for, where that is listed."""
+    if not any(row.parent for row in rows):
+        yield from rows
+        return
     ids = {(row.agent, row.id) for row in rows}
     below: dict[tuple[str, str], list[Listed]] = {}
     for row in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import translate
 from itertools import islice
 from operator import attrgetter
@@ -64,7 +64,7 @@ def session_files(environment: Mapping[str, str] = os.environ) -> list[StoreFile
     """Every file in the agents' stores that is not empty, newest first; none is opened."""
     files: list[StoreFile] = []
     for agent, folder, pattern in stores(environment):
-        _collect(agent, str(folder), pattern.split("/"), files)
+        _collect(agent, str(folder), [re.compile(translate(part)).match for part in pattern.split("/")], files)
     files.sort(key=attrgetter("changed"), reverse=True)
     return files
 
@@ -193,10 +193,9 @@ def _is_draft(path: str) -> bool:
     return last is not None and ends in map(Record(last).data.get, ("id", "uuid", "timestamp"))
 
 
-def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[StoreFile]) -> None:
+def _collect(agent: str, folder: str, pattern: Sequence[Callable[[str], object]], into: list[StoreFile]) -> None:
     """Adds the files below a folder whose path fits the pattern, part by part; what cannot be looked at is passed over."""
-    first, *rest = pattern
-    fits = re.compile(translate(first)).match
+    fits, *rest = pattern
     try:
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -208,7 +207,8 @@ def _collect(agent: str, folder: str, pattern: Sequence[str], into: list[StoreFi
                     continue
                 path = f"{folder}/{entry.name}"
                 if rest:
-                    _collect(agent, path, rest, into)
+                    if entry.is_dir():
+                        _collect(agent, path, rest, into)
                 elif (about := _about(entry)) is not None and about.st_size:
                     changed = max(about.st_mtime_ns, _written_beside(path))
                     into.append(StoreFile(agent, path, about.st_size, changed, about.st_ino))
