@@ -216,7 +216,7 @@ strategies = [{ use = "hard_strategies", keep = 500 }]
 WRONG = [
     ("[[layers]]", "[[layrs]]", "layrs: no such key; did you mean layers?"),
     ('name = "full"\n', "", "layers[1].name: is missing"),
-    ("at = 0.8", 'at = "80 %"', "layers[0].at: must be a number, not text"),
+    ("at = 0.8", 'at = "80 %"', "layers[0].at: must be a number or a table of keys, not text"),
     ("at = 0.8", "at = 80", "layers[0].at: must be a number <= 1.0"),
     ("at = 0.8", "at = 0.4", "summarize: needs 0 < to <= at <= 1, has to=0.5, at=0.4"),
     ("at = 0.8", "at = 0.95", "layers: layers must stand in the order of their marks"),

@@ -13,7 +13,7 @@ from foldline._decoding import SUFFIXES, converted, read_table
 from foldline._errors import ConfigError
 from foldline._messages import replace
 from foldline._policies import DEFAULT, preset
-from foldline._policy import Automatic, Layer, Policy
+from foldline._policy import Automatic, Layer, Mark, Policy
 from foldline._strategies.registry import with_arguments
 from foldline._writers import EXTRACT
 from foldline._writers.registry import declared, misspelled
@@ -139,9 +139,14 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 def _starting(layers: Sequence[Layer], first: int, at: float) -> list[Layer]:
     """The layers with the mark of one at `at`, those before it no later, those behind it no earlier, and no target above."""
-    marks = [min(layer.at, at) if n < first else max(layer.at, at) for n, layer in enumerate(layers)]
-    marks[first] = at
-    return [replace(layer, at=mark, to=min(layer.to, at)) for layer, mark in zip(layers, marks)]
+
+    def moved(place: int, layer: Layer) -> Layer:
+        mark = at if place == first else layer.at
+        if place != first and not isinstance(mark, Mark):
+            mark = min(mark, at) if place < first else max(mark, at)
+        return replace(layer, at=mark, to=layer.to if isinstance(layer.to, Mark) else min(layer.to, at))
+
+    return [moved(place, layer) for place, layer in enumerate(layers)]
 
 
 def _sized(layer: Layer, c: Compaction) -> Layer:

@@ -69,7 +69,8 @@ def _explained(what: str, place: str, kind: type[Struct]) -> tuple[str, str]:
     if found := _MISSING.search(what):
         return _inside(place, found[1]), "is missing"
     if found := _TYPES.search(what):
-        return place, f"must be {_KINDS.get(found[1], found[1])}, not {_KINDS.get(found[2], found[2])}"
+        wanted = (_KINDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null")
+        return place, f"must be {' or '.join(wanted)}, not {_KINDS.get(found[2], found[2])}"
     if found := _LIMITS.search(what):
         return place, f"must be {_KINDS.get(found[1], found[1])} {found[2]}"
     return place, what
@@ -81,7 +82,7 @@ def _inside(place: str, key: str) -> str:
 
 _UNKNOWN = re.compile("unknown field `(.+)`")
 _MISSING = re.compile("missing required field `(.+)`")
-_TYPES = re.compile(r"Expected `(\w+)(?: \| null)?`, got `(\w+)`")
+_TYPES = re.compile(r"Expected `([\w |]+)`, got `(\w+)`")
 _LIMITS = re.compile(r"Expected `(\w+)(?: \| null)?` (.+)")
 
 _KINDS = {

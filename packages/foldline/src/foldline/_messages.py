@@ -84,12 +84,14 @@ class Summary(Value, tag="summary", frozen=True, gc=False, omit_defaults=True):
     """What stands in for folded messages.
 
     `facts` are the facts behind the text, as plain data, so that the next fold merges facts and not prose. `source` is
-    the wire's own item where the provider made the summary; `text` is empty where only the provider can read it.
+    the wire's own item where the provider made the summary; `text` is empty where only the provider can read it. `frame`
+    are the words before and behind it where they are not the usual ones.
     """
 
     text: str
     facts: dict[str, Any] = {}
     source: dict[str, Any] = {}
+    frame: tuple[str, str] | None = None
 
     @property
     def short(self) -> bool:

@@ -8,7 +8,7 @@ Proposing an unsafe edit raises `UnsafeEdit`; `View.replay` skips what does not 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import accumulate, pairwise
 
@@ -28,6 +28,7 @@ from foldline._messages import (
     replace,
 )
 from foldline._pairs import answers, pairs_split
+from foldline._wording import Wording
 
 
 class Entry(Value, frozen=True, omit_defaults=True):
@@ -57,6 +58,8 @@ class Brief(Value, frozen=True, omit_defaults=True):
     """Whether what a page does not need goes to the newest messages: it leaves out what files show still."""
     faults: tuple[str, ...] = ()
     """What was wrong with a first draft, where this asks for a second one."""
+    wording: Wording = Wording()
+    """How a policy asks for it."""
 
 
 class Edit(Value, frozen=True, omit_defaults=True):
@@ -131,11 +134,14 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
         """The indices where the history may be parted, from 0 to the number of entries: what every rule allows."""
         return reduce(set.intersection, (rule(self.entries) for rule in CUT_RULES))
 
-    def unpinned(self, stop: int) -> Iterator[tuple[int, int]]:
-        """The runs of entries before the index `stop` that hold no pin which has to stay, drawn in to cut points."""
+    def unpinned(self, stop: int, keeping: Collection[int] = ()) -> Iterator[tuple[int, int]]:
+        """The runs of entries before the index `stop` that hold no pin which has to stay, drawn in to cut points.
+
+        What stands at one of the places in `keeping` has to stay as well.
+        """
         legal, again = self.cut_points(), self.said_again
-        held = (i for i, entry in enumerate(self.entries[:stop]) if entry.pinned and i not in again)
-        pins = [-1, *held, stop]
+        pinned = {i for i, entry in enumerate(self.entries[:stop]) if entry.pinned and i not in again}
+        pins = [-1, *sorted(pinned | {i for i in keeping if i < stop}), stop]
         for before, after in pairwise(pins):
             points = [i for i in range(before + 1, after + 1) if i in legal]
             if len(points) > 1:
@@ -297,7 +303,8 @@ def _bare(part: Part) -> Part:
             return part
         return replace(part, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
     if isinstance(part, Summary):
-        return Summary(part.text, source={k: v for k, v in part.source.items() if k not in _CACHE_MARKERS})
+        source = {k: v for k, v in part.source.items() if k not in _CACHE_MARKERS}
+        return Summary(part.text, source=source, frame=part.frame)
     if isinstance(part, Text) and part.by:
         return Text(part.text)
     return replace(part, extra={}) if part.extra else part

@@ -23,7 +23,7 @@ from foldline._messages import (
 from foldline._models import Model, model
 from foldline._policies import preset
 from foldline._policies.file import read_policy
-from foldline._policy import Automatic, Budget, Layer, Policy, budget, policy
+from foldline._policy import Automatic, Budget, Layer, Mark, Policy, Reactive, budget, policy
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, SessionFile
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail
@@ -59,6 +59,7 @@ from foldline._wires import (
     named,
     summary_text,
 )
+from foldline._wording import Wording
 from foldline._writers.draft import Draft, Summarizer
 from foldline._writers.extraction import extract
 from foldline._writers.shared import Conversation, SharedPrefix
@@ -80,6 +81,7 @@ __all__ = [
     "Fold",
     "FoldlineError",
     "Layer",
+    "Mark",
     "Media",
     "Message",
     "Model",
@@ -89,6 +91,7 @@ __all__ = [
     "Picture",
     "Point",
     "Policy",
+    "Reactive",
     "Reading",
     "Receipt",
     "Role",
@@ -118,6 +121,7 @@ __all__ = [
     "View",
     "WireError",
     "WireFormat",
+    "Wording",
     "budget",
     "decode",
     "decode_all",

@@ -11,6 +11,7 @@ from foldline._cli.options import Answer, Choice, answering
 from foldline._config import read_settings, settings_path
 from foldline._decoding import read_table
 from foldline._errors import ConfigError
+from foldline._policy import Mark, mark_of
 from foldline._sessions.writing import replace_file
 
 
@@ -28,10 +29,11 @@ def autocompact(switch: str | None) -> Answer:
             raise ConfigError(f"cannot be written: {error.strerror}", path=str(path)) from error
         replace_file(str(path), _switched(path, switch == "on").encode())
     policy = read_settings(path).to_policy()
-    enabled, at = policy.automatic.enabled, round(100 * policy.layers[policy.first].at, 6)
-    state = f"on, from {at:g} % of the window" if enabled else "off"
-    told = {"auto_enabled": enabled, "at": at, "settings": str(path)}
-    return Answer(told, f"For agents that call foldline, auto-compaction is {state} ({path})")
+    enabled, mark = policy.automatic.enabled, mark_of(policy.layers[policy.first].at)
+    at = round(100 * mark.share, 6) if mark == Mark(mark.share) else None
+    state = f"on, from {mark} on" if at is None else f"on, from {mark}"
+    told = {"auto_enabled": enabled, "at": at, "mark": str(mark), "settings": str(path)}
+    return Answer(told, f"For agents that call foldline, auto-compaction is {state if enabled else 'off'} ({path})")
 
 
 def _switched(path: Path, on: bool) -> str:

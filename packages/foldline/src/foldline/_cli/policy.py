@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import click
-from msgspec.structs import asdict
 
 from foldline._cli.commands import LazyGroup
 from foldline._cli.drawing import row, title
 from foldline._cli.options import Answer, answering
 from foldline._policies import names, preset
-from foldline._policies.file import read_policy
-from foldline._policy import Layer, Policy
+from foldline._policies.file import arguments_of_strategy, as_table, read_policy
+from foldline._policy import Layer, Policy, mark_of
 from foldline._strategies import Strategy
-from foldline._strategies.strategy import Made, name_of
+from foldline._strategies.strategy import name_of
 
 
 @click.group(cls=LazyGroup, places={})
@@ -39,7 +38,7 @@ def show(name: str) -> Answer:
     NAME is one of `policy list`, the path of a policy's file, or module:NAME.
     """
     found = preset(name, path="policy show")
-    return Answer(as_data(found), draw(found))
+    return Answer(as_table(found), draw(found))
 
 
 @policy.command()
@@ -49,16 +48,7 @@ def check(file: str) -> Answer:
     """Read the policy in FILE, and say what is wrong with it."""
     found = read_policy(file)
     layers = ", ".join(layer.name for layer in found.layers)
-    return Answer(as_data(found), f"{file}: nothing is wrong; its layers are {layers}")
-
-
-def as_data(policy: Policy) -> dict[str, object]:
-    """A policy as its file would say it."""
-    layers = [
-        {**asdict(layer), "strategies": [{"use": name_of(each), **_arguments(each)} for each in layer.strategies]}
-        for layer in policy.layers
-    ]
-    return {"description": policy.description, "layers": layers}
+    return Answer(as_table(found), f"{file}: nothing is wrong; its layers are {layers}")
 
 
 def draw(policy: Policy) -> str:
@@ -71,14 +61,14 @@ def draw(policy: Policy) -> str:
 
 
 def _marks(layer: Layer) -> str:
+    """From where to where a layer goes; what a share is of, is said once."""
+    at, to = str(mark_of(layer.at)), str(mark_of(layer.to))
     outputs = f", with more than {layer.outputs_over:,} tokens of tool outputs" if layer.outputs_over else ""
-    return f"from {100 * layer.at:g} % of the window down to {100 * layer.to:g} %{outputs}"
+    if at == to:
+        return f"from {at} on{outputs}"
+    return f"from {at} down to {to.removesuffix(' of the window') if at.endswith(' of the window') else to}{outputs}"
 
 
 def _said(strategy: Strategy) -> str:
-    said = _arguments(strategy).items()
+    said = arguments_of_strategy(strategy).items()
     return ", ".join(f"{name}={value:,}" if type(value) is int else f"{name}={value}" for name, value in said)
-
-
-def _arguments(strategy: Strategy) -> dict[str, object]:
-    return dict(strategy.arguments) if isinstance(strategy, Made) else {}

@@ -28,7 +28,7 @@ from foldline._models import Model, warn_of_unknown
 from foldline._models import model as model_named
 from foldline._overflow import read as read_overflow
 from foldline._policies import DEFAULT, preset
-from foldline._policy import Budget, Policy, budget_for
+from foldline._policy import Budget, Policy, budget_for, reserving
 from foldline._tokens.meter import TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
 from foldline._view import View
@@ -128,7 +128,9 @@ class Compactor:
         self._history = History(
             self.meter, codec, lambda message: any(pin(message) for pin in pins), bound=self.model.binds_thinking
         )
-        self._account = Account(self.model, budget_for(self.model, window, reserve), self.meter, clock)
+        held = budget_for(self.model, window, reserve)
+        held = held if reserve is not None else reserving(held, self.policy)
+        self._account = Account(self.model, held, self.meter, clock)
         writes = _summarizer_named(summarizer) if isinstance(summarizer, str) else summarizer
         self._writer = Writer(writes, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)

@@ -87,7 +87,10 @@ class Folds:
         """Makes and installs a fold into at most so many tokens of the provider's, the overhead included."""
 
         def fold(most: int) -> tuple[View, Fold]:
-            return run(self._folding(self._history, [*steps_within(most), *media], trigger, limit=most), extract)
+            return run(
+                self._folding(self._history, [*steps_within(most, self.policy.wording), *media], trigger, limit=most),
+                extract,
+            )
 
         self._install(*fold_within(max_tokens, self._account.meter, error, fold))
 

@@ -17,7 +17,7 @@ from foldline._messages import Message, Summary, Text, replace
 from foldline._tokens.meter import Count, Meter
 from foldline._view import Entry, View, without_thinking
 from foldline._wires.objects import as_data
-from foldline._wires.summary import summary_in
+from foldline._wires.summary import is_summary, summary_in
 from foldline._wires.telling import Told
 
 T = TypeVar("T")
@@ -321,13 +321,14 @@ class History:
 
     def _recognized(self, message: Message) -> Message:
         """A summary that came back as the text that it was handed out as: with its facts where it is one of ours."""
-        said = message.parts[0] if message.role == "user" and len(message.parts) == 1 else None
-        told = summary_in(said.text) if type(said) is Text else None
-        if told is None:
+        said = message.parts[0] if message.role != "tool" and len(message.parts) == 1 else None
+        if type(said) is not Text:
             return message
         into = (m for _, fold in reversed(self.folds) for e in fold.edits if isinstance(e.into, tuple) for m in e.into)
-        known = next((m.summary for m in into if m.summary and m.summary.text == told), None)
-        return replace(message, parts=(known or Summary(told),))
+        known = next((s for m in into if (s := m.summary) and is_summary(said.text, s)), None)
+        if known is None and message.role == "user" and (told := summary_in(said.text)) is not None:
+            known = Summary(told)
+        return message if known is None else replace(message, parts=(known,))
 
 
 def _apart(thing: T) -> T:

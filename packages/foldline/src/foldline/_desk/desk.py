@@ -20,7 +20,7 @@ from foldline._messages import replace
 from foldline._models import Model
 from foldline._models import model as model_named
 from foldline._policies import preset
-from foldline._policy import Budget, Policy, budget_for
+from foldline._policy import Budget, Fill, Mark, Policy, budget_for, reserving
 from foldline._sessions.asking import session_that_asks
 from foldline._sessions.busy import opened_elsewhere, refuse_busy
 from foldline._sessions.file import SessionFile
@@ -113,6 +113,13 @@ class Desk:
         if not force:
             refuse_busy(self.session.path, way_out)
 
+    def share_at(self, fill: Fill, policy: Policy) -> float:
+        """The share of the window that a policy's fill is here."""
+        if not isinstance(fill, Mark):
+            return fill
+        overhead = self.meter.overhead
+        return (fill.of(reserving(self.budget, policy), overhead) + overhead) / self.budget.window
+
     @property
     def at_work(self) -> list[int]:
         """The processes of its agent that have the session open now."""
@@ -133,7 +140,8 @@ class Desk:
         that takes the fold, empty where it is made in place.
         """
         view = self._carried_view() if into else self.view
-        steps = steps_by_hand(policy, view, self.budget, self.meter.overhead, self.session.context.since)
+        budget = reserving(self.budget, policy)
+        steps = steps_by_hand(policy, view, budget, self.meter.overhead, self.session.context.since)
         occasion = Occasion(
             "manual",
             focus=focus,

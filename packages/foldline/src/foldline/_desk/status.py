@@ -58,7 +58,7 @@ def status(desk: Desk, policy: Policy) -> Status:
     fill = desk.tokens / desk.budget.window
     media = media_in(message for _, message in session.context.entries)
     refused = any(step.measure(desk.view) > step.mark for step in caps(desk.budget)) if media else False
-    at = policy.layers[policy.first].at
+    at = desk.share_at(policy.layers[policy.first].at, policy)
     return Status(
         session.id,
         session.path,

@@ -13,12 +13,10 @@ from foldline._engine.summaries import Replacement, Told, replacement
 from foldline._errors import CannotFit, UnsafeEdit
 from foldline._fold import THRESHOLD, Fold, Occasion
 from foldline._messages import replace
+from foldline._policy import Layer
 from foldline._strategies import Strategy
 from foldline._strategies.strategy import name_of
 from foldline._view import Edit, View, in_the_way
-
-MIN_PROGRESS = 0.02
-"""The share of the view that a fold must free to be installed, unless the view is over its limit."""
 
 OnFault = Callable[[str], None] | None
 
@@ -31,7 +29,8 @@ def folding(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -
     still over the occasion's limit.
     """
     began = time.perf_counter()
-    before, last = view, ""
+    before, last = view, Layer("", 1.0, 1.0, ())
+    least = 1.0
     edits: list[Edit] = []
     told: list[Told] = []
     for step in steps:
@@ -48,18 +47,18 @@ def folding(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -
                 told += [new.told] if new.told else []
                 after, made = _made(view, new, occasion.on_fault)
                 if (smaller := step.measure(after)) < size:
-                    view, size, last = after, smaller, step.layer.name
+                    view, size, last, least = after, smaller, step.layer, min(least, step.layer.least)
                     edits += made
                 if size <= step.target:
                     break
     if occasion.limit is not None:
         _check(view, occasion.limit, steps, occasion.overhead)
     seconds = time.perf_counter() - began
-    if not edits or _idle(before, view, steps, occasion.limit):
+    if not edits or _idle(before, view, steps, occasion.limit, least):
         return before, Fold(trigger=occasion.trigger, receipt=receipt_of(before, before, (), told, occasion, seconds))
     receipt = receipt_of(before, view, edits, told, occasion, seconds)
     kept = _first_kept(before, view, edits)
-    return view, Fold(secrets.token_hex(4), occasion.trigger, last, tuple(edits), kept, receipt)
+    return view, Fold(secrets.token_hex(4), occasion.trigger, last.name, tuple(edits), kept, receipt)
 
 
 def _proposed(strategy: Strategy, view: View, excess: int, on_fault: OnFault) -> Iterator[Edit]:
@@ -113,11 +112,11 @@ def _check(view: View, limit: int, steps: Sequence[Step], overhead: int) -> None
             raise CannotFit(size, step.mark, in_the_way(view), unit=step.unit)
 
 
-def _idle(before: View, after: View, steps: Sequence[Step], limit: int | None) -> bool:
-    """Whether a fold freed too little to be worth the cache that it breaks."""
+def _idle(before: View, after: View, steps: Sequence[Step], limit: int | None, least: float) -> bool:
+    """Whether a fold freed less than the share `least` of the view, which is not worth the cache that it breaks."""
     must = limit is not None and before.tokens > limit
     must = must or any(step.measure(before) > step.mark for step in steps if step.unit != "tokens")
-    return not must and before.tokens - after.tokens < MIN_PROGRESS * before.tokens
+    return not must and before.tokens - after.tokens < least * before.tokens
 
 
 def _outputs(view: View) -> int:

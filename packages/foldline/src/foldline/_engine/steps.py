@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from foldline._messages import Message
-from foldline._policy import Budget, Layer, Policy
+from foldline._policy import Budget, Layer, Policy, mark_of
 from foldline._strategies import drop_media, hard_strategies
 from foldline._tokens.payload import bytes_of, images_of
 from foldline._view import View
+from foldline._wording import Wording
 
 MANUAL_SHARE = 0.4
 """What a fold by hand brings a view down to, where its layer asks for no less."""
@@ -61,9 +62,10 @@ def layers(policy: Policy, budget: Budget, overhead: int) -> list[Step]:
     limit = budget.limit - overhead
     steps = []
     for layer in policy.layers:
-        stated, aim = round(layer.at * budget.window) - overhead, round(layer.to * budget.window) - overhead
+        stated, aim = (mark_of(fill).of(budget, overhead) for fill in (layer.at, layer.to))
         mark = min(stated, limit)
-        steps.append(Step(layer, mark, min(aim, mark if mark == stated else round(mark * layer.to / layer.at))))
+        lowered = mark if mark == stated else round(mark * (aim + overhead) / (stated + overhead))
+        steps.append(Step(layer, mark, max(0, min(aim, lowered))))
     return steps
 
 
@@ -94,7 +96,7 @@ def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int, sin
     if view.tokens <= limit and _just_folded(view, since, min(FRESH, limit // 10)):
         return caps(budget)
     layer = next((layer for layer in policy.layers if layer.kind == "summarize"), policy.layers[-1])
-    target = min(round(layer.to * budget.window) - overhead, round(view.tokens * MANUAL_SHARE))
+    target = min(mark_of(layer.to).of(budget, overhead), round(view.tokens * MANUAL_SHARE))
     return [Step(layer, -1, max(0, target)), *caps(budget)]
 
 
@@ -106,7 +108,7 @@ def _just_folded(view: View, since: int, least: int) -> bool:
     return fresh < max(least, FRESH_SHARE * held)
 
 
-def steps_within(max_tokens: int) -> list[Step]:
-    """What meets a hard budget for the messages of a view."""
-    layer = Layer("full", 1.0, 1.0, hard_strategies(max_tokens // 4), hard=True)
+def steps_within(max_tokens: int, wording: Wording | None = None) -> list[Step]:
+    """What meets a hard budget for the messages of a view, its summary in the words that are given."""
+    layer = Layer("full", 1.0, 1.0, hard_strategies(max_tokens // 4), hard=True, summary=wording or Wording())
     return [Step(layer, max_tokens, max_tokens)]

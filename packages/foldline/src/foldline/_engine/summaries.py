@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple
 
 from foldline._engine.spare import SPARE, given_back
+from foldline._engine.worded import worded
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.types import Facts
 from foldline._fold import Occasion, automatic_folds, folds_behind
@@ -14,6 +15,7 @@ from foldline._policy import Layer
 from foldline._tokens.estimate import estimate
 from foldline._tokens.weigh import SURELY_SHORT, summary_frame
 from foldline._view import Brief, Edit, Entry, View
+from foldline._wording import Wording
 from foldline._writers.accept import Written, write
 from foldline._writers.draft import Answer, Ask
 from foldline._writers.extraction import extracted
@@ -49,13 +51,16 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     also = _also(edit, view)
     if (start := view.find(edit.drop)) is None:
         return Replacement(edit, also)
-    span = (*view.entries[start : start + len(edit.drop)], *also)
+    stop = start + len(edit.drop)
+    span = sorted((*view.entries[start:stop], *also), key=lambda entry: view.index[entry.id])
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
         return Replacement(_with_facts(edit, edit.into, messages), also)
-    room = edit.into.max_tokens
+    wording = layer.summary
+    room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
     note = _note(span, room)
     round = max(occasion.rounds, folds_behind(messages)) + 1
+    facts = facts_of(messages)
     brief = replace(
         edit.into,
         max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - (estimate(note) + 2 if note else 0)),
@@ -63,19 +68,21 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
         round=round,
         leads=all(entry.message.role == "system" for entry in view.entries[:start]),
         after=tuple(user_words([e.message for e in view.entries[view.index[span[-1].id] + 1 :] if not e.pinned])),
+        wording=_asked(wording, round, facts),
     )
-    facts = facts_of(messages)
-    marks = {"round": round, "automatic": automatic_folds(messages) + (occasion.trigger == "threshold")}
+    unasked = occasion.trigger == "threshold"
+    marks = {"round": round, "automatic": automatic_folds(messages) + unasked}
 
-    def summary_of(written: Written) -> Message:
+    def messages_of(written: Written) -> tuple[Message, ...]:
         text = f"{written.summary.text.rstrip()}\n\n{note}".strip()
-        return Message("user", (Summary(text, {**written.summary.facts, **marks}),))
+        summary = Summary(text, {**written.summary.facts, **marks})
+        return worded(summary, wording, round, view, stop, unasked=unasked)
 
     if layer.hard:
         most = room + summary_frame(room)
 
         def size(written: Written) -> int:
-            return view.count(summary_of(written))
+            return sum(map(view.count, messages_of(written)))
 
         written = _within(replace(brief, shared=True), facts, most, size)
         if (spare := most - size(written)) > SPARE * most:
@@ -84,11 +91,20 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
                 return less._replace(cuts=(*back.cuts, *less.cuts))
             written = _within(brief, facts, most, size)
     else:
-        stay = [entry.message for entry in (*view.entries[:start], *view.entries[start + len(span) :])]
-        most = min(sum(entry.tokens for entry in span), room * 3 // 2 + 64)
+        gone = {entry.id for entry in span}
+        stay = [entry.message for entry in view.entries if entry.id not in gone]
+        most = min(sum(entry.tokens for entry in span), wording.max_tokens or room * 3 // 2 + 64)
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     told = Told(edit.drop, edit.into.also, facts, written)
-    return Replacement(replace(edit, into=(*written.native, summary_of(written))), also, told)
+    return Replacement(replace(edit, into=(*written.native, *messages_of(written))), also, told)
+
+
+def _asked(wording: Wording, round: int, facts: Facts) -> Wording:
+    """How a model is asked, with the number of the fold and the user's first request in the prompt."""
+    if wording.prompt is None:
+        return wording
+    task = facts.requests[0].text if facts.requests else "Unknown task"
+    return replace(wording, prompt=wording.prompt.replace("{round}", str(round)).replace("{task}", task))
 
 
 def _also(edit: Edit, view: View) -> list[Entry]:

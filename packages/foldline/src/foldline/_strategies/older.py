@@ -52,7 +52,7 @@ def summarize_older(
             fair = max_tokens * tokens // folded + min(words, _words(view, spans))
             fits = room * tokens // folded if excess > 0 else fair
             floor = max(64, min(least, aim // 4) * tokens // folded)
-            size = max(64, min(max(fair, 200), max(fits, floor), _said(view, spans)))
+            size = max(64, min(max(fair, 200), max(fits, floor), said_in(view, spans)))
             yield edit_for(view, spans, size, by="summarize_older", focus=focus)
 
     return strategy
@@ -95,7 +95,7 @@ def cut_for(view: View, tail: int) -> int:
     points = sorted(i for i in view.cut_points() if 0 < i <= view.last_cut)
     if not points:
         return 0
-    behind = _tokens_behind(view)
+    behind = tokens_behind(view)
     fitting = [i for i in points if behind[i] <= tail]
     if not fitting:
         return points[-1]
@@ -116,7 +116,7 @@ def _words(view: View, spans: Sequence[Span]) -> int:
     return sum(min(tokens, LONGEST_WORDS) for tokens in said)
 
 
-def _said(view: View, spans: Sequence[Span]) -> int:
+def said_in(view: View, spans: Sequence[Span]) -> int:
     """The most that a summary of the spans has to say: what earlier ones said, and a third of what is new."""
     earlier = sum(entry.tokens for entry in _entries(view, spans) if entry.message.summary is not None)
     return earlier + (tokens_of(view, spans) - earlier) // 3
@@ -131,7 +131,7 @@ def _entries(view: View, spans: Sequence[Span]) -> Iterator[Entry]:
     return (entry for start, stop in spans for entry in view.entries[start:stop])
 
 
-def _tokens_behind(view: View) -> list[int]:
+def tokens_behind(view: View) -> list[int]:
     """For each index, the tokens of the entries from it on."""
     behind = [0] * (len(view.entries) + 1)
     for i in range(len(view.entries) - 1, -1, -1):

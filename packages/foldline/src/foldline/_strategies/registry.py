@@ -13,8 +13,16 @@ from msgspec import Struct, defstruct
 from foldline._decoding import converted
 from foldline._errors import ConfigError
 from foldline._offered import Offers, offered, unknown
+from foldline._strategies.all_but import (
+    summarize_all,
+    summarize_all_but_messages,
+    summarize_all_but_share,
+    summarize_all_but_tokens,
+    summarize_turn,
+)
 from foldline._strategies.budget import use_budget
 from foldline._strategies.hard import hard_strategies
+from foldline._strategies.old_outputs import clear_tool_outputs, condense_tool_outputs
 from foldline._strategies.older import summarize_older
 from foldline._strategies.replies import shorten_replies
 from foldline._strategies.strategy import Made, Strategy, remembered
@@ -30,8 +38,9 @@ Maker = Callable[..., Any]
 OWN: Mapping[str, Maker] = {
     make.__name__: make
     for make in (
-        prune_tool_outputs, shorten_tool_outputs, shorten_newest, shorten_replies, summarize_older, use_budget, truncate,
-        hard_strategies,
+        prune_tool_outputs, clear_tool_outputs, condense_tool_outputs, shorten_tool_outputs, shorten_newest, shorten_replies,
+        summarize_older, summarize_all_but_tokens, summarize_all_but_messages, summarize_all_but_share, summarize_all,
+        summarize_turn, use_budget, truncate, hard_strategies,
     )
 }  # fmt: skip
 """The makers that are part of foldline."""

@@ -152,7 +152,7 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
         short = replace(o.result, parts=tuple(middle_cut(p, share, o.entry.id) for p in o.result.parts))
         if o.tokens > size and short.parts != o.result.parts:
             message = entries.get(o.entry.id, o.entry.message)
-            entries[o.entry.id] = _with_result(message, o.result, short)
+            entries[o.entry.id] = with_result(message, o.result, short)
             yield Edit((o.entry.id,), (entries[o.entry.id],), by="shorten_tool_outputs")
 
 
@@ -255,13 +255,14 @@ def _pruned(entry: Entry, doomed: dict[int, Output], *, shorten_calls: bool) -> 
 
 def _pruned_part(part: Part, entry: Entry, doomed: dict[int, Output], shorten_calls: bool) -> Part:
     if type(part) is ToolResult and id(part) in doomed:
-        return replace(part, parts=(Text(_stub(doomed[id(part)], entry.id)),))
+        return replace(part, parts=(Text(stub_of(doomed[id(part)], entry.id)),))
     if type(part) is ToolCall and shorten_calls and len(part.arguments) > LONG_ARGUMENT:
         return shortened(part, entry.id)
     return part
 
 
-def _stub(output: Output, id: str) -> str:
+def stub_of(output: Output, id: str) -> str:
+    """The line that stands in for an output: what it was, how long, and the id to recall."""
     text = text_of(output.result)
     lines = [line for line in text.splitlines() if line.strip()]
     ending = f'; its last line: "{lines[-1].strip()[:100]}"' if len(lines) > 1 and output.result.error else ""
@@ -314,5 +315,6 @@ def middle_cut(part: Part, share: float, id: str) -> Any:
     return replace(part, text=f"{part.text[:head]}\n… [cut: {cut:,} characters; recall {id}] …\n{part.text[-tail:]}")
 
 
-def _with_result(message: Message, old: ToolResult, new: ToolResult) -> Message:
+def with_result(message: Message, old: ToolResult, new: ToolResult) -> Message:
+    """A message with one result in the place of another."""
     return replace(message, parts=tuple(new if p is old else p for p in message.parts))

@@ -154,6 +154,8 @@ def _take_other(part: Part, family: str, texts: list[str]) -> int:
             return media_tokens(kind, source, family)
         case Summary("", source={"encrypted_content": str(sealed)}):
             return len(sealed) // HIDDEN_DATA
+        case Summary(text, frame=(prefix, suffix)):
+            texts += (prefix, text, suffix)
         case Summary(text):
             texts.append(text)
             return SHORT_FRAME if part.short else SUMMARY_FRAME
@@ -180,6 +182,7 @@ def _parts_at_most(parts: Sequence[Part]) -> int:
     for part in parts:
         if type(part) is Text or (type(part) is Summary and part.text):
             total += SUMMARY_FRAME + bytes_in(part.text)
+            total += sum(map(bytes_in, part.frame or ())) if type(part) is Summary else 0
         elif type(part) is ToolCall:
             around, each = _MOST_WRITTEN_OUT
             total += around + each * part.arguments.count(":") + bytes_in(part.name) + bytes_in(part.arguments)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from foldline._errors import WireError
-from foldline._messages import Message, Opaque, Part, ToolResult, Usage
+from foldline._messages import Message, Opaque, Part, Role, ToolResult, Usage
 
 
 class Sign(IntEnum):
@@ -118,6 +118,9 @@ class WireFormat(Struct, frozen=True, kw_only=True):
 
     keys: frozenset[str] | None = None
     """The keys that its provider takes in an item; None where others than those do no harm."""
+
+    summaries: tuple[Role, ...] = ("user",)
+    """The roles that a summary may have where it stands before all else but the system's messages."""
 
     many_items: bool = False
     """Whether one reply is several items."""

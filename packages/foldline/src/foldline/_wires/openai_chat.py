@@ -458,6 +458,7 @@ FORMAT = WireFormat(
     encode=encode,
     usage=_usage,
     reply=_reply,
+    summaries=("user", "assistant", "system"),
     appended="reply.choices[0].message",
     strange=_strange,
     tool=_tool,

@@ -279,6 +279,7 @@ FORMAT = WireFormat(
     encode=encode,
     usage=_usage,
     reply=_reply,
+    summaries=("user", "assistant", "system"),
     appended="*reply.output",
     tool=_tool,
     picture=_picture,

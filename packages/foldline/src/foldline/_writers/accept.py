@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 
+from foldline._clipping import one_line
 from foldline._errors import SummaryFailed
 from foldline._facts.foreign import with_prose
 from foldline._facts.types import Facts
@@ -22,6 +23,10 @@ TRIES = 2
 
 NATIVE_SHARE = 0.8
 """The share of what it replaces that a provider's compaction may take."""
+
+TOPICS = 12
+TOPIC = 60
+"""How many of the newest requests a policy's own fallback names, and how many characters of each."""
 
 _SAMPLE = "word " * 400
 
@@ -100,7 +105,16 @@ def write(
                 return replace(written, summary=summary, repaired=whole.added, rewritten=rewritten, remarks=remarks)
             faults = (found,)
     failures = tuple(dict.fromkeys(faults))
-    return replace(written, summary=extracted(brief, facts), failures=failures, rewritten=())
+    return replace(written, summary=_instead(brief, messages, facts), failures=failures, rewritten=())
+
+
+def _instead(brief: Brief, messages: Sequence[Message], facts: Facts) -> Summary:
+    """What stands where no draft could be installed: an extraction, or what the policy says instead."""
+    if not (said := brief.wording.fallback):
+        return extracted(brief, facts)
+    count = sum(1 for message in messages if message.role != "system")
+    topics = "; ".join(one_line(request.text, TOPIC) for request in facts.requests[-TOPICS:])
+    return Summary(said.replace("{messages}", str(count)).replace("{topics}", topics), facts.data())
 
 
 def native_judged(draft: Draft, messages: Sequence[Message], facts: Facts, stay: Sequence[Message]) -> Judgement:

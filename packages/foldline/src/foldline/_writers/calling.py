@@ -21,6 +21,9 @@ T = TypeVar("T")
 AGAIN = frozenset((408, 409, 425, 429))
 """Statuses below 500 after which the same request may succeed."""
 
+TEMPERATURE = 0.3
+"""The temperature unless told otherwise: a summary is to be factual."""
+
 LONGEST_WAIT = 60.0
 """Seconds that a provider may ask to wait; where it asks for more, the next model is asked."""
 
@@ -46,7 +49,7 @@ class Endpoint(Value, frozen=True, omit_defaults=True):
 class Conduct(Value, frozen=True, omit_defaults=True):
     """How a model is called: seconds for one attempt, attempts after the first, seconds before the first of these."""
 
-    temperature: float | None = 0.3
+    temperature: float | None = TEMPERATURE
     timeout: float = 120.0
     retries: int = 2
     backoff: float = 1.0

@@ -12,12 +12,13 @@ from foldline._messages import Message, Usage, replace
 from foldline._models import model as model_named
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
+from foldline._wording import Wording
 from foldline._writers import EXTRACT
-from foldline._writers.calling import Conduct, Endpoint, ask, connect, retried
+from foldline._writers.calling import TEMPERATURE, Conduct, Endpoint, ask, connect, retried
 from foldline._writers.draft import Draft
 from foldline._writers.gate import heard, language_for
 from foldline._writers.material import material
-from foldline._writers.prompt import SECTIONS, fence, request, rules, summary_in, tell
+from foldline._writers.prompt import Asked, asked, fence, request, summary_in, tell
 
 THOUGHT = 4_096
 """Tokens that a reply may take besides the summary: models that reason bill it as output."""
@@ -52,7 +53,7 @@ class ModelSummarizer:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        temperature: float | None = 0.3,
+        temperature: float | None = TEMPERATURE,
         max_tokens: int | None = None,
         timeout: float = 120.0,
         retries: int = 2,
@@ -67,8 +68,6 @@ class ModelSummarizer:
         self.conduct = Conduct(temperature, timeout, retries, backoff)
         self.max_tokens = max_tokens
         self.instructions, self.prompt = instructions, prompt
-        self.rules = rules(instructions, prompt)
-        self.sections = SECTIONS if prompt is None else ()
         self.window = window
         self._connected: dict[Endpoint, Any] = {}
         self._missing: dict[Endpoint, str] = {}
@@ -98,27 +97,38 @@ class ModelSummarizer:
         model = model_named(self.endpoints[0].model)
         most = int((self.window or model.max_input) * SHARE)
         told = sum(map(estimate, tell(messages, "", most // 2)))
-        size = told + estimate(summary_in(messages)) + estimate(self.rules) + AROUND
+        size = told + estimate(summary_in(messages)) + estimate(self._asked(brief.wording).rules) + AROUND
         return price(model, Usage(min(size, most), brief.max_tokens))
 
     async def _written(self, endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> Draft:
         """A draft by one model, with less in each request where it says that one was too long."""
         model = model_named(endpoint.model)
         window = self.window or min(model.max_input, model.window)
+        told = self._asked(brief.wording)
+        conduct = self._conduct(brief.wording)
         for left in range(SHRINKS, -1, -1):
             reply = self._reply(brief, window, model.max_output)
-            room = int(window * SHARE) - reply - estimate(self.rules) - brief.max_tokens - AROUND
+            room = int(window * SHARE) - reply - estimate(told.rules) - brief.max_tokens - AROUND
             try:
                 text = self._request(brief, messages, max(room, LEAST_ROOM))
-                once = partial(ask, self._connected[endpoint], endpoint.model, self.conduct, self.rules, text, reply)
-                draft = await retried(once, endpoint.model, self.conduct)
-                return replace(draft, sections=self.sections)
+                once = partial(ask, self._connected[endpoint], endpoint.model, conduct, told.rules, text, reply)
+                draft = await retried(once, endpoint.model, conduct)
+                return replace(draft, sections=told.sections)
             except ContextOverflow as overflow:
                 stated = overflow.limit or 0
                 window = stated if 0 < stated < window else window // 2
                 if not left or room < LEAST_ROOM:
                     raise SummaryFailed(f"{endpoint.model}: {overflow}", cause=overflow) from overflow
         raise AssertionError("the last attempt answers or raises")
+
+    def _asked(self, wording: Wording) -> Asked:
+        """The rules and the sections that are asked for: the user's own prompt goes before a policy's."""
+        return asked(wording, self.instructions, self.prompt)
+
+    def _conduct(self, wording: Wording) -> Conduct:
+        """How the model is called; a policy's temperature takes the place of the usual one alone."""
+        stated = wording.temperature is not None and self.conduct.temperature == TEMPERATURE
+        return replace(self.conduct, temperature=wording.temperature) if stated else self.conduct
 
     def _request(self, brief: Brief, messages: Sequence[Message], room: int) -> str:
         """What is asked, with as much of the messages as `room` tokens hold."""
@@ -128,8 +138,8 @@ class ModelSummarizer:
 
     def _reply(self, brief: Brief, window: int, most: int) -> int:
         """Tokens that a reply may take, thinking included; `most` is the model's own limit, 0 where it states none."""
-        if self.max_tokens is not None:
-            return self.max_tokens
+        if (stated := self.max_tokens or brief.wording.reply) is not None:
+            return stated
         return min(2 * brief.max_tokens + THOUGHT, most or window, max(window // 4, 256))
 
 

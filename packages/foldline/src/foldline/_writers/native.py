@@ -23,7 +23,7 @@ from foldline._wires import anthropic, openai_responses
 from foldline._writers.calling import Conduct, retried
 from foldline._writers.draft import Draft, Summarizer, both
 from foldline._writers.extraction import extract
-from foldline._writers.prompt import rules
+from foldline._writers.prompt import RULES, added
 
 
 class Offer(NamedTuple):
@@ -166,7 +166,7 @@ class NativeSummarizer:
         if not self.instructions and not brief.focus:
             return {}
         wish = f"\n\nThe user asks to keep above all: {brief.focus}" if brief.focus else ""
-        return {"instructions": (rules(self.instructions) + wish)[:MAX_INSTRUCTIONS]}
+        return {"instructions": (added(RULES, self.instructions) + wish)[:MAX_INSTRUCTIONS]}
 
     def _draft(self, made: tuple[Message, ...], text: str, usage: Usage | None, instead: str = "") -> Draft:
         cost = price(self.model, usage) if usage else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from foldline._facts.speech import clean
 from foldline._messages import Media, Message, Part, Text, ToolCall, ToolResult, text_of
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
+from foldline._wording import Wording
 
 SECTIONS = ("Goal", "Constraints", "Done", "In progress", "Decisions", "Next steps", "Critical context")
 """The headings that a model's summary has (DESIGN §6); what code adds may bring others."""
@@ -71,10 +73,20 @@ RULES = f"{_TASK}\n\n{_FENCED}\n\n{_FORM}"
 _NOTE = re.compile(r"\n*\[folded: \d+ messages, [^\]\n]*\]\s*\Z")
 
 
-def rules(instructions: str = "", prompt: str | None = None) -> str:
-    """What stands before the material: our rules, or the user's prompt in their place; instructions are added."""
-    text = RULES if prompt is None else prompt
-    return _with(text, instructions)
+class Asked(NamedTuple):
+    """What stands before the material, and the headings that it asks for."""
+
+    rules: str
+    sections: tuple[str, ...] = ()
+
+
+def asked(wording: Wording, instructions: str = "", prompt: str | None = None) -> Asked:
+    """What is asked: our rules, a policy's prompt in their place, or the user's own; instructions are added."""
+    if prompt is not None:
+        return Asked(added(prompt, instructions))
+    if wording.prompt is not None:
+        return Asked(added(f"{wording.prompt}\n\n{_FENCED}", instructions), wording.sections)
+    return Asked(added(RULES, instructions), SECTIONS)
 
 
 def riding(
@@ -84,8 +96,9 @@ def riding(
 
     `told` is to be summarized; `kept`, the newest messages, stay beside the summary, which is to leave them out.
     """
-    text = f"{_RIDING}\n\n{_TASK}\n\n{_FORM}" if prompt is None else f"{_RIDING}\n\n{prompt}"
-    lines = [_with(text, instructions), "", *([_UPDATE] if summary_in(told) else [])]
+    said = prompt if prompt is not None else brief.wording.prompt
+    text = f"{_RIDING}\n\n{_TASK}\n\n{_FORM}" if said is None else f"{_RIDING}\n\n{said}"
+    lines = [added(text, instructions), "", *([_UPDATE] if summary_in(told) else [])]
     if kept:
         begin = " ".join(kept[0].text.split())[:80]
         whence = f", from the {kept[0].role}'s that begins with “{begin}”" if begin else ""
@@ -93,7 +106,7 @@ def riding(
     return clean("\n".join([*lines, *_wishes(brief, language)]))
 
 
-def _with(text: str, instructions: str) -> str:
+def added(text: str, instructions: str) -> str:
     return f"{text}\n\nThe user of this library adds:\n{instructions.strip()}" if instructions.strip() else text
 
 

@@ -23,7 +23,7 @@ from foldline._wires.telling import USUAL
 from foldline._writers.draft import Draft, Summarizer
 from foldline._writers.extraction import extract
 from foldline._writers.gate import language_for
-from foldline._writers.prompt import SECTIONS, riding
+from foldline._writers.prompt import asked, riding
 
 CUT = ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_context_window_exceeded")
 REFUSED = ("content_filter", "refusal", "SAFETY", "content_filtered", "guardrail_intervened")
@@ -67,13 +67,13 @@ class SharedPrefix:
             return self.fresh(brief, messages)
         try:
             reply = self.ask(request)
-            return self._awaited(reply, brief, messages) if inspect.isawaitable(reply) else self._draft(reply)
+            return self._awaited(reply, brief, messages) if inspect.isawaitable(reply) else self._draft(reply, brief)
         except Exception as error:  # noqa: BLE001
             return self._instead(error, brief, messages)
 
     async def _awaited(self, reply: Awaitable[Any], brief: Brief, messages: Sequence[Message]) -> Any:
         try:
-            return self._draft(await reply)
+            return self._draft(await reply, brief)
         except Exception as error:  # noqa: BLE001
             answer = self._instead(error, brief, messages)
             return await answer if inspect.isawaitable(answer) else answer
@@ -106,7 +106,7 @@ class SharedPrefix:
         ours = price_riding(self.conversation.model, prompt, self.conversation.cached, brief.max_tokens)
         return ours is not None and theirs is not None and ours < theirs
 
-    def _draft(self, reply: Any) -> Draft:
+    def _draft(self, reply: Any, brief: Brief) -> Draft:
         message, end = read_reply(reply)
         usage, model = read_usage(reply), self.conversation.model
         called = any(True for _ in message.calls)
@@ -117,7 +117,7 @@ class SharedPrefix:
             model=model.name,
             instead="a tool call" if called else "a refusal" if end in REFUSED else "",
             complete=end not in (*CUT, *REFUSED),
-            sections=SECTIONS if self.prompt is None else (),
+            sections=asked(brief.wording, prompt=self.prompt).sections,
             calls=1,
             shared=True,
         )
