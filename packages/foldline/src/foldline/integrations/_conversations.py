@@ -1,0 +1,87 @@
+"""The conversations that one instance of an integration serves, each with a compactor of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from threading import RLock
+from typing import Any, Generic
+
+from foldline import Compactor, Compactors, Fold, Folded, StateError, handle, recall_tool
+from foldline.integrations._history import HostHistory, Native, Shape
+
+
+class Conversations(Generic[Native]):
+    """The histories of a framework's conversations, by their keys; safe for many threads.
+
+    `model` is the model's name where the framework's own is not to be taken, `options` are those of `Compactor`. States of
+    conversations that the framework does not keep itself may be kept in `states`, a mapping that may be a database's.
+    """
+
+    def __init__(
+        self,
+        shape: Shape[Native],
+        model: str = "",
+        options: Mapping[str, Any] | None = None,
+        states: MutableMapping[str, bytes] | None = None,
+    ) -> None:
+        self._shape = shape
+        self._model = model
+        self._named = ""
+        self._options = dict(options or {})
+        self._told = self._options.pop("on_event", None)
+        self._states = states
+        self._compactors: Compactors[str] = Compactors(self._new, states=states)
+        self._made: dict[str, list[Fold]] = {}
+        self._histories: dict[str, HostHistory[Native]] = {}
+        self._lock = RLock()
+
+    def history(self, key: str, model: str = "", state: str = "") -> HostHistory[Native]:
+        """The history of a conversation; `model` and `state` are the framework's, for one that is new here."""
+        with self._lock:
+            self._named, new = self._model or model, key not in self._compactors
+            compactor = self._compactors[key]
+            if new:
+                self._histories = {each: held for each, held in self._histories.items() if each in self._compactors}
+                self._histories[key] = HostHistory(compactor, self._shape)
+                if state:
+                    _load(compactor, state)
+            return self._histories[key]
+
+    def folds(self, key: str) -> list[Fold]:
+        """The folds of a conversation that were made since they were asked for last; its state is kept with them."""
+        with self._lock:
+            made, self._made[key] = self._made.get(key, []), []
+            if made and self._states is not None:
+                self._states[key] = self._compactors[key].dump()
+            return made
+
+    def state(self, key: str) -> str:
+        """What there is to keep of a conversation besides its messages."""
+        return self._compactors[key].dump().decode()
+
+    def recall(self, key: str, arguments: Mapping[str, Any]) -> str:
+        """What a call of the recall tool is answered with in a conversation."""
+        return handle(arguments, source=self._compactors[key])
+
+    def _new(self, key: str) -> Compactor:
+        def hear(event: Any) -> None:
+            if isinstance(event, Folded):
+                self._made.setdefault(key, []).append(event.fold)
+            if self._told is not None:
+                self._told(event)
+
+        return Compactor(self._named, **{**self._options, "on_event": hear})
+
+
+def _load(compactor: Compactor, state: str) -> None:
+    """Takes a state that the framework kept; without one that can be read the conversation begins anew."""
+    try:
+        compactor.load(state)
+    except StateError:
+        return
+
+
+def declared() -> tuple[str, str, dict[str, Any]]:
+    """The recall tool: its name, what it does, and the JSON Schema of its arguments."""
+    told = recall_tool("openai-chat")["function"]
+    return told["name"], told["description"], told["parameters"]
