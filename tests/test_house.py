@@ -33,7 +33,7 @@ PUBLIC = {
         "Tail", "Text", "Thinking", "Tool", "ToolCall", "ToolResult", "Transcript", "UnsafeEdit", "Usage", "View", "WireError",
         "WireFormat", "Wording", "budget", "decode", "decode_all", "detect", "drop_media", "encode", "estimate", "extract",
         "hard_strategies", "may_summarize", "model", "named", "never_summarizes", "policy", "preset", "prune_tool_outputs", "read_policy",
-        "replace", "shorten_tool_outputs", "summarize_older", "summary_text", "text_of", "truncate", "view_of", "weigh",
+        "replace", "shorten_tool_outputs", "summarize_older", "summary_in", "summary_text", "text_of", "truncate", "view_of", "weigh",
     },
 }  # fmt: skip
 """What users import, by name; every other module is private, which its underscore says."""

@@ -57,6 +57,7 @@ from foldline._wires import (
     detect,
     encode,
     named,
+    summary_in,
     summary_text,
 )
 from foldline._wording import Wording
@@ -142,6 +143,7 @@ __all__ = [
     "replace",
     "shorten_tool_outputs",
     "summarize_older",
+    "summary_in",
     "summary_text",
     "text_of",
     "truncate",

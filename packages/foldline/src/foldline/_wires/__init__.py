@@ -13,7 +13,7 @@ from foldline._messages import Message
 from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, neighbours_joined
 from foldline._wires.registry import FORMATS, OWN, named
 from foldline._wires.reply import read_reply, read_usage
-from foldline._wires.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX, summary_text
+from foldline._wires.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX, summary_in, summary_text
 from foldline._wires.telling import detect
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "named",
     "read_reply",
     "read_usage",
+    "summary_in",
     "summary_text",
     "with_ids",
 ]

@@ -1,0 +1,129 @@
+"""LangChain, LangGraph and deepagents: `create_agent(model, tools, middleware=[Folding("gpt-5.4")])`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, NotRequired
+
+import msgspec
+from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse, PrivateStateAttr
+from langchain.tools import ToolRuntime
+from langchain_core.messages import AIMessage, RemoveMessage
+from langchain_core.tools import BaseTool, tool
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command
+
+from foldline.integrations._conversations import Conversations, declared
+from foldline.integrations._history import KEY, HostHistory
+from foldline.integrations._shapes.langchain import SHAPE
+
+
+class Folded(AgentState[Any]):
+    """The state of a graph, with foldline's own beside the messages."""
+
+    foldline: NotRequired[Annotated[str, PrivateStateAttr]]
+
+
+class Folding(AgentMiddleware[Any, Any]):
+    """Keeps the threads of an agent inside the model's window.
+
+    With `persist` the graph's own messages are folded. Without, they stay whole and the model sees them folded, and what
+    foldline knows is a private part of the graph's state, written with each fold before the model is called. `recall` offers
+    the model what was folded. Threads are told by `thread_id`, or by their first message. `options` are those of `Compactor`.
+    """
+
+    state_schema = Folded
+
+    def __init__(self, model: str, *, persist: bool = False, recall: bool = False, **options: Any) -> None:
+        super().__init__()
+        self.persist = persist
+        self._threads: Conversations[Any] = Conversations(SHAPE, model, options)
+        self.tools: Sequence[BaseTool] = [self._tool()] if recall else []
+
+    def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Folds where the window fills."""
+        history = self._history(state, runtime)
+        return self._update(history.fit(state["messages"]), state, runtime)
+
+    async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """The same, while the event loop goes on."""
+        history = self._history(state, runtime)
+        return self._update(await history.afit(state["messages"]), state, runtime)
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Any]) -> Any:
+        """Sends what was folded, and once more where that is refused as too long."""
+        history, told = self._history(request.state, request.runtime), _system(request)
+        try:
+            reply = handler(request.override(messages=history.fit(request.messages, system=told)))
+        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
+            reply = handler(request.override(messages=history.recover(error, request.messages)))
+        return self._billed(reply, history, request)
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """The same, while the event loop goes on."""
+        history, told = self._history(request.state, request.runtime), _system(request)
+        try:
+            reply = await handler(request.override(messages=await history.afit(request.messages, system=told)))
+        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
+            reply = await handler(request.override(messages=history.recover(error, request.messages)))
+        return self._billed(reply, history, request)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _history(self, state: Any, runtime: Any) -> HostHistory[Any]:
+        return self._threads.history(_key(state, runtime), state="" if self.persist else state.get(KEY, ""))
+
+    def _update(self, folded: list[Any], state: Any, runtime: Any) -> dict[str, Any] | None:
+        """What changes in the graph's state: the messages, or what foldline knows."""
+        kept = self._kept(state, runtime)
+        if not self.persist:
+            return kept
+        whole = state["messages"]
+        same = len(folded) == len(whole) and all(a is b for a, b in zip(folded, whole))
+        return None if same else {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *folded]}
+
+    def _kept(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Tells of new folds in the graph's stream; answers foldline's state where there are some."""
+        key = _key(state, runtime)
+        folds = self._threads.folds(key)
+        for fold in folds:
+            runtime.stream_writer({"type": "foldline.folded", "receipt": msgspec.to_builtins(fold.receipt)})
+        return {KEY: self._threads.state(key)} if folds and not self.persist else None
+
+    def _billed(self, reply: ModelResponse[Any] | AIMessage, history: HostHistory[Any], request: Any) -> Any:
+        """Takes what the provider billed; a fold that an overflow took goes into the graph's state with the reply."""
+        result = [reply] if isinstance(reply, AIMessage) else reply.result
+        for message in result:
+            if usage := getattr(message, "usage_metadata", None):
+                details = usage.get("input_token_details", {})
+                read, written = details.get("cache_read", 0), details.get("cache_creation", 0)
+                cached = {"cached_tokens": read, "cache_write_tokens": written}
+                bill = {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
+                history.compactor.observe({**bill, "prompt_tokens_details": cached})
+        kept = self._kept(request.state, request.runtime)
+        if kept is None:
+            return reply
+        whole = ModelResponse(result=[reply]) if isinstance(reply, AIMessage) else reply
+        return ExtendedModelResponse(model_response=whole, command=Command(update=kept))
+
+    def _tool(self) -> BaseTool:
+        name, does, _ = declared()
+
+        @tool(name, description=does)
+        def recall(query: str, runtime: ToolRuntime, limit: int = 8, start: int = 0) -> str:
+            given = {"query": query, "limit": limit, "start": start}
+            return self._threads.recall(_key(runtime.state, runtime), given)
+
+        return recall
+
+
+def _key(state: Any, runtime: Any) -> str:
+    """A thread by its id, and of a sub-agent by its place in that; else by the first message."""
+    told, first = runtime.execution_info, state["messages"][0]
+    within = told.checkpoint_ns.rpartition("|")[0] if told else ""
+    return f"{(told and told.thread_id) or first.id or id(first)}/{within}"
+
+
+def _system(request: ModelRequest[Any]) -> Any:
+    return request.system_message.content if request.system_message else None
