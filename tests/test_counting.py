@@ -38,9 +38,9 @@ def bill(total: int, prompt: int, output: int = 20) -> dict[str, Any]:
     return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
 
 
-def rollout(path: Path, *rows: dict[str, Any]) -> Path:
+def rollout(path: Path, *rows: dict[str, Any], model: str = "gpt-5.4") -> Path:
     head = {"type": "session_meta", "payload": {"id": "a", "base_instructions": {"text": "You are Codex."}}}
-    context = {"type": "turn_context", "payload": {"model": "gpt-5.4"}}
+    context = {"type": "turn_context", "payload": {"model": model}}
     path.write_text("".join(json.dumps(row) + "\n" for row in (head, context, *rows)))
     return path
 
@@ -71,6 +71,39 @@ def test_a_model_that_keeps_its_sealed_reasoning_shows_it_in_its_first_bill_behi
     rows = [says("user", "go"), item(**SEALED), *calls("c1"), bill(1, 9_000, output=1_500)]
     rows += [says("user", "and now?"), item(**SEALED), *calls("c2"), bill(2, 10_520, output=1_500), says("user", "so?")]
     assert 12_020 <= tokens(rollout(tmp_path / "kept.jsonl", *rows)) <= 12_100
+
+
+def test_a_model_that_is_known_to_keep_its_reasoning_keeps_it_before_any_bill_tells(tmp_path: Path) -> None:
+    rows = [says("user", "go"), item(**SEALED), *calls("c1"), bill(1, 9_000, output=1_500), says("user", "and now?")]
+    for model, least in (("gpt-5.5", 9_000), ("gpt-5.6-sol", 10_500), ("gpt-6", 10_500)):
+        size = Desk(open_session(rollout(tmp_path / f"{model}.jsonl", *rows, model=model))).size
+        assert least <= size.tokens <= least + 100, model
+
+
+def test_reasoning_that_was_taken_out_of_a_file_weighs_what_others_of_its_replies_did(tmp_path: Path) -> None:
+    withheld = item(type="reasoning", summary=[], encrypted_content="REDACTED")
+    billed = [row for n in range(20) for row in (withheld, *calls(f"c{n}"), bill(n + 1, 9_000 + 430 * n, output=420))]
+    whole = tokens(rollout(tmp_path / "billed.jsonl", says("user", "go"), *billed))
+    after = [withheld, *calls("d1"), withheld, *calls("d2")]
+    size = tokens(rollout(tmp_path / "after.jsonl", says("user", "go"), *billed, *after))
+    assert size - whole == pytest.approx(2 * 430, rel=0.15)
+
+
+def test_a_summary_that_was_taken_out_of_a_file_is_not_nothing(tmp_path: Path) -> None:
+    grown = [row for n in range(20) for row in (*calls(f"c{n}"), bill(n + 1, 30_000 + 60 * n))]
+    for sealed, least, most in (("REDACTED", 31_000, 32_500), ("gAAA" * 3_000, 31_500, 33_000)):
+        kept = {"type": "compaction", "encrypted_content": sealed}
+        folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [kept]}}
+        assert least <= tokens(rollout(tmp_path / "s.jsonl", says("user", "go"), *grown, folded)) <= most
+
+
+def test_replies_are_told_apart_by_their_bills_or_by_the_answers_to_their_calls(tmp_path: Path) -> None:
+    early = [says("user", "go"), *calls("c1"), *calls("c2")]
+    rows = [*early, bill(1, 9_000), *calls("c3"), *calls("c4")]
+    roles = [m.role for _, m in open_session(rollout(tmp_path / "s.jsonl", *rows)).messages() if m.role != "system"]
+    assert roles == ["user", "assistant", "tool", "tool", "assistant", "tool", "assistant", "tool"]
+    one = next(m for _, m in open_session(rollout(tmp_path / "s.jsonl", *rows)).messages() if m.role == "assistant")
+    assert [call.id for call in one.calls] == ["c1", "c2"]
 
 
 def test_what_was_found_on_the_web_is_gone_once_the_user_speaks(tmp_path: Path) -> None:
@@ -127,6 +160,28 @@ def test_behind_a_compaction_of_codex_counts_what_its_bills_had_taught(tmp_path:
     folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [kept]}}
     size = open_session(rollout(tmp_path / "s.jsonl", says("user", "go"), *grown, folded)).context.size()
     assert size.tokens == pytest.approx(30_000, rel=0.01)
+    assert size.error <= 0.1
+
+
+def test_behind_a_compaction_of_claude_code_counts_what_its_bills_had_taught(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = []
+
+    def row(kind: str, **more: Any) -> None:
+        parent = rows[-1]["uuid"] if rows else None
+        rows.append({"type": kind, "uuid": f"u{len(rows)}", "parentUuid": parent, "sessionId": "c1", **more})
+
+    for n in range(10):
+        row("user", message={"role": "user", "content": "count the plums"})
+        used = {"input_tokens": 23_000 + 20 * n, "output_tokens": 5}
+        said = {"role": "assistant", "id": f"m{n}", "model": "claude-opus-4-6", "usage": used}
+        row("assistant", message={**said, "content": [{"type": "text", "text": "There are three."}]})
+    row("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 23_200})
+    rows[-1] |= {"parentUuid": None, "logicalParentUuid": rows[-2]["uuid"]}
+    row("user", isCompactSummary=True, message={"role": "user", "content": "Plums were counted."})
+    path = tmp_path / "c1.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    size = open_session(path).context.size()
+    assert size.tokens == pytest.approx(23_000, rel=0.01)
     assert size.error <= 0.1
 
 

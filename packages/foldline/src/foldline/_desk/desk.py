@@ -17,7 +17,7 @@ from foldline._facts.speech import project_rules
 from foldline._fold import Fold, Occasion
 from foldline._handoff.new_session import NewSession, write_new
 from foldline._messages import replace
-from foldline._models import Model
+from foldline._models import Model, keeps_reasoning
 from foldline._models import model as model_named
 from foldline._policies import preset
 from foldline._policy import Budget, Fill, Mark, Policy, budget_for, reserving
@@ -52,6 +52,7 @@ class Desk:
         self.model: Model = model_named(model or session.model)
         self.budget: Budget = budget_for(self.model, window or session.window or None)
         self._environment = environment
+        session.context.keeps_reasoning = keeps_reasoning(self.model.name)
         session.context.usual = partial(usual, session.agent, environment=environment)
 
     @classmethod

@@ -41,6 +41,8 @@ class Context:
         self.overhead = overhead
         self.usual: Callable[[str], tuple[int, float] | None] = lambda family: None
         """Asked for the overhead and the ratio of such sessions, by the family of tokenizers, where nothing here tells."""
+        self.keeps_reasoning = False
+        """Whether the model is known to keep the reasoning of earlier turns, until a bill tells."""
         self._replaced = replaced
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
@@ -54,7 +56,7 @@ class Context:
         """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""
         if self._meter is not None and self._meter.family == family:
             return self._meter
-        meter, weights = calibrated(self._messages(), family=family, since=self.since)
+        meter, weights = calibrated(self._messages(), family=family, since=self.since, kept=self.keeps_reasoning)
         self._weights = family, weights
         if meter.billed is None:
             meter = self._unbilled(family)
@@ -82,7 +84,7 @@ class Context:
 
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""
-        before, _ = calibrated(self._replaced, family=family)
+        before, _ = calibrated(self._replaced, family=family, kept=self.keeps_reasoning)
         if before.billed is not None and not self.learned:
             return before.unanchored()
         noted = self.learned.get("overhead")
@@ -99,7 +101,7 @@ class Context:
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:
-            self._weights = meter.family, weighed(self._messages(), meter.family, self.since)[0]
+            self._weights = meter.family, weighed(self._messages(), meter.family, self.since, self.keeps_reasoning)[0]
         return self._weights[1]
 
 

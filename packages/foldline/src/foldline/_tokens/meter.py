@@ -16,6 +16,10 @@ PRIOR = 1_000
 SLACK = 1_000
 """Billed tokens that a step may grow by beyond the range of ratios: hidden reasoning, a reminder. More is a jump."""
 
+WITHHELD, REASONED = 16, 60
+"""Tokens of a piece of sealed reasoning below which its content was taken out of the file, and what stands in for it
+until bills tell: 80 tokens in nine sessions of GPT-5.6, 260 in ten of GPT-5.5."""
+
 MEMORY = 0.95
 """How much of what was learned of the ratio lasts from one bill to the next."""
 
@@ -24,12 +28,13 @@ TEXT_ERROR = 0.03
 tables are off by 2.0 to 2.7 % of a message in the mean (`scripts/train_estimator.py`), 44 folds by 1.2 % at most."""
 
 ESTIMATE_ERROR = 0.10
+NEW_ERROR = {"o200k": 0.2}
 GUESS_ERROR = 0.5
 UNTAUGHT_ERROR = 0.13
 BILLED_ERROR = 0.002
-"""Relative errors of what is estimated, of an overhead that is only the agent's usual one and of the estimate beside it,
-which no bill ever corrected, and of what was billed: so
-chosen that nine of ten intervals hold, on one half of the sessions of `benchmarks/counting`, and looked at on the other."""
+"""Relative errors of what is estimated, of that behind a bill of OpenAI's models, whose reasoning no file shows, of an
+overhead that is only the agent's usual one and of the estimate beside it, which no bill ever corrected, and of what was
+billed: so chosen that nine of ten intervals hold, on one half of the sessions of `benchmarks/counting`, and looked at on the other."""
 
 
 class Count(Value, frozen=True, omit_defaults=True):
@@ -160,42 +165,43 @@ class Meter:
             told = self.guessed * GUESS_ERROR + (tokens - self.guessed) * UNTAUGHT_ERROR
             return Count(tokens, told / max(1, tokens))
         new = abs(weight - self.billed[1]) * self.ratio
-        error = (new * ESTIMATE_ERROR + self.billed[0] * BILLED_ERROR) / max(1, tokens)
+        error = (new * NEW_ERROR.get(self.family, ESTIMATE_ERROR) + self.billed[0] * BILLED_ERROR) / max(1, tokens)
         return Count(tokens, min(ESTIMATE_ERROR, error), "billed + estimate" if new >= 1 else "billed")
 
 
 def calibrated(
-    messages: Sequence[Message], *, family: str = "o200k", since: int = 0, overhead: int = 0
+    messages: Sequence[Message], *, family: str = "o200k", since: int = 0, kept: bool = False
 ) -> tuple[Meter, list[int]]:
     """A meter that learned from the usage in a history, and the weight of each message.
 
     Only replies from the index `since` on are bills for the history as it stands now; a reply with no usage or an
     aborted one teaches nothing.
     """
-    meter = Meter(family, overhead=overhead)
-    weights, sent = weighed(messages, family, since)
+    meter = Meter(family)
+    weights, sent = weighed(messages, family, since, kept)
     for message, weight in zip(messages[since:], sent[since:]):
         if message.usage is not None and message.usage.prompt > 0:
             meter.learn(message.usage.prompt, weight)
     return meter, weights
 
 
-def weighed(messages: Sequence[Message], family: str = "o200k", since: int = 0) -> tuple[list[int], list[int]]:
+def weighed(
+    messages: Sequence[Message], family: str = "o200k", since: int = 0, kept: bool = False
+) -> tuple[list[int], list[int]]:
     """What each message weighs in the next request, and what was sent before each of them, all together.
 
     Until the user speaks again a reply weighs what OpenAI keeps with it besides: its sealed reasoning, as it was billed
-    (over 2,800 requests of Codex the context grew by that times 1.002), and what it found on the web, which is told by
-    the bill alone and is what grew and nothing shows. Some models keep both for good (GPT-5.6 in 11 of 11 turns; GPT-5.4
-    and 5.5 in 8 of 97): the first bill behind the user's words tells. Only bills from the index `since` on are for the
-    history as it is.
+    (over 2,800 requests of Codex the context grew by that times 1.002) or as others of its replies were, and what it found on the web, which is told by
+    the bill alone and is what grew and nothing shows. Some models keep both for good: whether they are `kept` the first
+    bill behind the user's words tells. Only bills from the index `since` on are for the history as it is.
     """
     weights = weigh_all(messages, family)
     sent: list[int] = []
     total = 0
     billed: tuple[int, int] | None = None
+    reasoned = [REASONED] * 2
     shown: dict[int, int] = {}
     hidden: dict[int, int] = {}
-    kept = False
     for i, message in enumerate(messages):
         if message.role == "user" and not any(message.results):
             for at, alone in shown.items():
@@ -203,9 +209,14 @@ def weighed(messages: Sequence[Message], family: str = "o200k", since: int = 0) 
                 if not kept:
                     total, weights[at] = total - hidden[at], alone
             shown.clear()
-        if (sealed := sealed_reasoning(message, family)) is not None:
-            shown[i] = weights[i] - sealed
-            weights[i] = max(shown[i], message.usage.output if message.usage else weights[i])
+        if sealed := sealed_reasoning(message, family):
+            shown[i] = weights[i] - sum(sealed)
+            if message.usage and message.usage.output:
+                weights[i] = max(shown[i], message.usage.output)
+                reasoned += [(weights[i] - shown[i]) // len(sealed)] * len(sealed)
+            else:
+                usual = sum(reasoned) // len(reasoned)
+                weights[i] = shown[i] + sum(usual if tokens < WITHHELD else tokens for tokens in sealed)
         found = 0
         if i >= since and message.usage is not None and message.usage.prompt > 0:
             grown = 0 if billed is None else message.usage.prompt - billed[0] - (total - billed[1])

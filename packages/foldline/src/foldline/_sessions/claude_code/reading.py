@@ -36,8 +36,10 @@ def read(path: str, *, strict: bool = False) -> Reading:
     names = {row.uuid for row in live}
     prompt = _system(live)
     entries = [*_messages(live, rounds, source)]
-    originals = _messages([r for r in tree.rows if r.uuid not in names and not r.sidechain], rounds, source)
-    folded, entries = _clear([*originals], entries, cleared)
+    gone = [r for r in tree.rows if r.uuid not in names and not r.sidechain]
+    originals = [*_messages(gone, rounds, source)]
+    replaced = _replaced(tree, {**dict(originals), **dict(entries)}, source)
+    folded, entries = _clear(originals, entries, cleared)
     return Reading(
         "claude-code",
         subagent(source.path) or about.get("sessionId") or source.stem,
@@ -50,6 +52,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
         tuple(folds),
         tuple(folded),
         tuple(source.faults),
+        replaced=tuple(message for _, message in prompt) + replaced if replaced else (),
     )
 
 
@@ -185,6 +188,16 @@ def _system(live: Sequence[ClaudeRow]) -> list[tuple[str, Message]]:
             id, prompt, tools = row.uuid, found[0] or prompt, found[1] or tools
     message = system(prompt, tools)
     return [(id, message)] if message else []
+
+
+def _replaced(tree: Tree, told: dict[str, Message], source: Source) -> tuple[Message, ...]:
+    """The context that the newest boundary took the place of, with the bills that were made for it."""
+    if not (tree.path and tree.path[0].is_boundary):
+        return ()
+    before = Tree([row for row in tree.rows if row.line < tree.path[0].line], Source(source.path))
+    messages = [(row.uuid, told[row.uuid]) for row in before.live() if row.uuid in told]
+    since = _since(before, messages, _cleared(before))
+    return tuple(replace(m, usage=None) if at < since else m for at, (_, m) in enumerate(messages))
 
 
 # -- folds -------------------------------------------------------------------------------------------------------

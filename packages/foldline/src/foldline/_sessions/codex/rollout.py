@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from foldline._messages import Message, Text, Usage, replace
+from foldline._messages import Message, Part, Text, ToolCall, Usage, replace
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import spoken_by, summary, system, usage_at
@@ -69,8 +69,10 @@ class Rollout:
         """The context that the newest fold took the place of."""
         self.typed: set[str] = set()
         """What the user sent, as the events of the screen say; all else in the user's role was put there."""
-        self._reply: RolloutEntry | None = None
-        """The reply that still waits for its bill."""
+        self._reply: list[RolloutEntry] = []
+        """What was said since the last bill: a reply, and where its calls were answered what may be the next one."""
+        self._open: set[str] = set()
+        """The calls of it that are not answered yet."""
         self._totals: object = None
         self._context = 0
 
@@ -83,7 +85,7 @@ class Rollout:
             case "response_item":
                 self._item(line, payload)
                 if mapping(row.get("metadata")).get("compaction_output") is True:
-                    self._reply = None
+                    self._reply = []
             case "compacted":
                 self._compact(line, row, payload)
             case "turn_context":
@@ -118,20 +120,24 @@ class Rollout:
 
     def _item(self, line: int, item: dict[str, Any], index: int = 0) -> None:
         if codex_items.is_generated(item):
-            parts = codex_items.reply_part(item)
-            if self._reply is None:
-                self._reply = RolloutEntry(line, index, Message("assistant", parts), False)
-                self.live.append(self._reply)
-            else:
-                message = self._reply.message
-                self._reply.message = replace(message, parts=(*message.parts, *parts))
+            self._say(line, index, codex_items.reply_part(item))
             return
         message_of = codex_items.message_of(item, len(self.folds))
         if message_of is None:
             return
         if message_of.role != "tool":
-            self._reply = None
+            self._reply = []
+        self._open.difference_update(result.call_id for result in message_of.results)
         self.live.append(RolloutEntry(line, index, message_of, codex_items.opens_turn(item)))
+
+    def _say(self, line: int, index: int, parts: tuple[Part, ...]) -> None:
+        """Adds to the reply, or behind the answers to all of its calls begins another one."""
+        newest = self._reply[-1] if self._reply else None
+        if newest is None or (any(newest.message.calls) and not self._open):
+            self._reply.append(newest := RolloutEntry(line, index, Message("assistant", ()), False))
+            self.live.append(newest)
+        self._open.update(part.id for part in parts if isinstance(part, ToolCall))
+        newest.message = replace(newest.message, parts=(*newest.message.parts, *parts))
 
     def name_speakers(self) -> None:
         """Marks the messages in the user's role; a rollout without the screen's events has no marks."""
@@ -160,16 +166,26 @@ class Rollout:
     def _bill(self, totals: object, last: dict[str, Any]) -> None:
         """A bill comes behind the reply that it is for, before or after the tool outputs, and often twice.
 
-        One that no reply waits for was made for a compaction.
+        All that was said before it is one reply. One that no reply waits for was made for a compaction.
         """
         if not isinstance(totals, dict) or totals == self._totals:
             return
         self._totals = totals
         billed = usage_of(last)
-        if billed is not None and self._reply is not None:
+        if billed is not None and self._reply:
             self._context = billed.context
-            self._reply.message = replace(self._reply.message, usage=billed)
-        self._reply = None
+            first, *others = self._reply
+            if others:
+                self._join(first, others)
+            first.message = replace(first.message, usage=billed)
+        self._reply = []
+
+    def _join(self, first: RolloutEntry, others: list[RolloutEntry]) -> None:
+        """Makes one reply of what was said of it before and behind answers that came early."""
+        parts = (part for entry in (first, *others) for part in entry.message.parts)
+        first.message = replace(first.message, parts=tuple(parts))
+        at = self.live.index(first)
+        self.live[at:] = [entry for entry in self.live[at:] if entry not in others]
 
     def _roll_back(self, turns: int) -> None:
         starts = [i for i, entry in enumerate(self.live) if entry.opens]
@@ -178,12 +194,12 @@ class Rollout:
             self.gone += self.live[at:]
             del self.live[at:]
             self.since = min(self.since, at)
-        self._reply = None
+        self._reply = []
 
     def _compact(self, line: int, row: dict[str, Any], payload: dict[str, Any]) -> None:
         replacement = payload.get("replacement_history")
         text = string(payload.get("message"))
-        before, self._reply = self.live, None
+        before, self._reply = self.live, []
         self.replaced = tuple(entry.message for entry in before)
         if isinstance(replacement, list):
             self.gone += before
@@ -192,8 +208,8 @@ class Rollout:
             for index, item in enumerate(mappings(replacement), 1):
                 self._item(line, item, index)
                 if not codex_items.is_generated(item):
-                    self._reply = None
-            self._reply = None
+                    self._reply = []
+            self._reply = []
         else:
             start = next((i for i, entry in enumerate(before) if entry.opens), len(before))
             self.live = [*before[:start], *(entry for entry in before[start:] if entry.opens)]

@@ -21,7 +21,7 @@ from foldline._errors import SessionError
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.codex import FORMAT
 from foldline._sessions.codex import items as codex_items
-from foldline._sessions.codex.rollout import Rollout, read
+from foldline._sessions.codex.rollout import Rollout, RolloutEntry, read
 from foldline._sessions.lines import decode, encoded
 from foldline._sessions.source import Source
 from foldline._sessions.values import mapping, string, words
@@ -71,9 +71,14 @@ class CodexRows(Rollout):
     def _item(self, line: int, item: dict[str, Any], index: int = 0) -> None:
         size = len(self.live)
         super()._item(line, item, index)
-        entry = self._reply if codex_items.is_generated(item) else self.live[-1] if len(self.live) > size else None
-        if entry is not None:
-            self._items.setdefault(entry.id, []).append(item)
+        if codex_items.is_generated(item):
+            self._items.setdefault(self._reply[-1].id, []).append(item)
+        elif len(self.live) > size:
+            self._items.setdefault(self.live[-1].id, []).append(item)
+
+    def _join(self, first: RolloutEntry, others: list[RolloutEntry]) -> None:
+        super()._join(first, others)
+        self._items[first.id] += [item for entry in others for item in self._items.pop(entry.id)]
 
     def raw(self, id: str) -> Sequence[dict[str, Any]]:
         """The items behind an entry."""
