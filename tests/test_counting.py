@@ -11,7 +11,7 @@ import pytest
 from foldline import Compactor, Message, open_session
 from foldline._desk.desk import Desk
 from foldline._listing import listed
-from foldline.extend import Text, ToolCall, weigh
+from foldline.extend import Text, ToolCall, preset, weigh
 
 FAR = {"claude3": 1.3, "claude4.7": 1.3, "glm": 1.3, "deepseek": 1.3}
 """How many times the words of a file a call that writes it may weigh; as JSON it would be 1.6."""
@@ -183,6 +183,36 @@ def test_behind_a_compaction_of_claude_code_counts_what_its_bills_had_taught(tmp
     size = open_session(path).context.size()
     assert size.tokens == pytest.approx(23_000, rel=0.01)
     assert size.error <= 0.1
+
+
+def test_a_fold_of_codex_and_its_undoing_weigh_what_the_replies_were_billed(tmp_path: Path) -> None:
+    withheld = item(type="reasoning", summary=[], encrypted_content="REDACTED")
+    rows = [says("user", "go")]
+    for n in range(60):
+        output = item(type="function_call_output", call_id=f"c{n}", output=f"file {n} " * 400)
+        rows += [withheld, calls(f"c{n}")[0], output, bill(n + 1, 9_000 + 1_700 * n, output=420)]
+    path = rollout(tmp_path / "s.jsonl", *rows)
+    desk = Desk(open_session(path))
+    plan = desk.plan(preset("default"))
+    plan.write()
+    assert Desk(open_session(path)).tokens == pytest.approx(plan.fold.receipt.tokens_after, rel=0.001)
+    Desk(open_session(path)).undo()
+    assert Desk(open_session(path)).tokens == pytest.approx(desk.tokens, rel=0.001)
+
+
+def test_what_was_guessed_before_a_fold_is_told_as_a_guess_behind_it(tmp_path: Path) -> None:
+    rows = [row for n in range(60) for row in (says("user", f"look at {n}"), *calls(f"c{n}"))]
+    rows = [
+        says("assistant", "word " * 700) if row["payload"].get("role") == "user" and n % 4 else row
+        for n, row in enumerate(rows)
+    ]
+    path = rollout(tmp_path / "s.jsonl", *rows)
+    before = Desk(open_session(path))
+    plan = before.plan(preset("default"))
+    assert plan
+    plan.write()
+    after = Desk(open_session(path)).size
+    assert after.error > before.size.error, "the same guess in fewer tokens"
 
 
 def test_what_the_estimate_was_off_by_is_folded_with_its_messages() -> None:

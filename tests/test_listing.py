@@ -16,6 +16,8 @@ from foldline import open_session
 from foldline._desk.desk import Desk
 from foldline._desk.status import status
 from foldline._listing import COMPLETED, Listed, listed
+from foldline._listing.reading import glanced
+from foldline._sessions.finding import session_files
 from foldline._sessions.tail import REACH
 from foldline.extend import preset
 from sessions import HEADER, Log
@@ -117,6 +119,35 @@ def test_a_list_says_what_the_session_itself_says(home: Home, agent: str) -> Non
     assert (entry.agent, entry.id, entry.cwd) == (agent, whole.session.id, "/srv/shop")
     assert (entry.model, entry.window, entry.compactions) == (whole.session.model, whole.budget.window, 0)
     assert entry.tokens == pytest.approx(whole.tokens, rel=0.01)
+
+
+def pi_rows(turns: int) -> Rows:
+    log = Log({**HEADER, "cwd": "/srv/shop"})
+    for i in range(turns):
+        log.user(f"step {i} " * 40)
+        usage = {"input": 30_000 + 100 * i, "output": 50, "cacheRead": 0, "cacheWrite": 0}
+        log.message("assistant", [{"type": "text", "text": f"did {i}"}], model="gpt-5.1", usage=usage)
+    return [row for row in log.lines if isinstance(row, dict)]
+
+
+def test_what_the_newest_bill_does_not_hold_is_counted_at_a_glance(home: Home) -> None:
+    """A command that the user ran behind it, and the output of a call of Codex's, whose bill is a row behind that."""
+    output = "a line of what was printed, with a path like src/orders/plums.py\n" * 400
+    rows = pi_rows(8)
+    ran = {"role": "bashExecution", "command": "ls", "output": output, "exitCode": 0, "cancelled": False}
+    home.write(
+        ".pi/agent/sessions/--x--/one.jsonl",
+        [*rows, {"type": "message", "id": "ran", "parentId": rows[-1]["id"], "message": ran}],
+    )
+    *rows, bill = codex_rows(8)
+    call = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "c1", "output": output}
+    answered = [{"type": "response_item", "payload": payload} for payload in (call, answer)]
+    home.write(STORES["codex"][0], [*rows, *answered, bill])
+    found = list(glanced(session_files({"HOME": str(home.folder)})))
+    assert len(found) == 2
+    for file, (known,) in found:
+        assert known.tokens == pytest.approx(Desk(open_session(file.path)).tokens, rel=0.1), file.agent
 
 
 def test_a_session_of_pi_is_listed_as_it_is(home: Home) -> None:

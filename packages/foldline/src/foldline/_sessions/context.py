@@ -91,7 +91,8 @@ class Context:
         others = self.usual(family) if self.overhead and not noted else None
         overhead, ratio = others or (self.overhead, 1.0)
         meter = Meter(family, overhead=round(_number(noted, overhead)))
-        meter.guessed = None if "overhead" in self.learned else meter.overhead
+        guessed = self.learned.get("guessed") if "overhead" in self.learned else meter.overhead
+        meter.guessed = guessed if isinstance(guessed, int) else None
         meter.ratio = float(_number(self.learned.get("ratio"), ratio))
         return meter
 

@@ -43,6 +43,7 @@ class Open(Protocol):
 class Row(NamedTuple):
     """What one row of a file adds: its place in the tree, its bill or its content, and whether the context begins anew.
 
+    It `answers` a call of the reply that a bill in a row of its own behind it is for.
     `window` is what it says of the model's context window, in tokens; 0 where it says nothing.
     """
 
@@ -53,6 +54,7 @@ class Row(NamedTuple):
     content: bytes | memoryview = b""
     anew: bool = False
     window: int = 0
+    answers: bool = False
 
 
 class Tail(NamedTuple):

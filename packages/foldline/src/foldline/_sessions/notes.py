@@ -56,6 +56,11 @@ class Notes:
         """What the newest fold or undoing knew of the counting."""
         return next((meter for note in reversed(self._notes) if (meter := mapping(note.data.get("meter")))), {})
 
+    @property
+    def restored(self) -> set[str]:
+        """The ids that the newest note made where it undid a fold; empty where it made one."""
+        return set(self._notes[-1].origin) if self._notes and self._notes[-1].data.get("undo") else set()
+
     def lineage(self, id: str) -> list[str]:
         """An entry's id and those of all that it stands for, the newest first."""
         return list(ancestry(id, lambda newer: self._origin.get(newer) or None))

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
-from foldline._messages import Media, Message, Summary, Text
+from foldline._messages import Media, Message, Summary, Text, Usage, replace
 from foldline._sessions.file import Branch, Point
 from foldline._sessions.format import Read
 from foldline._sessions.lines import encoded
@@ -158,6 +158,22 @@ class WritableTranscript(Transcript):
         made = self._notes.made_by(self.newest_fold.id) if self.newest_fold else ()
         behind = (i for i, (id, _) in enumerate(self.context.entries, 1) if id in made)
         self.context.since = max(self.context.since, *behind, 0)
+        self._bill_copies()
+
+    def _bill_copies(self) -> None:
+        """Has replies that were written once more weigh what they were billed; the newest of an undoing is billed as it was."""
+        billed = {id: message.usage for id, message in self.reading.folded if message.usage}
+        entries, restored = self.context.entries, self._notes.restored
+        newest = -1
+        for at, (id, message) in enumerate(entries):
+            usage = billed.get(self._notes.root(id)) if message.usage is None else None
+            if usage:
+                newest = at if id in restored else newest
+                entries[at] = id, replace(message, usage=Usage(0, usage.output, 0, 0))
+        if newest >= 0:
+            id, message = entries[newest]
+            entries[newest] = id, replace(message, usage=billed[self._notes.root(id)])
+            self.context.since = min(self.context.since, newest)
 
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message of the file, folded ones first; one that folds copied comes once, under its newest id."""
@@ -252,7 +268,7 @@ class WritableTranscript(Transcript):
         gone |= self._notes.made_by(fold) or records.made_by(fold)
         was = earlier.context.entries
         later = [(id, m) for id, m in self.context.entries if gone.isdisjoint(self._notes.lineage(id))]
-        billed = next((id for id, m in reversed(was) if m.usage), None)
+        billed = next((id for id, m in reversed(was) if m.usage and m.usage.prompt), None)
         return [
             *(earlier._piece(former, Entry(id, m), True, billed=id == billed) for id, m in was),
             *(self._piece(records, Entry(id, m), True) for id, m in later),

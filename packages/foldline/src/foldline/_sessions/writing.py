@@ -33,12 +33,13 @@ def fold_note(fold: Fold, before: View, context: Context, meter: Meter, path: st
         raise SessionError(
             f"it has no place for a provider's own compaction; nothing was written: {way_out}", path=path
         )
+    guessed = {} if meter.guessed is None else {"guessed": meter.guessed}
     return {
         "fold": fold.id,
         "trigger": fold.trigger,
         "layer": fold.layer,
         "receipt": msgspec.to_builtins(fold.receipt),
-        "meter": {"overhead": meter.overhead, "ratio": round(meter.ratio, 4)},
+        "meter": {"overhead": meter.overhead, "ratio": round(meter.ratio, 4), **guessed},
     }
 
 

@@ -264,7 +264,8 @@ def _tell(line: bytes) -> Row | None:
         case "turn_context", _:
             return Row(model=payload.model)
         case "response_item", _:
-            return Row(content=b"".join(map(bytes, (payload.content, payload.output, payload.arguments))))
+            content = b"".join(map(bytes, (payload.content, payload.output, payload.arguments)))
+            return Row(content=content, answers=payload.type.endswith("_output"))
         case ("compacted", _) | ("event_msg", "thread_rolled_back"):
             return Row(anew=True)
     return None

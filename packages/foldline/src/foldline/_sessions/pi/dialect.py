@@ -206,6 +206,7 @@ class _Message(Struct):
     model: str = ""
     usage: dict[str, Any] | None = None
     content: Raw = Raw()
+    output: Raw = Raw()
 
 
 class _Last(Struct):
@@ -230,7 +231,9 @@ def _tell(line: bytes) -> Row | None:
     model = record.modelId or (message.model if usage and message.model not in ECHOES else "")
     folds = record.type in ("compaction", "context_edit", "branch_summary")
     anew = folds or bool(record.foldline) or b'"foldline"' in bytes(record.details)
-    return Row(record.id, record.parentId, usage, model, memoryview(message.content), anew)
+    return Row(
+        record.id, record.parentId, usage, model, memoryview(bytes(message.content) + bytes(message.output)), anew
+    )
 
 
 def overhead(records: Sequence[Record], *, early: bool) -> int:
