@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from foldline._policies import names
 from sessions import Log
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
@@ -306,7 +307,7 @@ def test_autocompact_keeps_the_rest_of_the_settings(foldline, tmp_path):
         ("[summary]\nmodel = 3", "summary.model: must be text, not a whole number"),
         ("[summary]\ntemperature = 'hot'", "summary.temperature: must be a number, not text"),
         ("compaction = 3", "compaction: must be a table of keys, not a whole number"),
-        ("policy = 'bold'", "policy: no policy 'bold'; there are default, openclaw, pi\n"),
+        ("policy = 'bold'", f"policy: no policy 'bold'; there are {', '.join(names())}\n"),
         ("x = = 1", "line 1"),
     ],
 )

@@ -200,7 +200,7 @@ def test_a_policy_of_ones_own(names: Names, capsys: pytest.CaptureFixture[str]) 
     assert len(stubs) > 10
     kept = {"role": "user", "content": "KEEP THIS: the port is 8443."}
     assert kept in names["compactor"].fold_to([kept, *names["messages"]], 6_000)
-    assert "('summarize', 0.92, 0.5)" in capsys.readouterr().out
+    assert "('summarize', 'the window less 16,384')" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("keys")

@@ -26,7 +26,8 @@ from foldline.extend import (
 )
 
 WINDOW = Budget(200_000)
-OPENCLAW = preset("openclaw")
+DEFAULT = preset("default")
+PRESETS = {"amp", "claude-code", "codex", "default", "goat", "openclaw", "opencode", "pi", "step"}
 
 
 def stated(message: Message) -> int:
@@ -63,7 +64,7 @@ def tells(brief: Brief, messages: Sequence[Message]) -> Summary:
     return Summary("It was done.")
 
 
-def fold(view: View, policy: Policy = OPENCLAW, limit: int | None = None) -> tuple[View, Fold]:
+def fold(view: View, policy: Policy = DEFAULT, limit: int | None = None) -> tuple[View, Fold]:
     return run(folding(view, steps_for(policy, WINDOW, 0), Occasion(limit=limit)), tells)
 
 
@@ -109,22 +110,22 @@ def test_marks_out_of_range_or_out_of_order_are_refused_by_key(layers: list[Laye
 
 
 def test_presets_have_names_and_an_unknown_one_is_refused_with_those_that_there_are() -> None:
-    assert [preset(name).name for name in names()] == names() == ["default", "openclaw", "pi"]
-    with pytest.raises(ConfigError, match=r"^policy: no policy 'best'; there are default, openclaw, pi$"):
+    assert set(names()) >= PRESETS
+    assert [preset(name).name for name in names()] == names() == sorted(names())
+    with pytest.raises(ConfigError, match=rf"^policy: no policy 'best'; there are {', '.join(names())}$"):
         preset("best")
 
 
-def test_the_layers_of_openclaw_start_at_80_88_and_95_percent() -> None:
-    marks = [(s.layer.name, s.mark, s.target) for s in steps_for(OPENCLAW, WINDOW, 0)]
+def test_the_layers_of_default_start_at_80_88_and_95_percent() -> None:
+    marks = [(s.layer.name, s.mark, s.target) for s in steps_for(DEFAULT, WINDOW, 0)]
     assert marks == [("prune", 160_000, 120_000), ("summarize", 176_000, 100_000), ("full", 190_000, 80_000)]
-    assert [layer.hard for layer in OPENCLAW.layers] == [False, False, True]
-    assert preset("default").layers == OPENCLAW.layers
+    assert [layer.hard for layer in DEFAULT.layers] == [False, False, True]
 
 
 def test_a_mark_is_never_above_the_limit_and_the_overhead_counts() -> None:
-    assert [s.mark for s in steps_for(OPENCLAW, budget(200_000), 0)] == [160_000, 176_000, 183_616]
-    assert [s.mark for s in steps_for(OPENCLAW, budget(200_000), 10_000)] == [150_000, 166_000, 173_616]
-    assert [s.target for s in steps_for(OPENCLAW, budget(200_000), 10_000)] == [110_000, 90_000, 70_000]
+    assert [s.mark for s in steps_for(DEFAULT, budget(200_000), 0)] == [160_000, 176_000, 183_616]
+    assert [s.mark for s in steps_for(DEFAULT, budget(200_000), 10_000)] == [150_000, 166_000, 173_616]
+    assert [s.target for s in steps_for(DEFAULT, budget(200_000), 10_000)] == [110_000, 90_000, 70_000]
 
 
 # -- layers at work -----------------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ def test_above_95_percent_what_no_summary_can_free_gives_way_to_hard_means() -> 
     rules = Message("system", (Text("r" * 60_000),))
     asked, _ = reads(0)
     read = Message("tool", (ToolResult("c0", (Text("o" * 140_000),)),))
-    after, made = run(folding(view_of([rules, user(10), asked, read], letters), steps_for(OPENCLAW, WINDOW, 0)), tells)
+    after, made = run(folding(view_of([rules, user(10), asked, read], letters), steps_for(DEFAULT, WINDOW, 0)), tells)
     assert (made.layer, {edit.by for edit in made.edits}) == ("full", {"shorten_tool_outputs"})
     assert 70_000 < after.tokens <= 80_000
 
@@ -191,7 +192,7 @@ def test_over_the_limit_whatever_little_can_be_freed_is() -> None:
 def test_what_cannot_fit_is_refused_with_what_is_in_the_way_largest_first() -> None:
     view = see(Message("system", (Text("150000 tokens of rules"),)), user(60_000), user(10))
     with pytest.raises(CannotFit) as refusal:
-        run(folding(view, steps_for(OPENCLAW, WINDOW, 5_000), Occasion(limit=100_000, overhead=5_000)), tells)
+        run(folding(view, steps_for(DEFAULT, WINDOW, 5_000), Occasion(limit=100_000, overhead=5_000)), tells)
     assert refusal.value.limit == 105_000
     assert refusal.value.tokens == 155_110
     assert refusal.value.in_the_way[0] == (f"system message {view.entries[0].id}, pinned", 150_000)
@@ -218,7 +219,7 @@ def test_spans_between_pins_are_summarized_though_thinking_between_them_goes() -
 
 def test_by_hand_the_summarizing_layer_runs_whatever_the_fill() -> None:
     view = see(*[user(100), assistant(900)] * 10, user(10))
-    step = steps_by_hand(OPENCLAW, view, WINDOW, 0)[0]
+    step = steps_by_hand(DEFAULT, view, WINDOW, 0)[0]
     # 40 % of 10,010 tokens
     assert (step.layer.name, step.mark, step.target) == ("summarize", -1, 4_004)
 
@@ -246,12 +247,10 @@ def test_an_unsafe_proposal_raises() -> None:
 def test_a_draft_with_its_own_facts_keeps_them_and_another_gets_the_facts_of_the_messages() -> None:
     view = see(*[user(20_000), assistant(20_000)] * 4, user(10_000), assistant(6_001))
     facts = {"requests": [{"text": "20000 tokens of words", "at": 0}]}
-    told, _ = run(
-        folding(view, steps_for(OPENCLAW, WINDOW, 0)), lambda brief, messages: Summary("20000 tokens.", facts)
-    )
+    told, _ = run(folding(view, steps_for(DEFAULT, WINDOW, 0)), lambda brief, messages: Summary("20000 tokens.", facts))
     assert told.messages[0].summary is not None
     assert told.messages[0].summary.facts["requests"] == facts["requests"]
-    bare, _ = run(folding(view, steps_for(OPENCLAW, WINDOW, 0)), tells)
+    bare, _ = run(folding(view, steps_for(DEFAULT, WINDOW, 0)), tells)
     assert bare.messages[0].summary is not None
     assert [r["text"] for r in bare.messages[0].summary.facts["requests"]] == ["20000 tokens of words"]
 
@@ -275,7 +274,7 @@ def test_rounds_are_counted_across_folds() -> None:
 
 def test_arun_takes_a_summarizer_that_answers_at_once() -> None:
     view = see(*[user(20_000), assistant(20_000)] * 4, user(10_000), assistant(6_001))
-    driver = arun(folding(view, steps_for(OPENCLAW, WINDOW, 0)), tells)
+    driver = arun(folding(view, steps_for(DEFAULT, WINDOW, 0)), tells)
     with pytest.raises(StopIteration) as stop:
         driver.send(None)
     assert stop.value.value[0].messages == fold(view)[0].messages

@@ -16,6 +16,7 @@ import foldline
 from foldline import ConfigError
 from foldline._policies import names
 from foldline._policies.file import schema
+from foldline._policy import mark_of
 from foldline.extend import policy, preset, prune_tool_outputs, read_policy, summarize_older
 from sessions import Log
 
@@ -193,7 +194,7 @@ def test_foldlines_own_are_not_replaced(home: Path) -> None:
     (home / "site" / "own.toml").write_text(WHOLE)
     done = command(home, "policy", "list")
     assert "pi (acme:CALM, of foldline.policies) is left out: the name is taken" in done.stderr
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["default", "openclaw", "pi"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == names()
 
 
 # -- what is wrong in a file --------------------------------------------------------------------------------------
@@ -296,8 +297,8 @@ def test_what_is_no_table_is_refused(text: str, told: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("named", "told"),
     [
-        ("opnclaw", "--policy: no policy 'opnclaw'; there are default, openclaw, pi; did you mean openclaw?"),
-        ("", "--policy: no policy ''; there are default, openclaw, pi"),
+        ("opnclaw", f"--policy: no policy 'opnclaw'; there are {', '.join(names())}; did you mean openclaw?"),
+        ("", f"--policy: no policy ''; there are {', '.join(names())}"),
         ("gone.toml", "gone.toml: cannot be read: No such file or directory"),
         ("nobody:CALM", "--policy: nobody:CALM cannot be imported: ModuleNotFoundError: No module named 'nobody'"),
         ("json:CALM", "--policy: json:CALM cannot be imported: AttributeError: module 'json' has no attribute 'CALM'"),
@@ -325,7 +326,7 @@ def test_what_is_shown_of_a_policy_is_a_file_of_it(name: str, home: Path) -> Non
     (home / f"{name}.json").write_text(json.dumps(shown))
     assert read_policy(home / f"{name}.json") == preset(name)
     drawn = command(home, "policy", "show", name).stdout
-    assert all(f"{layer.name}:" in drawn and f"from {100 * layer.at:g} %" in drawn for layer in preset(name).layers)
+    assert all(f"{layer.name}:" in drawn and f"from {mark_of(layer.at)}" in drawn for layer in preset(name).layers)
 
 
 def test_every_policy_is_listed_with_what_it_does(home: Path) -> None:

@@ -20,6 +20,7 @@ from foldline._desk.status import status
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import steps_by_hand
+from foldline._policies import names
 from foldline.extend import extract, preset
 from providers import Provider, says
 from sessions import long_log
@@ -264,7 +265,7 @@ def test_where_nothing_is_folded_or_a_person_asked_nothing_is_told_before() -> N
 
 def test_a_policy_may_be_named() -> None:
     assert Compactor(policy="pi").policy == preset("pi")
-    with pytest.raises(ConfigError, match="there are default, openclaw, pi"):
+    with pytest.raises(ConfigError, match=f"there are {', '.join(names())}"):
         Compactor(policy="bold")
 
 
@@ -274,8 +275,8 @@ def test_a_share_of_the_window_that_is_none_is_refused(ahead: float) -> None:
         Compactor(ahead=ahead)
 
 
-@pytest.mark.parametrize("name", ["default", "openclaw", "pi"])
-def test_the_settings_refine_whichever_policy_key_by_key(name: str) -> None:
+def test_the_settings_refine_a_policy_key_by_key() -> None:
+    name = "default"
     chosen = preset(name)
 
     def refined(**compaction: Any) -> Policy:
@@ -311,8 +312,22 @@ def test_settings_that_leave_nothing_of_a_policy_are_refused(tmp_path: Path) -> 
         Settings(str(path), Compaction(prune=Prune(enabled=False))).to_policy()
 
 
-@pytest.mark.parametrize(("name", "at"), [("pi", 0.92), ("openclaw", 0.88)])
-def test_a_flag_names_the_policy_and_the_settings_refine_it(name: str, at: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sorted({*names()} - {"amp"}))
+def test_no_preset_drops_a_threshold_that_the_settings_state(name: str) -> None:
+    policy = Settings(name, Compaction(auto_threshold_percent=60)).to_policy()
+    assert policy.layers[policy.first].at == 0.6
+    assert policy.layers[policy.first].to in (0.6, 0.5)
+
+
+@pytest.mark.parametrize("name", ["openclaw", "pi"])
+def test_no_preset_that_keeps_tokens_drops_how_many_the_settings_state(name: str) -> None:
+    policy = Settings(name, Compaction(preserve_recent_tokens=800)).to_policy()
+    told = [getattr(each, "arguments", {}) for each in policy.layers[policy.first].strategies]
+    assert [each["keep"] for each in told] == [800]
+
+
+@pytest.mark.parametrize(("name", "mark"), [("pi", "the window less 16,384"), ("openclaw", "88 % of the window")])
+def test_a_flag_names_the_policy_and_the_settings_refine_it(name: str, mark: str, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     shutil.copyfile(SAMPLE, path)
 
@@ -321,9 +336,9 @@ def test_a_flag_names_the_policy_and_the_settings_refine_it(name: str, at: float
         words = ["context", "inspect", "--json", "--policy", name, "--session", str(path)]
         return json.loads(CliRunner().invoke(foldline, words, env=env).stdout)["protected"]
 
-    assert kept(FOLDLINE_COMPACTION__PRESERVE_RECENT_TOKENS="4000") < 6_000 < kept()
+    assert 4_000 <= kept(FOLDLINE_COMPACTION__PRESERVE_RECENT_TOKENS="4000") < 10_000 < kept()
     told = CliRunner().invoke(foldline, ["autocompact", "--json"], env={"FOLDLINE_POLICY": name}).stdout
-    assert json.loads(told)["at"] == 100 * at
+    assert json.loads(told)["mark"] == mark
 
 
 def test_what_the_author_says_goes_before_the_settings() -> None:

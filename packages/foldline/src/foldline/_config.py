@@ -144,7 +144,8 @@ def _starting(layers: Sequence[Layer], first: int, at: float) -> list[Layer]:
         mark = at if place == first else layer.at
         if place != first and not isinstance(mark, Mark):
             mark = min(mark, at) if place < first else max(mark, at)
-        return replace(layer, at=mark, to=layer.to if isinstance(layer.to, Mark) else min(layer.to, at))
+        to = layer.to if isinstance(layer.to, Mark) else min(layer.to, at)
+        return replace(layer, at=mark, to=mark if layer.to == layer.at else to)
 
     return [moved(place, layer) for place, layer in enumerate(layers)]
 

@@ -31,6 +31,7 @@ from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import Record
 from foldline._sessions.parts import texts
 from foldline._sessions.values import as_json, count, items, mapping, mappings, string
+from foldline._wires.ending import BROKEN, broke_off
 
 FORMAT = "pi"
 
@@ -110,7 +111,8 @@ def _message(data: object) -> Message | None:
             return Message("user", _by(_blocks(data.get("content")), _sender(data)), format=FORMAT)
         case "assistant":
             parts = _by(_blocks(data.get("content")), "harness" if data.get("model") in ECHOES else "")
-            return Message("assistant", parts, usage_of(data.get("usage")), format=FORMAT)
+            usage = None if broke_off(data) else usage_of(data.get("usage"))
+            return Message("assistant", parts, usage, format=FORMAT)
         case "toolResult":
             return Message("tool", (_result(data),), format=FORMAT)
         case "system":
@@ -205,6 +207,7 @@ class _Message(Struct):
     role: str = ""
     model: str = ""
     usage: dict[str, Any] | None = None
+    stopReason: str = ""  # noqa: N815
     content: Raw = Raw()
     output: Raw = Raw()
 
@@ -227,7 +230,8 @@ def _tell(line: bytes) -> Row | None:
     if record.type == "session":
         return None
     message = record.message or _Message()
-    usage = usage_of(message.usage) if message.role == "assistant" else None
+    billed = message.role == "assistant" and message.stopReason not in BROKEN
+    usage = usage_of(message.usage) if billed else None
     model = record.modelId or (message.model if usage and message.model not in ECHOES else "")
     folds = record.type in ("compaction", "context_edit", "branch_summary")
     anew = folds or bool(record.foldline) or b'"foldline"' in bytes(record.details)

@@ -51,6 +51,10 @@ def linear_path(records: Iterator[Record]) -> Path:
     path = [r for r in numbered(whole) if r.type != "session"]
     compaction = next((r for r in reversed(path) if r.type == "compaction"), None)
     at = path.index(compaction) if compaction else 0
+    if compaction and (count := kept_messages(compaction)):
+        begin = next((i for i in range(at - 1, -1, -1) if path[i].type == "compaction"), -1) + 1
+        said = [i for i in range(begin, at) if path[i].type == "message"]
+        return Path(path, compaction, [*said[-count:], at][0], faults)
     first = first_kept(compaction) if compaction else None
     return Path(path, compaction, next((i for i, r in enumerate(path[:at]) if r.id == first), at), faults)
 
@@ -69,6 +73,12 @@ def first_kept(compaction: Record) -> str | None:
     if kept is None and isinstance(place := compaction.data.get("firstKeptEntryIndex"), int):
         return f"e{place}"
     return kept if isinstance(kept, str) else None
+
+
+def kept_messages(compaction: Record) -> int:
+    """How many messages before it a compaction left alone, where it says a number, as pi's first plan had it; else 0."""
+    count = compaction.data.get("keepLastMessages")
+    return count if isinstance(count, int) and count > 0 and first_kept(compaction) is None else 0
 
 
 def parent_of(record: Record, before: Iterator[Record]) -> str | None:
@@ -91,13 +101,20 @@ class _Walk:
         path: list[Record] = []
         compaction: Record | None = None
         stop: str | None = None
-        found = False
+        left, found = 0, False
         for place in ancestry(self._leaf(0), self.parent):
             record = self.read[place]
             path.append(record)
             if compaction is None and record.type == "compaction":
-                compaction, stop = record, first_kept(record)
-                if stop in (None, record.id):
+                compaction, stop, left = record, first_kept(record), kept_messages(record)
+                if stop in (None, record.id) and not left:
+                    break
+            elif left and record.type == "compaction":
+                path.pop()
+                break
+            elif left and record.type == "message":
+                found, left = True, left - 1
+                if not left:
                     break
             elif compaction is not None and record.id == stop:
                 found = True

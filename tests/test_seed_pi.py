@@ -1,0 +1,352 @@
+"""What the plan for pi's compaction says, and its survey of four other agents: each docstring quotes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foldline import Brief, Compactor, Message, Session, Summary, Usage, open_session
+from foldline._engine.steps import layers
+from foldline.extend import Budget, Policy, budget, preset
+from sessions import Log
+
+Item = dict[str, Any]
+PI, CODEX, OPENCODE, CLAUDE = map(preset, ("pi", "codex", "opencode", "claude-code"))
+
+
+def mark_at(policy: Policy, window: int, **rest: int) -> int:
+    """Where the first layer that summarizes starts, in tokens of a request."""
+    return layers(policy, Budget(window, **rest), 0)[policy.first].mark
+
+
+def user(text: str, words: int = 0) -> Item:
+    return {"role": "user", "content": f"{text} {'word ' * words}".strip()}
+
+
+def assistant(text: str, words: int = 0) -> Item:
+    return {"role": "assistant", "content": f"{text} {'word ' * words}".strip()}
+
+
+def reads(id: str, words: int) -> list[Item]:
+    call = {"id": id, "type": "function", "function": {"name": "read", "arguments": f'{{"path": "{id}.py"}}'}}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": id, "content": f"{id} " + "word " * words},
+    ]
+
+
+def tells(brief: Brief, messages: Sequence[Message]) -> Summary:
+    return Summary("All of it was done.", {"told": len(messages)})
+
+
+def roles(items: Sequence[Item]) -> list[str]:
+    return [item["role"] for item in items]
+
+
+# -- pi: when -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("window", [32_000, 128_000, 200_000, 400_000, 1_000_000])
+def test_pi_folds_at_the_window_less_its_reserve_at_every_window(window: int) -> None:
+    """`if (contextTokens > model.contextWindow - settings.compaction.reserveTokens)`; "reserveTokens: 16384"."""
+    whole = budget(window)
+    assert layers(PI, whole, 0)[0].mark == window - 16_384
+    assert layers(PI, whole, 5_000)[0].mark == window - 16_384 - 5_000
+
+
+def test_pi_counts_what_was_billed_input_output_and_both_caches() -> None:
+    """`contextTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite`."""
+    assert Usage(input=10, output=200, cache_read=49_000, cache_write=812).context == 50_022
+
+
+@pytest.mark.parametrize("ended", ["aborted", "error"])
+def test_pi_takes_no_usage_from_a_reply_that_was_aborted_or_failed(ended: str, tmp_path: Path) -> None:
+    """ "The diff between consecutive (non-aborted, non-error) assistant messages gives the tokens added by that turn."""
+    log = Log()
+    log.user("Do it.")
+    usage = {"input": 49_000, "output": 1_000, "cacheRead": 0, "cacheWrite": 22}
+    log.message("assistant", [{"type": "text", "text": "Done."}], usage=usage, stopReason="stop")
+    log.user("And now?")
+    cut = {"input": 10, "output": 20, "cacheRead": 0, "cacheWrite": 0}
+    log.message("assistant", [{"type": "text", "text": "I"}], usage=cut, stopReason=ended)
+    session = open_session(log.write(tmp_path / "s.jsonl"))
+    assert session.context.size().tokens > 49_000
+
+
+# -- pi: what is kept ---------------------------------------------------------------------------------------------
+
+
+def test_pi_keeps_the_newest_20000_tokens_and_cuts_before_a_user_message() -> None:
+    """ "keepRecentTokens: 20000 - Preserves recent context verbatim"; "Never cut mid-turn. Always cut before a user message"."""
+    history = [
+        user("First.", 60_000),
+        assistant("Done.", 40_000),
+        user("Second."),
+        *reads("a", 12_000),
+        *reads("b", 15_000),
+    ]
+    history += [assistant("I see."), user("Third.")]
+    sent = Compactor(policy=PI, summarizer=tells, window=130_000).fit(history)
+    assert roles(sent) == ["user", "user", "assistant", "tool", "assistant", "tool", "assistant", "user"]
+    assert sent[1:] == history[2:]
+
+
+def test_pi_keeps_a_turn_whole_that_is_larger_than_what_it_keeps() -> None:
+    """ "A turn = user message → assistant responses + tool results until next user message. Never cut mid-turn."""
+    turn = [user("Second."), *reads("a", 25_000), *reads("b", 25_000), assistant("I see.")]
+    history = [user("First.", 60_000), assistant("Done.", 20_000), *turn]
+    sent = Compactor(policy=PI, summarizer=tells, window=135_000).fit(history)
+    assert sent[1:] == turn
+
+
+def test_pi_splits_only_a_turn_that_fills_the_window_by_itself() -> None:
+    """ "providers fail if toolResult is orphaned from its assistant message with the toolCall": what is split keeps its pairs."""
+    turn = [user("First."), *reads("a", 50_000), *reads("b", 50_000), *reads("c", 25_000)]
+    sent = Compactor(policy=PI, summarizer=tells, window=130_000).fit(turn)
+    assert roles(sent) == ["user", "user", "assistant", "tool"]
+    assert (sent[0], sent[2:]) == (turn[0], turn[5:])
+
+
+# -- pi: the summary ----------------------------------------------------------------------------------------------
+
+PREFIX = (
+    "Another language model worked on this task and produced a summary. Use this to continue the work without duplicating "
+    "effort:"
+)
+
+
+def test_pi_gives_the_summary_as_a_users_message_with_its_prefix() -> None:
+    """ "The summary is injected as a user message with a prefix (similar to Codex approach)."""
+    history = [user("First.", 60_000), assistant("Done.", 40_000), user("Second.", 21_000)]
+    first, *_ = Compactor(policy=PI, summarizer=tells, window=130_000).fit(history)
+    assert first["role"] == "user"
+    assert first["content"].startswith(f"{PREFIX}\n\nAll of it was done.")
+
+
+def test_pi_lets_the_reply_take_four_fifths_of_the_reserve() -> None:
+    """ "Set `maxTokens` to `0.8 * reserveTokens`. With default `reserveTokens: 16384`, `maxTokens` = ~13107."""
+    assert {layer.summary.reply for layer in PI.layers} == {int(0.8 * 16_384)}
+
+
+def test_pi_asks_with_the_plans_prompt_of_the_model_in_use() -> None:
+    """ "Absolute file paths of any relevant files that were read or modified"; "Use the currently selected model"."""
+    wording = PI.layers[PI.first].summary
+    prompt = str(wording.prompt)
+    assert prompt.startswith(
+        "You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary for another LLM"
+    )
+    assert "- Absolute file paths of any relevant files that were read or modified\n" in prompt
+    assert prompt.endswith("Be concise, structured, and focused on helping the next LLM seamlessly continue the work.")
+    assert wording.model == "current"
+
+
+# -- pi: its session file -----------------------------------------------------------------------------------------
+
+
+def lines(*said: str) -> bytes:
+    """A file of the plan: `u1` is what the user says, `a1` an assistant's message, `t1` a tool result, `c4` a fold that keeps 4."""
+    records: list[Item] = []
+    for each in said:
+        kind, number = each[0], each[1:]
+        if kind == "c":
+            summary = f"summary{sum(r['type'] == 'compaction' for r in records) + 1}"
+            records.append(
+                {"type": "compaction", "summary": summary, "keepLastMessages": int(number), "tokensBefore": 9}
+            )
+            continue
+        calls = [{"type": "toolCall", "id": f"k{number}", "name": "read", "arguments": {}}]
+        message: Item = {
+            "u": {"role": "user", "content": [{"type": "text", "text": each}]},
+            "a": {
+                "role": "assistant",
+                "content": [{"type": "text", "text": each}, *(calls if "t" + number in said else [])],
+            },
+            "t": {"role": "toolResult", "toolCallId": f"k{number}", "content": [{"type": "text", "text": each}]},
+        }[kind]
+        records.append({"type": "message", "message": message})
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def shown(path: Path) -> list[str]:
+    """What the model sees, as the plan writes it."""
+
+    def word(message: Message) -> str:
+        if message.summary:
+            return f"[{message.summary.text}]"
+        result = next(message.results, None)
+        return message.text if result is None else "".join(p.text for p in result.parts if hasattr(p, "text"))
+
+    return [word(message) for message in open_session(path).context.messages]
+
+
+SINGLE = "u1 a1 t1 t1 a1 u2 a2 u3 a3 t3 a3 t3 a3 u4 a4 t4 a4 c4"
+
+
+@pytest.mark.parametrize(
+    ("file", "context"),
+    [
+        (SINGLE, "[summary1] u4 a4 t4 a4"),
+        (f"{SINGLE} u5 a5", "[summary1] u4 a4 t4 a4 u5 a5"),
+        (f"{SINGLE} u5 a5 u6 a6 t6 a6 u7 a7 c2", "[summary2] u7 a7"),
+        (f"{SINGLE} u5 a5 u6 a6 t6 a6 u7 a7 c99", "[summary2] u5 a5 u6 a6 t6 a6 u7 a7"),
+        ("u1 a1 u2 a2 c2 u3", "[summary1] u2 a2 u3"),
+        ("u1 a1 u2", "u1 a1 u2"),
+    ],
+)
+def test_pi_loads_the_summary_and_the_messages_that_the_event_keeps(file: str, context: str, tmp_path: Path) -> None:
+    """ "Find the latest compaction event. Take last `keepLastMessages` messages before the compaction event. Build context:
+    `[summary_as_user_msg, ...kept_messages, ...messages_after_compaction]`"; "don't cross the first compaction boundary"."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(lines(*file.split()))
+    assert shown(path) == context.split()
+    assert open_session(path).faults[1:] == []
+
+
+def test_pi_loads_an_event_that_keeps_messages_in_a_file_with_ids(tmp_path: Path) -> None:
+    """ "keepLastMessages: number // How many messages before this event to keep"."""
+    log = Log()
+    for n in (1, 2, 3):
+        log.user(f"u{n}")
+        log.reply(f"a{n}")
+    log.add("compaction", summary="SUM", keepLastMessages=3, tokensBefore=9)
+    log.user("u4")
+    assert shown(log.write(tmp_path / "s.jsonl")) == ["[SUM]", "a2", "u3", "a3", "u4"]
+
+
+def test_pi_appends_a_fold_and_never_inserts_one(tmp_path: Path) -> None:
+    """ "Compaction events are appended to the session file (never inserted mid-file)"; the summary is a user's message."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(before := lines(*SINGLE.split(), "u5", "a5"))
+    session = Session(path)
+    assert session.context.messages[0].role == "user"
+    assert path.read_bytes() == before
+
+
+# -- Codex --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("window", "mark"), [(200_000, 180_000), (272_000, 244_000), (1_000_000, 244_000)])
+def test_codex_folds_at_an_absolute_number_of_tokens(window: int, mark: int) -> None:
+    """ "Uses token-based threshold rather than percentage. Default thresholds vary by model (e.g., 180k for some models, 244k
+    for others)"."""
+    assert mark_at(CODEX, window) == mark
+
+
+def test_codex_keeps_the_newest_20000_tokens_of_what_the_user_said_as_messages_before_the_summary() -> None:
+    """ "Builds new history: initial context + recent user messages (up to 20k tokens) + summary"."""
+    history = [{"role": "system", "content": "You are Codex."}, user("First.", 15_000), assistant("One.", 80_000)]
+    history += [
+        user("Second.", 9_000),
+        *reads("a", 80_000),
+        user("Third.", 9_000),
+        assistant("Three.", 3_000),
+        user("Go on."),
+    ]
+    sent = Compactor(policy=CODEX, summarizer=tells, window=200_000).fit(history)
+    assert roles(sent) == ["system", "user", "user", "user", "user"]
+    assert [sent[0], sent[1], sent[2], sent[4]] == [history[0], history[3], history[6], history[8]]
+    assert sent[1] is history[3]
+
+
+def test_codex_says_where_its_summary_is_from() -> None:
+    """ "Summary prefix (prepended to summaries in new context)"."""
+    history = [user("First.", 100_000), assistant("One.", 90_000), user("Go on.")]
+    *_, summary, _ = Compactor(policy=CODEX, summarizer=tells, window=200_000).fit(history)
+    assert summary["content"].startswith(
+        "Another language model started to solve this problem and produced a summary of its thinking process. You also have "
+        "access to the state of the tools that were used by that language model. Use this to build on the work that has "
+        "already been done and avoid duplicating work. Here is the summary produced by the other language model, use the "
+        "information in this summary to assist with your own analysis:\n\nAll of it was done."
+    )
+
+
+# -- OpenCode -----------------------------------------------------------------------------------------------------
+
+
+def test_opencode_folds_at_the_window_less_the_output_limit() -> None:
+    """ "Checks if tokens exceed (context_limit - output_limit)"."""
+    assert mark_at(OPENCODE, 200_000, output=64_000) == 136_000
+    assert mark_at(OPENCODE, 400_000, output=128_000) == 272_000
+
+
+@pytest.mark.parametrize(("old", "cleared"), [(19_000, False), (23_000, True)])
+def test_opencode_protects_40000_tokens_of_tool_output_and_prunes_20000_at_least(old: int, cleared: bool) -> None:
+    """ "Protects last 40k tokens of tool output. Prunes tool outputs beyond that threshold if >20k tokens prunable"."""
+    history = [
+        user("Read."),
+        *reads("a", old),
+        *reads("b", 21_000),
+        *reads("c", 21_000),
+        assistant("I see."),
+        user("Go on."),
+    ]
+    sent = Compactor(policy=OPENCODE, window=200_000).fit(history)
+    assert sent[2]["content"].startswith("[pruned: ") == cleared
+    assert (sent[4], sent[6]) == (history[4], history[6])
+
+
+def test_opencode_asks_to_continue_behind_a_fold_that_nobody_asked_for() -> None:
+    """ "If auto-compaction, adds a "Continue if you have next steps" message"."""
+    history = [user("First.", 100_000), assistant("One.", 90_000), user("Go on.")]
+    summary, follows, _ = Compactor(policy=OPENCODE, summarizer=tells, window=200_000).fit(history)
+    assert "All of it was done." in summary["content"]
+    assert follows == user("Continue if you have next steps")
+    assert len(Compactor(policy=OPENCODE, summarizer=tells, window=200_000).fold(history)) == 2
+
+
+# -- Claude Code --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("window", [128_000, 200_000, 1_000_000])
+def test_claude_code_folds_at_95_percent(window: int) -> None:
+    """ "Auto: Triggers at ~95% context capacity"."""
+    compactor = Compactor(policy=CLAUDE, window=window)
+    assert layers(CLAUDE, compactor.budget, 0)[0].mark == round(0.95 * window)
+
+
+def test_claude_code_goes_on_from_the_summary_of_the_whole_history() -> None:
+    """ "Takes entire conversation history; uses an LLM to generate a summary; starts a new session with the summary as initial
+    context"; the system prompt is no part of the conversation."""
+    system = {"role": "system", "content": "You are Claude Code."}
+    history = [
+        system,
+        user("First.", 100_000),
+        assistant("One.", 80_000),
+        user("Second.", 11_000),
+        *reads("a", 10),
+        assistant("Done."),
+    ]
+    sent = Compactor(policy=CLAUDE, summarizer=tells, window=200_000).fit(history)
+    assert (sent[0], roles(sent)) == (system, ["system", "user"])
+
+
+def test_claude_code_asks_with_its_prompt_and_the_users_instructions() -> None:
+    """ "Your task is to create a detailed summary of the conversation so far, paying close attention to the user's explicit
+    requests"; "User can provide custom instructions with /compact (e.g., "summarize only the TODOs")"."""
+    asked: list[Brief] = []
+
+    def notes(brief: Brief, messages: Sequence[Message]) -> str:
+        asked.append(brief)
+        return "It was done."
+
+    Compactor(policy=CLAUDE, summarizer=notes, window=200_000).fold(
+        [user("First.", 900), assistant("One.")], focus="TODOs"
+    )
+    assert str(asked[0].wording.prompt).startswith(
+        "Your task is to create a detailed summary of the conversation so far"
+    )
+    assert asked[0].focus == "TODOs"
+
+
+# -- Amp ----------------------------------------------------------------------------------------------------------
+
+
+def test_amp_summarizes_nothing_by_itself() -> None:
+    """ "No automatic compaction; relies on user discipline and tooling"."""
+    assert [layer.kind for layer in preset("amp").layers] == ["hard"]
+    history = [user("First.", 90_000), assistant("One.", 85_000), user("Go on.")]
+    assert Compactor(policy="amp", window=200_000).fit(history) == history
