@@ -59,7 +59,7 @@ class Conversations(Generic[Native]):
         """What there is to keep of a conversation besides its messages."""
         return self._compactors[key].dump().decode()
 
-    def recall(self, key: str, arguments: Mapping[str, Any]) -> str:
+    def recall(self, key: str, arguments: str | Mapping[str, Any]) -> str:
         """What a call of the recall tool is answered with in a conversation."""
         return handle(arguments, source=self._compactors[key])
 

@@ -38,6 +38,10 @@ class Shape(Generic[Native]):
     """A copy of one of its messages that says what it says now, and all else as it did."""
 
 
+ITEMS: Shape[Any] = Shape(lambda native: (native,), lambda message: message, lambda native, now: native)
+"""Of a framework whose messages are what a compactor takes and hands out."""
+
+
 def in_place(was: Message, now: Message) -> list[Part | None]:
     """What takes the place of each part of a message: the same, another, or none where its thinking went."""
     left = deque(now.parts)

@@ -22,7 +22,7 @@ from foldline.integrations._shapes.langchain import SHAPE
 class Folded(AgentState[Any]):
     """The state of a graph, with foldline's own beside the messages."""
 
-    foldline: NotRequired[Annotated[str, PrivateStateAttr]]
+    foldline: NotRequired[Annotated[str, PrivateStateAttr]]  # type: ignore[valid-type]
 
 
 class Folding(AgentMiddleware[Any, Any]):

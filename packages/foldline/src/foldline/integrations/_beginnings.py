@@ -1,0 +1,42 @@
+"""Conversations that nobody names: told apart by what they begin with, and by how they went on."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import count
+from threading import Lock
+from typing import Any
+
+MOST = 1_000
+"""Conversations that are remembered; those that were seen longest ago go first."""
+
+
+class Beginnings:
+    """A key for each history: the same one for all that go on from what was seen under it."""
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[str, tuple[int, Any]] = OrderedDict()
+        """How long each history was, and what it ended with."""
+        self._lock = Lock()
+
+    def key(self, items: Sequence[Any]) -> str:
+        """The key of a history: of what its first message says, and which of those that begin so it is."""
+        spoken = next((item for item in items if _role(item) not in ("system", "developer")), items[0] if items else "")
+        begins = blake2b(json.dumps(spoken, default=str, sort_keys=True).encode(), digest_size=8).hexdigest()
+        with self._lock:
+            for number in count():
+                length, end = self._seen.get(key := f"{begins}-{number}", (0, None))
+                if not length or (length <= len(items) and items[length - 1] == end):
+                    break
+            self._seen[key] = len(items), items[-1] if items else None
+            self._seen.move_to_end(key)
+            if len(self._seen) > MOST:
+                self._seen.popitem(last=False)
+            return key
+
+
+def _role(item: Any) -> Any:
+    return item.get("role") if isinstance(item, dict) else getattr(item, "role", None)
