@@ -10,6 +10,8 @@ from typing import Any, Self
 
 SHELLS = {
     "Bash": "command",
+    "bash": "command",
+    "exec": "command",
     "exec_command": "cmd",
     "shell_command": "command",
     "shell": "command",
@@ -17,21 +19,34 @@ SHELLS = {
 }
 """The tools that run a command in the clients' own tool lists, and the argument that takes it."""
 
+ASKS_SUMMARY = "Respond with TEXT ONLY"
+"""What stands in Claude Code's request for a summary, which carries its tools."""
+
 
 @dataclass(frozen=True)
 class Reply:
-    """One scripted answer: words, reasoning before them, and commands to run side by side."""
+    """One scripted answer: words, reasoning before them, and commands to run or tools to call side by side."""
 
     text: str = ""
     thinking: str = ""
     commands: tuple[str, ...] = ()
+    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
 class ScriptedModel:
-    """The server, running while it is entered; `requests` are the bodies of the requests that carried tools."""
+    """The server, running while it is entered; `requests` are the bodies of the requests that carried tools.
 
-    def __init__(self, replies: Sequence[Reply | str]) -> None:
+    `beside` are those without, which clients send for titles and for summaries; with a `summary` given, requests for one
+    that carry tools are among them, and it is the answer to all. A request of more than `window` tokens is refused, and
+    counted.
+    """
+
+    def __init__(self, replies: Sequence[Reply | str], window: int = 1 << 30, summary: str = "") -> None:
         self.requests: list[dict[str, Any]] = []
+        self.beside: list[dict[str, Any]] = []
+        self.refused = 0
+        self.window = window
+        self._summary = summary
         self._replies = [Reply(reply) if isinstance(reply, str) else reply for reply in replies]
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -48,10 +63,18 @@ class ScriptedModel:
     def answer(self, body: dict[str, Any]) -> Reply:
         """The next scripted reply; a request without tools is a side task and uses none up."""
         with self._lock:
-            if not body.get("tools"):
-                return Reply("A title")
+            if not body.get("tools") or (self._summary and ASKS_SUMMARY in json.dumps(body.get("messages", [])[-1:])):
+                self.beside.append(body)
+                return Reply(self._summary or "A title")
             self.requests.append(body)
             return self._replies.pop(0) if self._replies else Reply("The script is at its end.")
+
+    def refuses(self, body: dict[str, Any]) -> bool:
+        """Whether a request is larger than the window."""
+        with self._lock:
+            over = tokens(body) > self.window
+            self.refused += over
+            return over
 
     def new_id(self, prefix: str) -> str:
         """An id that no other answer has."""
@@ -64,7 +87,9 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or b"{}")
             path = self.path.split("?")[0]
             if path.endswith("/count_tokens"):
-                self._json({"input_tokens": _tokens(body)})
+                self._json({"input_tokens": tokens(body)})
+            elif model.refuses(body):
+                self._json(_too_long(path, body, model.window), 400)
             elif path.endswith("/messages"):
                 self._events(_anthropic(model, body, model.answer(body)))
             elif path.endswith("/responses"):
@@ -107,7 +132,19 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _tokens(body: dict[str, Any]) -> int:
+def _too_long(path: str, body: dict[str, Any], window: int) -> dict[str, Any]:
+    """How providers refuse what is larger than the window."""
+    n = tokens(body)
+    if path.endswith("/messages"):
+        said = f"prompt is too long: {n} tokens > {window} maximum"
+        return {"type": "error", "error": {"type": "invalid_request_error", "message": said}}
+    said = f"This model's maximum context length is {window} tokens. However, your messages resulted in {n} tokens. "
+    about = {"type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}
+    return {"error": {"message": said + "Please reduce the length of the messages.", **about}}
+
+
+def tokens(body: dict[str, Any]) -> int:
+    """What a request is billed."""
     return len(json.dumps(body)) // 4
 
 
@@ -117,15 +154,18 @@ def _tools(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _calls(body: dict[str, Any], reply: Reply) -> list[tuple[str, dict[str, Any]]]:
-    """The reply's commands as calls of whichever command tool the request offers."""
+    """The reply's commands as calls of whichever command tool the request offers, and the tools that it names itself."""
+    if not reply.commands and not reply.calls:
+        return []
     offered = {tool.get("name"): tool.get("input_schema") or tool.get("parameters") or {} for tool in _tools(body)}
     name = next((name for name in SHELLS if name in offered), "")
     listed = offered.get(name, {}).get("properties", {}).get(SHELLS.get(name, ""), {}).get("type") == "array"
-    return [(name, {SHELLS[name]: ["bash", "-c", command] if listed else command}) for command in reply.commands]
+    ran = [(name, {SHELLS[name]: ["bash", "-c", command] if listed else command}) for command in reply.commands]
+    return [*ran, *reply.calls]
 
 
 def _anthropic(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
-    usage = {"input_tokens": _tokens(body), "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    usage = {"input_tokens": tokens(body), "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     message = {"id": model.new_id("msg"), "type": "message", "role": "assistant", "model": body.get("model")}
     base = {
         **message,
@@ -144,7 +184,7 @@ def _anthropic(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iter
         blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, deltas))
     if reply.text:
         blocks.append(({"type": "text", "text": ""}, [{"type": "text_delta", "text": reply.text}]))
-    for name, arguments in _calls(body, reply) if reply.commands else ():
+    for name, arguments in _calls(body, reply):
         start = {"type": "tool_use", "id": model.new_id("toolu"), "name": name, "input": {}}
         blocks.append((start, [{"type": "input_json_delta", "partial_json": json.dumps(arguments)}]))
     for index, (start, deltas) in enumerate(blocks):
@@ -152,7 +192,7 @@ def _anthropic(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iter
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    stop = {"stop_reason": "tool_use" if reply.commands else "end_turn", "stop_sequence": None}
+    stop = {"stop_reason": "tool_use" if reply.commands or reply.calls else "end_turn", "stop_sequence": None}
     yield {"type": "message_delta", "delta": stop, "usage": {**usage, "output_tokens": 50}}
     yield {"type": "message_stop"}
 
@@ -167,10 +207,10 @@ def _responses(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iter
     if reply.text:
         content = [{"type": "output_text", "text": reply.text, "annotations": []}]
         items.append({"type": "message", "id": model.new_id("msg"), "role": "assistant", "content": content})
-    for name, arguments in _calls(body, reply) if reply.commands else ():
+    for name, arguments in _calls(body, reply):
         call = {"call_id": model.new_id("call"), "name": name, "arguments": json.dumps(arguments)}
         items.append({"type": "function_call", "id": model.new_id("fc"), **call})
-    n = _tokens(body)
+    n = tokens(body)
     usage = {
         "input_tokens": n,
         "output_tokens": 50,
@@ -197,14 +237,14 @@ def _chat(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iterator[
             "type": "function",
             "function": {"name": name, "arguments": json.dumps(arguments)},
         }
-        for index, (name, arguments) in enumerate(_calls(body, reply) if reply.commands else ())
+        for index, (name, arguments) in enumerate(_calls(body, reply))
     ]
     said = {"role": "assistant", "content": reply.text, "reasoning_content": reply.thinking, "tool_calls": calls}
     chunk = {"id": model.new_id("chatcmpl"), "object": "chat.completion.chunk", "model": body.get("model")}
     delta = {key: value for key, value in said.items() if value}
     yield {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}]}
-    n = _tokens(body)
+    n = tokens(body)
     usage = {"prompt_tokens": n, "completion_tokens": 50, "total_tokens": n + 50}
     yield {**chunk, "choices": [], "usage": usage}
 
@@ -213,9 +253,9 @@ def _gemini(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> dict[st
     parts: list[dict[str, Any]] = [{"text": reply.thinking, "thought": True}] if reply.thinking else []
     if reply.text:
         parts.append({"text": reply.text})
-    for name, arguments in _calls(body, reply) if reply.commands else ():
+    for name, arguments in _calls(body, reply):
         parts.append({"functionCall": {"id": model.new_id("call"), "name": name, "args": arguments}})
-    n = _tokens(body)
+    n = tokens(body)
     usage = {"promptTokenCount": n, "candidatesTokenCount": 50, "totalTokenCount": n + 50}
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro"}

@@ -2,14 +2,12 @@
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from client import CLAUDE, CODEX, GEMINI, QWEN, Home
+from requests_sent import check_messages
 from scripted_model import Reply, ScriptedModel
 
 from foldline import Edit, Fold, Message, Receipt, Summary, View, open_session
@@ -110,61 +108,6 @@ def shown(sent: str, turns: range) -> list[int]:
     return whole
 
 
-def check_rules(talk: Talk) -> None:
-    """Pairs are whole, results follow their calls, the first speaker is the user, no reply is empty."""
-    if talk.client == "gemini":
-        check_contents(talk.sent["contents"])
-        return
-    calls: Counter[str] = Counter()
-    if talk.client in ("codex", "qwen"):
-        for kind, id in exchanged(talk.sent):
-            calls[id] += 1 if kind == "call" else -1
-            assert calls[id] == (kind == "call")
-        assert not +calls
-        return
-    messages = [m for m in talk.sent["messages"] if m["role"] != "system"]
-    assert messages[0]["role"] == "user"
-    waiting: set[str] = set()
-    for message in messages:
-        blocks = (
-            message["content"]
-            if isinstance(message["content"], list)
-            else [{"type": "text", "text": message["content"]}]
-        )
-        assert blocks
-        results = {block["tool_use_id"] for block in blocks if block["type"] == "tool_result"}
-        assert results == waiting
-        waiting = {block["id"] for block in blocks if block["type"] == "tool_use"}
-    assert not waiting
-
-
-def exchanged(sent: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The calls and the results of a request of OpenAI's, in order, by their ids."""
-    for item in sent.get("input", ()):
-        if item["type"] in ("function_call", "function_call_output"):
-            yield "call" if item["type"] == "function_call" else "result", item["call_id"]
-    for message in sent.get("messages", ()):
-        yield from (("call", call["id"]) for call in message.get("tool_calls") or ())
-        if message["role"] == "tool":
-            yield "result", message["tool_call_id"]
-
-
-def check_contents(contents: list[dict[str, Any]]) -> None:
-    """The same for Gemini, whose own client says results again that it sent before it was resumed."""
-    assert contents[0]["role"] == "user"
-    called: set[str] = set()
-    for content, behind in zip(contents, [*contents[1:], {"parts": []}], strict=True):
-        assert content["parts"]
-        asked, told = ids_in(content, "functionCall"), ids_in(content, "functionResponse")
-        assert told <= called
-        assert asked <= ids_in(behind, "functionResponse")
-        called |= asked
-
-
-def ids_in(content: dict[str, Any], kind: str) -> set[str]:
-    return {part[kind]["id"] for part in content["parts"] if kind in part}
-
-
 @clients
 def test_a_fold_is_gone_on_from_and_its_undoing_too(client: str, tmp_path: Path) -> None:
     talk = Talk(client, tmp_path)
@@ -178,7 +121,7 @@ def test_a_fold_is_gone_on_from_and_its_undoing_too(client: str, tmp_path: Path)
     assert shown(sent, range(1, 5)[:3]) == [3]
     assert sent.count("THE-SUMMARY of it all") == 1
     assert sent.index("THE-SUMMARY") < sent.index("Prompt 3.") < sent.index("Answer 3.") < sent.index("Prompt 4.")
-    check_rules(talk)
+    check_messages(talk.sent)
 
     session = talk.session()
     assert [m.text for _, m in session.context.entries if m.summary] == ["THE-SUMMARY of it all"]
@@ -189,7 +132,7 @@ def test_a_fold_is_gone_on_from_and_its_undoing_too(client: str, tmp_path: Path)
     places = [sent.index(f"Prompt {n}.") for n in range(1, 6)]
     assert places == sorted(places)
     assert all(sent.count(f"Answer {n}.") == 1 for n in range(1, 5))
-    check_rules(talk)
+    check_messages(talk.sent)
 
     sent = talk.say()
     assert shown(sent, range(1, 6)) == [1, 2, 3, 4, 5]
@@ -211,7 +154,7 @@ def test_a_stub_is_gone_on_from(client: str, tmp_path: Path) -> None:
     assert shown(sent.replace("[pruned: stub]", "output-2"), range(1, 4)) == [1, 2, 3]
     assert sent.count("[pruned: stub]") == sum(1 for _ in entry.message.results)
     assert "output-2\\n" not in sent.replace("echo output-2", "")
-    check_rules(talk)
+    check_messages(talk.sent)
     session = talk.session()
     live = next(id for id, m in session.context.entries if any("[pruned: stub]" in str(r.parts) for r in m.results))
     assert "output-2" in str(session.recall(live))
@@ -232,7 +175,7 @@ def test_a_branch_is_gone_on_from(client: str, tmp_path: Path) -> None:
     sent = talk.resume(made.id)
     assert [sent.count(f"Prompt {n}.") for n in range(1, 6)] == [1, 1, 1, 0, 1]
     assert [sent.count(f"Answer {n}.") for n in range(1, 5)] == [1, 1, 0, 0]
-    check_rules(talk)
+    check_messages(talk.sent)
     assert old.read_bytes() == was
     assert [m.text for _, m in open_session(made.path).context.entries][-1] == "Answer 5."
 
@@ -252,10 +195,10 @@ def test_a_branch_behind_a_fold_keeps_it_and_one_before_it_does_not(client: str,
     assert (before.folds, behind.folds) == (0, 1)
     sent = talk.resume(before.id)
     assert [sent.count(said) for said in ("THE-SUMMARY", "Answer 1.", "Prompt 2.", "Answer 2.")] == [0, 1, 1, 0]
-    check_rules(talk)
+    check_messages(talk.sent)
     sent = talk.resume(behind.id)
     assert [sent.count(said) for said in ("THE-SUMMARY", "Answer 1.", "Prompt 3.", "Answer 3.")] == [1, 0, 1, 0]
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @pytest.mark.parametrize("source", ["claude", "codex"])
@@ -275,7 +218,7 @@ def test_a_new_session_is_gone_on_from(client: str, source: str, tmp_path: Path)
     sent = talk.resume(new.id)
     assert shown(sent, range(1, 3)) == [1, 2]
     assert sent.index("Answer 2.") < sent.index("Prompt 3.")
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @branching
@@ -288,7 +231,7 @@ def test_a_handoff_is_gone_on_from(client: str, tmp_path: Path) -> None:
     sent = talk.resume(told["session"])
     assert sent.count("Write THE-GOAL down.") == 1
     assert sent.index("THE-GOAL") < sent.index("Prompt 2.")
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @clients
@@ -307,13 +250,13 @@ def test_two_folds_and_two_undoings(client: str, tmp_path: Path) -> None:
     sent = talk.say()
     assert shown(sent, range(1, 5)) == [4]
     assert sent.index("THE-SUMMARY") < sent.index("A SECOND one") < sent.index("Prompt 4.")
-    check_rules(talk)
+    check_messages(talk.sent)
     session = talk.session()
     assert session.undo() == "fold-2"
     assert session.undo() == "fold-1"
     assert session.undo() is None
     assert shown(talk.say(), range(1, 6)) == [1, 2, 3, 4, 5]
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @clients
@@ -331,11 +274,11 @@ def test_a_fold_by_the_command_line_is_gone_on_from(client: str, tmp_path: Path)
     assert json.dumps(newest.summary)[1:-1] in sent
     assert len(json.dumps(talk.sent)) < whole
     assert "Prompt 5." in sent
-    check_rules(talk)
+    check_messages(talk.sent)
     undone = CliRunner().invoke(foldline, ["session", "undo", "--session", str(talk.path)])
     assert undone.exit_code == 0, undone.output
     assert shown(talk.say(), range(1, 6)) == [1, 2, 3, 4, 5]
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @pytest.mark.skipif(CLAUDE is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
@@ -352,7 +295,7 @@ def test_claude_code_goes_on_from_a_file_of_which_it_reads_the_end(tmp_path: Pat
     assert shown(sent, range(1, 4)) == [3]
     assert talk.session().undo() == "fold-1"
     assert shown(talk.say(), range(1, 5)) == [1, 2, 3, 4]
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @pytest.mark.skipif(CLAUDE is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
@@ -369,7 +312,7 @@ def test_a_compaction_of_claude_code_itself_is_undone(tmp_path: Path) -> None:
     sent = talk.say()
     assert shown(sent, range(1, 4)) == [1, 2, 3]
     assert "being continued from a previous conversation" not in sent
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @pytest.mark.skipif(CODEX is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
@@ -385,7 +328,7 @@ def test_compactions_of_codex_itself_are_undone(tmp_path: Path) -> None:
     for fold in reversed(folds):
         assert session.undo() == fold.id
     assert shown(talk.say(), range(1, 5)) == [1, 2, 3, 4]
-    check_rules(talk)
+    check_messages(talk.sent)
 
 
 @clients

@@ -31,6 +31,10 @@ COMMANDS = {
     "policy": ("foldline._cli.policy:policy", "The policies there are: list, show; check a file of your own."),
     "models": ("foldline._cli.models:models", "What foldline knows of a model: window, prices, cache rules."),
     "autocompact": ("foldline._cli.autocompact:autocompact", "Show or set whether agents fold by themselves."),
+    "install": ("foldline._cli.install:install", "Have foldline fold by itself in the agents on this machine."),
+    "uninstall": ("foldline._cli.install:uninstall", "Take it out of them again, to the byte."),
+    "doctor": ("foldline._cli.doctor:doctor", "What folds by itself in each agent, and what is wrong there."),
+    "hook": ("foldline._cli.hook:hook", "What an agent asks that is about to compact: the fold to make, as JSON."),
     "completion": (
         "foldline._cli.completion:completion",
         "What makes bash, zsh or fish complete commands and sessions.",

@@ -14,7 +14,7 @@ from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import steps_by_hand
 from foldline._facts.speech import project_rules
-from foldline._fold import Fold, Occasion
+from foldline._fold import Fold, Occasion, Trigger
 from foldline._handoff.new_session import NewSession, write_new
 from foldline._messages import replace
 from foldline._models import Model, keeps_reasoning
@@ -134,17 +134,18 @@ class Desk:
         *,
         into: str = "",
         by: Summarizer = extract,
+        trigger: Trigger = "manual",
     ) -> FoldPlan:
         """The fold that a command by hand would make, its summary by extraction unless by another; nothing is written.
 
-        `writer` says who is asked for the summary once it is to be written, and `into` is the format of a new session
+        `trigger` says what it is made for, `writer` who is asked for the summary once it is to be written, and `into` is the format of a new session
         that takes the fold, empty where it is made in place.
         """
         view = self._carried_view() if into else self.view
         budget = reserving(self.budget, policy)
         steps = steps_by_hand(policy, view, budget, self.meter.overhead, self.session.context.since)
         occasion = Occasion(
-            "manual",
+            trigger,
             focus=focus,
             ratio=self.meter.ratio,
             overhead=self.meter.overhead,
@@ -230,7 +231,8 @@ class FoldPlan(NamedTuple):
         summarizer = self.writer.to_summarizer()
         if self.writer.native and not self.why_not_native:
             summarizer = native(self.desk.view, self.writer, summarizer)
-        return self.desk.plan(self.policy, self.focus, self.writer, into=self.into, by=summarizer)
+        trigger = self.fold.trigger
+        return self.desk.plan(self.policy, self.focus, self.writer, into=self.into, by=summarizer, trigger=trigger)
 
     def why_extracted(self) -> str:
         """Why extraction took a model's place, and what was spent on that; empty where it did not.

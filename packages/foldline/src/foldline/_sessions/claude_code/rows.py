@@ -27,6 +27,10 @@ _KEPT = (
 """Keys that say something about the context; what else a row holds is for the screen, and often larger."""
 
 
+CONTINUED = "This session is being continued from a previous conversation that ran out of context."
+"""How Claude Code begins a summary."""
+
+
 class ClaudeRow:
     """One row with a place in the tree."""
 
@@ -69,8 +73,10 @@ class ClaudeRow:
 
     @property
     def is_summary(self) -> bool:
-        """Whether it holds what stands in for the rows before the boundary."""
-        return self.kind == "user" and self.data.get("isCompactSummary") is True
+        """Whether it holds what stands in for the rows before the boundary; one that a mod wrote is not marked as such."""
+        if self.kind != "user":
+            return False
+        return self.data.get("isCompactSummary") is True or string(self.message.get("content")).startswith(CONTINUED)
 
     @property
     def metadata(self) -> dict[str, Any]:

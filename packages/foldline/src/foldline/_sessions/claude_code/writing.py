@@ -27,17 +27,14 @@ from foldline._errors import SessionError
 from foldline._messages import Summary
 from foldline._sessions.claude_code import FORMAT, attachments
 from foldline._sessions.claude_code.reading import read
-from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
+from foldline._sessions.claude_code.rows import CONTINUED, SYNTHETIC, ClaudeRow, Tree
 from foldline._sessions.lines import encoded
 from foldline._sessions.source import Source
 from foldline._sessions.values import count, mapping, string, words
 from foldline._sessions.writable import Branching, Group, Owner, WrittenEntry
 from foldline._sessions.writing import now
 
-SUMMARY_START = (
-    "This session is being continued from a previous conversation that ran out of context. "
-    "The summary below covers the earlier portion of the conversation.\n\n"
-)
+SUMMARY_START = f"{CONTINUED} The summary below covers the earlier portion of the conversation.\n\n"
 SUMMARY_END = (
     "\n\nIf you need specific details from before compaction (like exact code snippets, error messages, or content you "
     "generated), read the full transcript at: {path}"

@@ -144,6 +144,15 @@ class Session:
         note = writing.fold_note(fold, before, self.context, meter, self.path)
         self._write(composing.fold_records(self._place(), before, after, note))
 
+    def compaction(self, before: View, after: View, fold: Fold, meter: Meter) -> dict[str, Any] | None:
+        """The one record that such a fold is, for the agent to write itself; None for a fold that one record cannot say."""
+        self.check_writable()
+        note = writing.fold_note(fold, before, self.context, meter, self.path)
+        records = composing.fold_records(self._place(), before, after, note)
+        first = records[0]
+        kept = first.get("firstKeptEntryId")
+        return first if len(records) == 1 and kept and kept != first["id"] else None
+
     def undo(self) -> str | None:
         """Takes back the newest fold on the path and answers its id, or None where there is none.
 

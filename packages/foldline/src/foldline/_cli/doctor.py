@@ -1,0 +1,41 @@
+"""`foldline doctor`: how foldline stands with the agents on this machine."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from foldline._cli.drawing import row, title
+from foldline._cli.options import Answer, answering
+
+if TYPE_CHECKING:
+    from foldline._install.checkup import Checkup
+
+
+@click.command()
+@answering
+def doctor() -> Answer:
+    """For each agent on this machine: what folds by itself, what is by hand, what is wrong and the command that mends it."""
+    from foldline._install.agents import AGENTS
+    from foldline._install.checkup import check, is_there
+
+    told = [check(agent, os.getcwd()) for agent in AGENTS.values() if is_there(agent)]
+    wrong = sum(len(each.troubles) for each in told)
+    text = "\n".join(_drawn(each) for each in told) or f"None of these agents is on this machine: {', '.join(AGENTS)}"
+    return Answer({"agents": told, "troubles": wrong}, text)
+
+
+def _drawn(c: Checkup) -> str:
+    lines = [title(f"{c.title} {c.version}".rstrip())]
+    lines.append(row("Installed", ", ".join(c.installed) or "no"))
+    lines.append(row("Automatic", c.automatic or "no"))
+    lines.append(row("By hand", c.by_hand))
+    if c.mcp:
+        lines.append(row("MCP", c.mcp))
+    if fold := c.newest_fold:
+        lines.append(row("Newest Fold", f"by {fold.by}, {fold.trigger or 'trigger unknown'}, {fold.timestamp}"))
+    for trouble in c.troubles:
+        lines.append(f"✗ {trouble.what}" + (f": {trouble.command}" if trouble.command else ""))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,97 @@
+"""A fold for an agent that is about to compact by itself: planned on the session's file as it stands, written by the agent.
+
+Nothing of the agent's is written here. It takes a summary and what it keeps word for word, and puts both into its own log;
+where that has no place for a receipt, foldline keeps it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from foldline._desk.desk import Desk, FoldPlan
+from foldline._errors import FormatError
+from foldline._fold import Trigger
+from foldline._messages import replace
+from foldline._sessions.finding import find
+from foldline._sessions.hooked import keep, marked
+from foldline._sessions.opening import open_session
+from foldline._sessions.pi.log import Session
+from foldline._view import Entry, View
+
+TRIGGERS: Mapping[str, Trigger] = {"auto": "threshold", "overflow": "overflow", "manual": "manual"}
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent asks: its session by path or id, why it compacts, what the user wants kept, its window in tokens."""
+
+    session: str
+    trigger: Literal["auto", "overflow", "manual"] = "manual"
+    focus: str = ""
+    window: int | None = None
+
+
+def asked_in(data: bytes) -> Asked:
+    """What stands in a hook's input; raises `FormatError` where it is none."""
+    try:
+        return msgspec.json.decode(data, type=Asked)
+    except msgspec.DecodeError as error:
+        raise FormatError(f"what a hook is asked is one JSON object: {error}", where="standard input") from error
+
+
+def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """The fold that an agent should make of its session now, as plain data; sizes are tokens.
+
+    `summary` takes the place of all before `first_kept`, and `kept` are the ids of what stays as it is; `details` is what
+    pi keeps beside a summary. Where there is none, `error` says why, and the agent's own compaction should go on.
+    """
+    path = find(asked.session, cwd=os.getcwd(), agent=agent, environment=environment)
+    desk = Desk(open_session(path), window=asked.window, environment=environment)
+    policy = desk.policy()
+    if asked.trigger == "auto" and not policy.automatic.enabled:
+        return not_folded("Off", "folding by itself is switched off; `foldline autocompact on` switches it on")
+    writer = replace(desk.settings.summary, native=False)
+    planned = desk.plan(policy, asked.focus, writer, trigger=TRIGGERS[asked.trigger])
+    if not planned:
+        return not_folded("NothingToDo", f"nothing worth folding in {desk.tokens:,} tokens")
+    made = planned.summarized()
+    made.why_extracted()
+    return {"agent": desk.session.agent, "session": desk.session.id, "path": path, **_told(made)}
+
+
+def not_folded(kind: str, why: str) -> dict[str, Any]:
+    """The answer where there is no fold."""
+    return {"error": {"kind": kind, "message": why}}
+
+
+def _told(made: FoldPlan) -> dict[str, Any]:
+    """A fold as an agent can make it: a summary first, and behind it what it keeps, word for word."""
+    desk, fold = made.desk, made.fold
+    (lead, *kept), old = _spoken(made.after), _spoken(desk.view)
+    same = all(now.message is was.message for now, was in zip(reversed(kept), reversed(old)))
+    if not (lead.message.summary and kept and same):
+        return not_folded("Unsayable", "the policy changes more than a summary and a first kept message can say")
+    told = {
+        "fold": fold.id,
+        "trigger": fold.trigger,
+        "summary": made.summary,
+        "first_kept": kept[0].id,
+        "kept": [entry.id for entry in kept],
+        "tokens_before": fold.receipt.tokens_before,
+        "tokens_after": fold.receipt.tokens_after,
+        "receipt": msgspec.to_builtins(fold.receipt),
+    }
+    if not isinstance(session := desk.session, Session):
+        keep(fold, lead.message.summary)
+        return told | {"summary": marked(made.summary, fold)}
+    record = session.compaction(desk.view, made.after, fold, desk.meter)
+    if record is None:
+        return not_folded("Unsayable", "one record of pi's cannot say the fold")
+    return told | {"first_kept": record["firstKeptEntryId"], "details": record["details"]}
+
+
+def _spoken(view: View) -> list[Entry]:
+    return [entry for entry in view.entries if entry.message.role != "system"]

@@ -1,0 +1,1 @@
+"""What is put into other agents so that foldline folds there by itself, and what takes it back."""

@@ -1,0 +1,136 @@
+"""What `doctor` tells of an agent on this machine: what folds by itself, who folded last, what is wrong and what mends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from foldline._errors import FoldlineError
+from foldline._install import manifest
+from foldline._install.agents import Agent
+from foldline._install.installing import to_install
+from foldline._messages import Value
+from foldline._sessions.finding import session_files
+from foldline._sessions.opening import open_session
+
+LOOKED_AT = 5
+"""The newest sessions of an agent in which its newest fold is looked for."""
+
+PATIENCE = 10.0
+"""Seconds that an agent has to say its version."""
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+class Trouble(Value, frozen=True, omit_defaults=False):
+    """Something wrong, and the command that mends it; empty where none does."""
+
+    what: str
+    command: str
+
+
+class NewestFold(Value, frozen=True, omit_defaults=False):
+    """The newest fold in an agent's newest sessions: where and when, why, and who made it."""
+
+    path: str
+    timestamp: str
+    trigger: str
+    by: str
+
+
+class Checkup(Value, frozen=True, omit_defaults=False):
+    """What there is of an agent on this machine; `installed` is where foldline was put: "user", a project, or nowhere."""
+
+    agent: str
+    title: str
+    program: str
+    version: str
+    installed: tuple[str, ...]
+    automatic: str
+    by_hand: str
+    mcp: str
+    newest_fold: NewestFold | None
+    troubles: tuple[Trouble, ...]
+
+
+def is_there(agent: Agent, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the agent is on this machine: its program or its folder."""
+    return bool(shutil.which(agent.program, path=environment.get("PATH"))) or agent.home(environment).is_dir()
+
+
+def check(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> Checkup:
+    """An agent as it is now; `project` is the directory whose own settings count as well."""
+    program = shutil.which(agent.program, path=environment.get("PATH")) or ""
+    version = version_of(program) if program else ""
+    known = manifest.read(environment)
+    scopes = [scope for scope in ("", project) if known.of(agent.name, scope)]
+    troubles = [*_troubles(agent, version, scopes, project, environment)]
+    return Checkup(
+        agent.name,
+        agent.title,
+        program,
+        version,
+        tuple(scope or "user" for scope in scopes),
+        "" if troubles else agent.automatic,
+        agent.by_hand,
+        agent.mcp if scopes else "",
+        newest_fold(agent, environment),
+        tuple(troubles),
+    )
+
+
+def version_of(program: str) -> str:
+    """The version of a program, by the package that it comes in, or as it says itself; empty where it says none."""
+    for folder in islice(Path(os.path.realpath(program)).parents, 4):
+        with suppress(OSError, ValueError):
+            package = json.loads((folder / "package.json").read_text("utf-8"))
+            if isinstance(version := package.get("version"), str):
+                return version
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+        )
+        if found := _VERSION.search(done.stdout):
+            return found.group()
+    return ""
+
+
+def newest_fold(agent: Agent, environment: Mapping[str, str] = os.environ) -> NewestFold | None:
+    """The newest fold that stands in the newest sessions of an agent."""
+    paths = (file.path for file in session_files(environment) if file.agent == agent.name)
+    found: list[NewestFold] = []
+    for path in islice(paths, LOOKED_AT):
+        with suppress(FoldlineError):
+            if fold := open_session(path).newest_fold:
+                by = "foldline" if fold.ours else agent.title
+                found.append(NewestFold(path, fold.timestamp, fold.trigger, by))
+    return max(found, key=lambda fold: fold.timestamp, default=None)
+
+
+def _troubles(
+    agent: Agent, version: str, scopes: Sequence[str], project: str, environment: Mapping[str, str]
+) -> Iterator[Trouble]:
+    if not scopes:
+        yield Trouble("foldline is not installed in it", f"foldline install {agent.name}")
+    for scope in scopes:
+        again = f"foldline install {agent.name}" + (" --project" if scope else "")
+        for change in to_install(agent, scope, environment):
+            if change.kept:
+                yield Trouble(f"{change.path}: {change.kept.removeprefix('kept: ')}", "")
+            elif change.before != change.after:
+                what = "is gone" if change.before is None else "is of another version of foldline"
+                yield Trouble(f"{change.path} {what}", again)
+    if version and agent.least and _numbers(version) < agent.least:
+        least = ".".join(map(str, agent.least))
+        yield Trouble(f"version {version} compacts by itself all the same: foldline needs {least} or newer there", "")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])

@@ -1,0 +1,168 @@
+"""foldline put into an agent, and taken out of it again: first as changes that can be shown, then carried out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from foldline._install import manifest
+from foldline._install.agents import PROGRAM, WORDS, Agent, Entry, Put
+from foldline._install.entries import entry_in_json, entry_in_toml
+from foldline._install.manifest import Manifest, Written, digest
+from foldline._install.writing import put_file, read_file, remove_file
+
+
+class Change(NamedTuple):
+    """One file as it will be: `after` is None for one that goes, and equal to `before` for one that stays.
+
+    `kept` says why a file is left as it is although something was to be done.
+    """
+
+    agent: str
+    path: str
+    before: bytes | None
+    after: bytes | None
+    inserted: str = ""
+    kept: str = ""
+
+    @property
+    def what(self) -> str:
+        """What happens to the file, in a word or with the reason."""
+        if self.kept:
+            return self.kept
+        if self.before == self.after:
+            return "as it should be"
+        if self.inserted:
+            return "gets an entry" if self.after and self.inserted.encode() in self.after else "loses its entry"
+        return "written" if self.before is None else "replaced" if self.after is not None else "removed"
+
+
+def command() -> list[str]:
+    """How other programs start this foldline."""
+    script = Path(sys.executable).parent / "foldline"
+    return [str(script)] if os.access(script, os.X_OK) else [sys.executable, "-m", "foldline"]
+
+
+def to_install(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> list[Change]:
+    """What installing changes, for the user or in a project; raises `ConfigError` for settings that cannot be read."""
+    known = manifest.read(environment)
+    changes = [_file(agent, put, project, known, environment) for put in agent.puts]
+    return changes + [_entry(agent, entry, project, known, environment) for entry in agent.entries]
+
+
+def to_uninstall(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> list[Change]:
+    """What taking it back changes: all that was written, and nothing else."""
+    return [_taken_back(each) for each in reversed(manifest.read(environment).of(agent.name, project))]
+
+
+def carry_out(changes: list[Change], project: str, environment: Mapping[str, str] = os.environ) -> None:
+    """Writes the changes, each noted before it is made: what an interruption leaves half done is taken back all the same."""
+    for change in changes:
+        if change.kept:
+            continue
+        known = manifest.read(environment)
+        was = known.at(change.path)
+        if change.after is None or (change.inserted and change.inserted.encode() not in change.after):
+            _take_away(change, was, known, environment)
+        elif change.after != change.before or was is None:
+            _put(change, was, known, project, environment)
+
+
+def _put(change: Change, was: Written | None, known: Manifest, project: str, environment: Mapping[str, str]) -> None:
+    assert change.after is not None
+    note = Written(
+        change.agent,
+        change.path,
+        project,
+        "" if change.inserted else digest(change.after),
+        change.inserted,
+        was.created if was else change.before is None,
+        was.folders if was else (),
+    )
+    _note(known, change.path, note, environment)
+    if made := put_file(change.path, change.after):
+        _note(manifest.read(environment), change.path, replace(note, folders=tuple(made)), environment)
+
+
+def _take_away(change: Change, was: Written | None, known: Manifest, environment: Mapping[str, str]) -> None:
+    if change.before is not None and change.after is not None:
+        put_file(change.path, change.after)
+    elif was is not None:
+        remove_file(change.path, was.folders)
+    _note(known, change.path, None, environment)
+
+
+def _note(known: Manifest, path: str, note: Written | None, environment: Mapping[str, str]) -> None:
+    others = tuple(each for each in known.written if each.path != path)
+    manifest.keep(replace(known, written=(*others, *([note] if note else ()))), environment)
+
+
+def _file(agent: Agent, put: Put, project: str, known: Manifest, environment: Mapping[str, str]) -> Change:
+    path = str(Path(project) / put.in_project if project else agent.home(environment) / put.place)
+    before, after = read_file(path), _filled(put.source)
+    noted = known.at(path)
+    kept = ""
+    if before is not None and before != after:
+        if noted is None:
+            kept = "kept: there is a file already that foldline did not write"
+        elif digest(before) != noted.sha256:
+            kept = "kept: it was changed since foldline wrote it"
+    return Change(agent.name, path, before, after, kept=kept)
+
+
+def _filled(source: str) -> bytes:
+    """A file of ours with the command of this foldline where a program says `["foldline"]`, and JSON its placeholders."""
+    text = files("foldline._install").joinpath("files", *source.split("/")).read_text("utf-8")
+    if source.endswith(".json"):
+        return (json.dumps(_value(json.loads(text)), indent=2) + "\n").encode()
+    return text.replace('["foldline"]', json.dumps(command()), 1).encode()
+
+
+def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environment: Mapping[str, str]) -> Change:
+    path = str(Path(project) / entry.in_project if project else agent.home(environment) / entry.file)
+    before = read_file(path)
+    noted = known.at(path)
+    text = (before or b"").decode("utf-8")
+    if noted and noted.inserted and noted.inserted in text:
+        text = text.replace(noted.inserted, "", 1)
+    make = entry_in_toml if path.endswith(".toml") else entry_in_json
+    text = text if text.strip() or path.endswith(".toml") else "{}\n"
+    at, inserted = make(text, entry.keys, _value(entry.value), path=path)
+    if not inserted:
+        what = f"kept: {'.'.join(entry.keys)} stands there already, and foldline did not write it"
+        return Change(agent.name, path, before, before, kept=what)
+    return Change(agent.name, path, before, (text[:at] + inserted + text[at:]).encode(), inserted)
+
+
+def _value(value: Any) -> Any:
+    """A value with the command of foldline in place of what stands for it."""
+    program, *words = command()
+    lists = {PROGRAM: [program, *words], WORDS: words}
+    if isinstance(value, dict):
+        return {key: _value(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [one for each in value for one in (lists[each] if each in (PROGRAM, WORDS) else [_value(each)])]
+    return program if value == PROGRAM else value
+
+
+def _taken_back(written: Written) -> Change:
+    before = read_file(written.path)
+    if before is None:
+        return Change(written.agent, written.path, None, None, written.inserted)
+    if not written.inserted:
+        kept = "" if digest(before) == written.sha256 else "kept: it was changed since foldline wrote it"
+        return Change(written.agent, written.path, before, None, kept=kept)
+    if (n := before.count(written.inserted.encode())) != 1:
+        kept = f"kept: the entry stands there {n} times as foldline wrote it; take it out by hand"
+        return Change(written.agent, written.path, before, before, written.inserted, kept)
+    after: bytes | None = before.replace(written.inserted.encode(), b"", 1)
+    if written.created and (after or b"").strip() in (b"", b"{}"):
+        after = None
+    return Change(written.agent, written.path, before, after, written.inserted)

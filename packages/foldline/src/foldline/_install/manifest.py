@@ -1,0 +1,84 @@
+"""What was written into other agents' folders, so that exactly that is taken back."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from foldline._config import PREFIX
+from foldline._errors import ConfigError
+from foldline._install.writing import put_file, remove_file
+
+NAME = "installed.json"
+
+
+class Written(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that was written for an agent: a whole file by its hash, or a text that was put into one.
+
+    `project` is the project's directory, empty for the user's own settings; `folders` were made for it, outermost first.
+    """
+
+    agent: str
+    path: str
+    project: str = ""
+    sha256: str = ""
+    inserted: str = ""
+    created: bool = False
+    """Whether there was no such file before."""
+    folders: tuple[str, ...] = ()
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """All that was written, oldest first."""
+
+    version: int = 1
+    written: tuple[Written, ...] = ()
+    folders: tuple[str, ...] = ()
+    """Folders that were made for the manifest itself."""
+
+    def of(self, agent: str, project: str) -> list[Written]:
+        """What was written for an agent, in one project or for the user."""
+        return [each for each in self.written if (each.agent, each.project) == (agent, project)]
+
+    def at(self, path: str) -> Written | None:
+        """What was written to a path."""
+        return next((each for each in self.written if each.path == path), None)
+
+
+def place(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the manifest stands: beside the settings."""
+    if named := environment.get(PREFIX + "CONFIG"):
+        return Path(named).parent / NAME
+    home = environment.get("HOME") or str(Path.home())
+    return Path(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")) / "foldline" / NAME
+
+
+def read(environment: Mapping[str, str] = os.environ) -> Manifest:
+    """The manifest, empty where there is none; raises `ConfigError` for one that cannot be read."""
+    path = place(environment)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except FileNotFoundError:
+        return Manifest()
+    except (OSError, msgspec.DecodeError) as error:
+        raise ConfigError(f"what was installed cannot be read: {error}", path=str(path)) from error
+
+
+def keep(manifest: Manifest, environment: Mapping[str, str] = os.environ) -> None:
+    """Writes the manifest; one that holds nothing is taken away with the folders that were made for it."""
+    path = place(environment)
+    if manifest.written:
+        made = put_file(str(path), msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+        if made:
+            keep(msgspec.structs.replace(manifest, folders=tuple(made)), environment)
+    elif path.exists():
+        remove_file(str(path), manifest.folders)
+
+
+def digest(data: bytes) -> str:
+    """The hash by which a file is known again."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,140 @@
+"""foldline installed in the real agents: long sessions go on, below the window, without a model call for a summary."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hosts import ClaudeCode, Codex, GeminiCli, Host, OlderClaudeCode, OlderPi, Pi, QwenCode
+from requests_sent import check_messages
+from scripted_model import Reply, ScriptedModel, tokens
+
+RULE = "STANDING-RULE: never touch the production data."
+
+ABSENT = "CLIENT_PACKAGES does not hold it (see install.sh)"
+
+
+def there(host: type[Host]) -> Any:
+    return pytest.param(host, id=host.__name__, marks=pytest.mark.skipif(not host.is_there(), reason=ABSENT))
+
+
+FOLDING = [there(host) for host in (Pi, OlderPi, ClaudeCode)]
+"""Those that foldline folds in by itself."""
+
+
+def begun(host: type[Host], folder: Path) -> Host:
+    """An agent with a session of one turn in which a rule was stated, and foldline installed behind it."""
+    agent = host(folder)
+    agent.say(f"Prompt 1. {RULE}", agent.work(3))
+    agent.foldline("install", agent.name, "--yes")
+    return agent
+
+
+def check(model: ScriptedModel, agent: Host, prompt: str) -> None:
+    """Every request is valid and below the window, and holds the rule and what the user said last."""
+    assert model.requests
+    for body in model.requests:
+        check_messages(body)
+        assert tokens(body) <= agent.window
+        assert RULE in json.dumps(body)
+        assert prompt in json.dumps(body)
+
+
+@pytest.mark.parametrize("host", FOLDING)
+def test_a_session_of_many_windows_goes_on_without_a_model_call_for_a_summary(host: type[Host], tmp_path: Path) -> None:
+    agent = begun(host, tmp_path)
+    heard = 0
+    for n in range(2, 8):
+        model = agent.say(f"Prompt {n}.", agent.work(agent.steps_each), agent.window)
+        check(model, agent, f"Prompt {n}.")
+        assert not model.beside
+        assert len(model.requests) == agent.steps_each + 1
+        heard += agent.steps_each * 1_400
+    assert heard > 3 * agent.window
+
+    folds = agent.folds()
+    assert len(folds) >= 3
+    assert all(fold["ours"] and fold["trigger"] in ("threshold", "overflow") for fold in folds)
+    assert all(fold["receipt"]["tokens_after"] < fold["receipt"]["tokens_before"] for fold in folds)
+
+    session = str(agent.sessions()[-1])
+    agent.foldline("session", "undo", "--session", session)
+    assert agent.folds()[0]["undone"]
+    model = agent.say("Prompt 8.", ["Answer 8."])
+    sent = json.dumps(model.requests[-1])
+    assert [sent.count(f"Prompt {n}.") for n in (7, 8)] == [1, 1]
+    check_messages(model.requests[-1])
+
+    written = [each["path"] for each in json.loads(agent.foldline("install", agent.name, "--json"))["changes"]]
+    agent.foldline("uninstall", agent.name, "--yes")
+    assert written
+    assert not any(Path(path).exists() for path in written)
+    assert not (agent.home / ".config").exists()
+
+
+@pytest.mark.parametrize("host", FOLDING)
+def test_what_was_folded_is_recalled_by_its_id_and_by_words(host: type[Host], tmp_path: Path) -> None:
+    agent = begun(host, tmp_path)
+    agent.say("Prompt 2.", agent.work(agent.steps_each), agent.window)
+    agent.say("Prompt 3.", agent.work(agent.steps_each), agent.window)
+    session = str(agent.sessions()[-1])
+    found = json.loads(agent.foldline("recall", "step-2 row 77", "--json", "--session", session))
+    (first, *_) = found["hits"]
+    assert "step-2 row 77 is 161" in agent.foldline("recall", first["id"], "--session", session)
+
+
+BROKEN = {
+    "exits with 1": "exit 1",
+    "answers garbage": "echo '{\"summary\": 3}'",
+    "answers nothing": "cat >/dev/null",
+    "hangs": "sleep 600",
+    "is killed": "kill -9 $$",
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("host", FOLDING)
+def test_a_broken_foldline_leaves_the_agent_to_its_own_compaction(host: type[Host], how: str, tmp_path: Path) -> None:
+    agent = begun(host, tmp_path)
+    agent.own["FOLDLINE_HOOK_TIMEOUT_MS"] = "1500"
+    agent.put_in_place_of_foldline(f"#!/bin/sh\n{BROKEN[how]}\n")
+    asked = 0
+    for n in range(2, 4):
+        model = agent.say(f"Prompt {n}.", agent.work(agent.steps_each), agent.window)
+        assert all(tokens(body) <= agent.window for body in model.requests)
+        asked += len(model.beside)
+    assert asked
+    assert not any(fold["ours"] for fold in agent.folds())
+
+
+@pytest.mark.parametrize("host", [there(OlderClaudeCode)])
+def test_doctor_says_where_a_version_is_too_old(host: type[Host], tmp_path: Path) -> None:
+    agent = begun(host, tmp_path)
+    assert not agent.folds()
+    (agent.bin / "claude").symlink_to(str(OlderClaudeCode.program))
+    (told,) = json.loads(agent.foldline("doctor", "--json"))["agents"]
+    assert told["version"] == "2.1.148"
+    assert ["2.1.287" in trouble["what"] for trouble in told["troubles"]] == [True]
+
+
+SERVED = [there(host) for host in (Codex, GeminiCli, QwenCode)]
+"""Those that are given foldline's tools, and fold by themselves as before."""
+
+
+@pytest.mark.parametrize("host", SERVED)
+def test_an_agent_calls_the_tools_and_its_settings_are_as_before(host: type[Host], tmp_path: Path) -> None:
+    agent = host(tmp_path)
+    agent.say(f"Prompt 1. {RULE}", agent.work(2))
+    was = agent.files()[agent.settings_file]
+    agent.foldline("install", agent.name, "--yes")
+    assert agent.files()[agent.settings_file] != was
+
+    call = Reply("Looking.", calls=((agent.recall, {"query": "step-2 row 77"}),))
+    model = agent.say("Prompt 2.", [call, "Found it."])
+    sent = json.dumps(model.requests[-1])
+    assert "step-2 row 77 is 161" in sent[sent.rindex("Looking.") :]
+    check_messages(model.requests[-1])
+
+    agent.foldline("uninstall", agent.name, "--yes")
+    assert agent.without_port(agent.files()[agent.settings_file]) == agent.without_port(was)
+    assert not (agent.home / ".config").exists()

@@ -1,0 +1,182 @@
+"""What an agent asks that is about to compact: the fold it should make, which it writes into its own log."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from foldline import open_session
+from foldline._cli.commands import foldline
+from sessions import Log, context, long_log
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch):
+    """Asks as an agent does, in a home of its own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "FOLDLINE_CONFIG", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def asked(agent: str, question: dict[str, Any] | str) -> dict[str, Any]:
+        data = question if isinstance(question, str) else json.dumps(question)
+        done = CliRunner().invoke(foldline, ["hook", agent], input=data)
+        assert done.exit_code == 0
+        return json.loads(done.stdout)
+
+    return asked
+
+
+def as_pi_writes(log: Log, answer: dict[str, Any]) -> None:
+    log.compaction(answer["first_kept"], answer["summary"], details=answer["details"], fromHook=True)
+
+
+def history() -> list[dict[str, Any]]:
+    told = CliRunner().invoke(foldline, ["context", "history", "--json", "--session", "s.jsonl"])
+    return json.loads(told.stdout)["folds"]
+
+
+@pytest.mark.parametrize(("trigger", "noted"), [("auto", "threshold"), ("overflow", "overflow"), ("manual", "manual")])
+def test_what_pi_writes_of_it_is_a_fold_of_ours(ask, tmp_path, monkeypatch, trigger, noted) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = long_log(30)
+    path = log.write(tmp_path / "s.jsonl")
+    was, before = path.read_bytes(), context(open_session(path))
+
+    answer = ask("pi", {"session": str(path), "trigger": trigger, "focus": "handler 3", "window": 20_000})
+    assert path.read_bytes() == was
+    assert answer["tokens_after"] < answer["tokens_before"]
+    assert [*before][-len(answer["kept"]) :] == context(open_session(path))[-len(answer["kept"]) :]
+
+    as_pi_writes(log, answer)
+    log.write(path)
+    session = open_session(path)
+    assert [id for id, _ in session.context.entries][1:] == answer["kept"]
+    (fold,) = history()
+    assert (fold["id"], fold["trigger"], fold["ours"]) == (answer["fold"], noted, True)
+    assert fold["receipt"]["instruction"] == "handler 3"
+    assert session.undo() == answer["fold"]
+    assert context(session) == before
+
+
+def test_each_fold_by_itself_carries_on_what_the_one_before_it_knew(ask, tmp_path) -> None:
+    log = long_log(20)
+    path = log.write(tmp_path / "s.jsonl")
+    as_pi_writes(log, ask("pi", {"session": str(path), "trigger": "auto", "window": 20_000}))
+    for n in range(20, 40):
+        log.step(n)
+    log.write(path)
+    answer = ask("pi", {"session": str(path), "trigger": "auto", "window": 20_000})
+    facts = answer["details"]["foldline"]["facts"]
+    assert (facts["round"], facts["automatic"]) == (2, 2)
+    assert "src/module_3.py" in answer["details"]["readFiles"]
+
+
+def claude_rows(turns: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+
+    def add(kind: str, **more: Any) -> None:
+        parent = rows[-1]["uuid"] if rows else None
+        own = {"parentUuid": parent, "isSidechain": False, "sessionId": "s1", "cwd": "/p", "version": "2.1.330"}
+        time = f"2026-01-01T00:{len(rows) // 60:02}:{len(rows) % 60:02}.000Z"
+        rows.append({**own, "type": kind, "uuid": f"row-{len(rows)}", "timestamp": time, **more})
+
+    for n in range(turns):
+        add("user", message={"role": "user", "content": f"Fix handler {n}, never touch settings_{n}.toml."})
+        call = {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"file_path": f"src/module_{n}.py"}}
+        add("assistant", message={"role": "assistant", "id": f"m{n}a", "model": "claude-sonnet-4-5", "content": [call]})
+        text = "\n".join(f"def handler_{n}_{i}(request): return {n * i}" for i in range(60))
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": text}
+        add("user", message={"role": "user", "content": [result]})
+        said = [{"type": "text", "text": f"Handler {n} is fixed."}]
+        add("assistant", message={"role": "assistant", "id": f"m{n}b", "model": "claude-sonnet-4-5", "content": said})
+    return rows
+
+
+def as_claude_code_writes(rows: list[dict[str, Any]], answer: dict[str, Any]) -> None:
+    """A boundary, the summary in Claude Code's own words, and the kept rows once more, chained behind it."""
+    kept = rows[next(i for i, row in enumerate(rows) if row["uuid"] in answer["kept"]) :]
+    own = {"isSidechain": False, "sessionId": "s1", "cwd": "/p", "version": "2.1.330"}
+    metadata = {"trigger": "auto", "preTokens": answer["tokens_before"], "postTokens": answer["tokens_after"]}
+    boundary = {"type": "system", "subtype": "compact_boundary", "compactMetadata": metadata}
+    start = "This session is being continued from a previous conversation that ran out of context. "
+    text = f"{start}The summary below covers the earlier portion of the conversation.\n\n{answer['summary']}\n\nIf you need"
+    summary = {"type": "user", "message": {"role": "user", "content": text}}
+    parent = None
+    for n, row in enumerate([boundary, summary, *kept]):
+        uuid = f"again-{n}"
+        time = "2026-01-01T10:00:00.000Z"
+        rows.append({**own, **row, "parentUuid": parent, "uuid": uuid, "timestamp": time})
+        parent = uuid
+
+
+def test_what_claude_code_writes_of_it_has_its_receipt_and_its_facts(ask, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = claude_rows(40)
+    path = tmp_path / ".claude/projects/-p/s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = ask("claude-code", {"session": "s1", "trigger": "auto"})
+    assert answer["path"] == str(path)
+    assert answer["summary"].endswith(f"[fold {answer['fold']} by foldline]")
+
+    as_claude_code_writes(rows, answer)
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = open_session(tmp_path / "s.jsonl")
+    (summary,) = (message.summary for _, message in session.context.entries if message.summary)
+    assert summary.facts["round"] == 1
+    assert any(file["path"] == "src/module_3.py" for file in summary.facts["files"])
+    (fold,) = history()
+    assert (fold["trigger"], fold["ours"]) == ("threshold", True)
+    assert fold["receipt"]["messages_folded"] == answer["receipt"]["messages_folded"]
+    assert session.undo() == fold["id"]
+    assert not any(message.summary for _, message in session.context.entries)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("", "FormatError"),
+        ("[1]", "FormatError"),
+        ("{}", "FormatError"),
+        ('{"session": "s", "trigger": "tuesday"}', "FormatError"),
+        ('{"session": "no-such-session"}', "SessionError"),
+        ('{"session": "/"}', "SessionError"),
+    ],
+)
+def test_whatever_is_wrong_is_said_and_the_agent_goes_on(ask, question: str, kind: str) -> None:
+    answer = ask("pi", question)
+    assert answer["error"]["kind"] == kind
+    assert answer["error"]["message"]
+
+
+def test_where_nothing_is_worth_folding_the_agent_goes_on(ask, tmp_path) -> None:
+    log = Log()
+    log.user("Hello")
+    log.reply("Hello to you.")
+    path = log.write(tmp_path / "s.jsonl")
+    assert ask("pi", {"session": str(path)})["error"]["kind"] == "NothingToDo"
+
+
+def test_switched_off_it_folds_when_asked_to_and_when_it_must(ask, tmp_path, monkeypatch) -> None:
+    path = str(long_log(30).write(tmp_path / "s.jsonl"))
+    monkeypatch.setenv("FOLDLINE_COMPACTION__AUTO_ENABLED", "off")
+    assert ask("pi", {"session": path, "trigger": "auto"})["error"]["kind"] == "Off"
+    for trigger in ("manual", "overflow"):
+        assert "summary" in ask("pi", {"session": path, "trigger": trigger, "window": 20_000})
+
+
+def test_a_policy_that_leaves_gaps_is_none_that_an_agent_can_write(ask, tmp_path, monkeypatch) -> None:
+    path = str(long_log(30).write(tmp_path / "s.jsonl"))
+    monkeypatch.setenv("FOLDLINE_POLICY", str(pruning(tmp_path)))
+    assert ask("pi", {"session": path, "window": 20_000})["error"]["kind"] == "Unsayable"
+
+
+def pruning(folder: Path) -> Path:
+    path = folder / "pruning.toml"
+    path.write_text(
+        'description = "Prunes and does nothing else."\n[[layers]]\nname = "prune"\nat = 0.8\nto = 0.1\n'
+        'strategies = [{ use = "prune_tool_outputs", protect = 500, minimum = 100 }]\n'
+    )
+    return path

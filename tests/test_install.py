@@ -1,0 +1,288 @@
+"""foldline put into other agents and taken out again: what is written is shown, agreed to, and taken back to the byte."""
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline._cli.commands import foldline
+from foldline._errors import ConfigError
+from foldline._install.agents import AGENTS
+from foldline._install.entries import entry_in_json, entry_in_toml
+
+SETTINGS = {
+    "codex": (".codex/config.toml", '# mine\nmodel = "gpt"\n[mcp_servers.other]\ncommand = "x"  # kept\n'),
+    "gemini-cli": (
+        ".gemini/settings.json",
+        '{\n  // mine\n  "mcpServers": {"other": {"command": "x"}},\n  "a": [1,\n2]}',
+    ),
+    "qwen-code": (".qwen/settings.json", '{"$version": 4, "b": "\\"}{"}\n'),
+}
+"""Settings that users have, with comments and spacing of their own."""
+
+every_agent = pytest.mark.parametrize("agent", AGENTS)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """A home in which every agent keeps something."""
+    home = tmp_path / "home"
+    for agent in AGENTS.values():
+        (home / agent.folder).mkdir(parents=True)
+        (home / agent.folder / "mine.txt").write_text("mine")
+        monkeypatch.delenv(agent.variable, raising=False)
+    for path, text in SETTINGS.values():
+        (home / path).write_text(text)
+        (home / path).chmod(0o600)
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for name in ("XDG_CONFIG_HOME", "FOLDLINE_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(foldline, arguments)
+
+
+def told(*arguments: str) -> dict[str, Any]:
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file and folder below one, with its mode and its bytes."""
+
+    def found() -> Iterator[tuple[str, tuple[int, bytes]]]:
+        for path in sorted(folder.rglob("*")):
+            yield str(path.relative_to(folder)), (path.stat().st_mode, path.read_bytes() if path.is_file() else b"")
+
+    return dict(found())
+
+
+@every_agent
+@pytest.mark.parametrize("scope", [(), ("--project",)], ids=["user", "project"])
+def test_what_is_put_somewhere_is_taken_back_to_the_byte(home, agent: str, scope: tuple[str, ...]) -> None:
+    was = everything(home.parent)
+    done = run("install", agent, "--yes", *scope)
+    assert done.exit_code == 0, done.output
+    now = everything(home.parent)
+    assert now != was
+    paths = [each["path"] for each in told("install", agent, "--yes", *scope)["changes"]]
+    assert all(path in done.output for path in paths)
+    root = home.parent / "project" if scope else home
+    assert all(Path(path).is_relative_to(root) for path in paths)
+    assert run("uninstall", agent, "--yes", *scope).exit_code == 0
+    assert everything(home.parent) == was
+
+
+def test_all_of_them_at_once(home) -> None:
+    was = everything(home)
+    assert {each["agent"] for each in told("install", "--all", "--yes")["changes"]} == set(AGENTS)
+    run("uninstall", "--all", "--yes")
+    assert everything(home) == was
+
+
+@every_agent
+def test_done_again_it_changes_nothing(home, agent: str) -> None:
+    run("install", agent, "--yes")
+    was = everything(home)
+    assert run("install", agent, "--yes").exit_code == 3
+    assert everything(home) == was
+
+
+@every_agent
+def test_nobody_to_ask_means_that_nothing_is_written(home, agent: str) -> None:
+    was = everything(home.parent)
+    done = run("install", agent)
+    assert done.exit_code == 2
+    assert "nothing was written" in done.output
+    assert everything(home.parent) == was
+
+
+def test_what_names_foldline_starts_it(home) -> None:
+    run("install", "--all", "--yes")
+    server = tomllib.loads((home / ".codex/config.toml").read_text())["mcp_servers"]["foldline"]
+    assert os.access(server["command"], os.X_OK)
+    assert server["args"][-1] == "mcp"
+    mod = json.loads((home / ".claude/skills/foldline/.mcp.json").read_text())["mcpServers"]["foldline"]
+    assert [mod["command"], *mod["args"]] == [server["command"], *server["args"]]
+    extension = (home / ".pi/agent/extensions/foldline.ts").read_text()
+    assert f"= {json.dumps([server['command'], *server['args'][:-1]])};" in extension
+
+
+def test_an_older_file_of_ours_is_brought_up_to_date(home) -> None:
+    run("install", "pi", "--yes")
+    place = home / ".pi/agent/extensions/foldline.ts"
+    newest = place.read_bytes()
+    manifest = home / ".config/foldline/installed.json"
+    older = b"// older"
+    place.write_bytes(older)
+    noted = json.loads(manifest.read_text())
+    noted["written"][0]["sha256"] = hashlib.sha256(older).hexdigest()
+    manifest.write_text(json.dumps(noted))
+    (pi,) = (each for each in told("doctor")["agents"] if each["agent"] == "pi")
+    assert [trouble["command"] for trouble in pi["troubles"]] == ["foldline install pi"]
+    assert pi["automatic"] == ""
+    assert run("install", "pi", "--yes").exit_code == 0
+    assert place.read_bytes() == newest
+
+
+def test_a_file_of_ours_that_somebody_changed_is_left_alone(home) -> None:
+    run("install", "pi", "--yes")
+    place = home / ".pi/agent/extensions/foldline.ts"
+    place.write_text("// changed by hand")
+    for command in ("install", "uninstall"):
+        assert "changed since" in run(command, "pi", "--yes").output
+        assert place.read_text() == "// changed by hand"
+
+
+def test_a_file_that_is_somebody_elses_is_left_alone(home) -> None:
+    place = home / ".pi/agent/extensions/foldline.ts"
+    place.parent.mkdir()
+    place.write_text("// not foldline's")
+    was = everything(home)
+    assert "did not write" in run("install", "pi", "--yes").output
+    assert everything(home) == was
+
+
+@pytest.mark.parametrize("agent", SETTINGS)
+def test_an_entry_of_the_users_own_is_left_alone(home, agent: str) -> None:
+    path, _ = SETTINGS[agent]
+    own = '[mcp_servers.foldline]\ncommand = "mine"\n' if agent == "codex" else '{"mcpServers": {"foldline": {}}}'
+    (home / path).write_text(own)
+    was = everything(home)
+    assert "did not write" in run("install", agent, "--yes").output
+    assert everything(home) == was
+
+
+@pytest.mark.parametrize("agent", SETTINGS)
+def test_what_the_user_set_since_stays(home, agent: str) -> None:
+    path, text = SETTINGS[agent]
+    run("install", agent, "--yes")
+    comment = "# later\n" if agent == "codex" else "// later\n"
+    (home / path).write_text((home / path).read_text() + comment)
+    assert run("uninstall", agent, "--yes").exit_code == 0
+    assert (home / path).read_text() == text + comment
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": }}', "\x00"])
+def test_settings_that_cannot_be_read_are_refused_whole(home, text: str) -> None:
+    place = home / ".gemini/settings.json"
+    place.write_text(text)
+    done = run("install", "gemini-cli", "--yes")
+    if text:
+        assert done.exit_code == 1
+        assert isinstance(done.exception, ConfigError)
+        assert place.read_text() == text
+    else:
+        assert json.loads(place.read_text())["mcpServers"]["foldline"]["args"][-1] == "mcp"
+
+
+def test_a_link_to_settings_stays_a_link(home) -> None:
+    place, real = home / ".gemini/settings.json", home / "dotfiles.json"
+    place.rename(real)
+    place.symlink_to(real)
+    was = everything(home)
+    run("install", "gemini-cli", "--yes")
+    assert place.is_symlink()
+    assert "foldline" in real.read_text()
+    run("uninstall", "gemini-cli", "--yes")
+    assert everything(home) == was
+
+
+def test_an_interrupted_install_is_taken_back(home) -> None:
+    was = everything(home)
+    run("install", "claude-code", "--yes")
+    (home / ".claude/skills/foldline/hooks/register.js").unlink()
+    assert run("uninstall", "claude-code", "--yes").exit_code == 0
+    assert everything(home) == was
+
+
+def test_the_agent_has_to_be_one_that_is_known(home) -> None:
+    done = run("install", "claude-cod", "--yes")
+    assert done.exit_code == 2
+    assert "claude-code" in done.output
+    assert run("install").exit_code == 2
+    assert run("install", "pi", "--all").exit_code == 2
+
+
+# -- doctor --------------------------------------------------------------------------------------------------------
+
+
+def test_doctor_tells_what_is_there_and_what_mends_it(home, tmp_path) -> None:
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    (bin / "claude").write_text("#!/bin/sh\necho '2.1.148 (Claude Code)'\n")
+    (bin / "claude").chmod(0o755)
+    by_name = {each["agent"]: each for each in told("doctor")["agents"]}
+    assert set(by_name) == set(AGENTS)
+    for name, each in by_name.items():
+        assert each["installed"] == []
+        assert each["automatic"] == ""
+        assert f"foldline install {name}" in [trouble["command"] for trouble in each["troubles"]]
+
+    run("install", "--all", "--yes")
+    by_name = {each["agent"]: each for each in told("doctor")["agents"]}
+    assert by_name["pi"]["automatic"]
+    assert by_name["pi"]["troubles"] == []
+    assert by_name["codex"]["automatic"] == ""
+    assert by_name["codex"]["mcp"]
+    claude = by_name["claude-code"]
+    assert claude["version"] == "2.1.148"
+    assert ["2.1.287" in trouble["what"] for trouble in claude["troubles"]] == [True]
+    assert claude["automatic"] == ""
+
+
+def test_doctor_says_that_no_agent_is_there(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for agent in AGENTS.values():
+        monkeypatch.delenv(agent.variable, raising=False)
+    assert "None of these agents" in run("doctor").output
+
+
+# -- entries -------------------------------------------------------------------------------------------------------
+
+KEYS = ("mcpServers", "foldline")
+VALUE = {"command": "/bin/foldline", "args": ["mcp"]}
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["a", "mcpServers", 'q"', "foldline"]), values, max_size=4),
+    st.sampled_from([None, 2, "\t"]),
+)
+def test_an_entry_is_added_to_any_object_and_nothing_else_is(data: dict[str, Any], indent: int | str | None) -> None:
+    text = json.dumps(data, indent=indent)
+    servers = data.get("mcpServers", {})
+    if not isinstance(servers, dict):
+        with pytest.raises(ConfigError):
+            entry_in_json(text, KEYS, VALUE, path="settings.json")
+        return
+    at, inserted = entry_in_json(text, KEYS, VALUE, path="settings.json")
+    assert bool(inserted) == ("foldline" not in servers)
+    if inserted:
+        assert json.loads(text[:at] + inserted + text[at:]) == data | {"mcpServers": {**servers, "foldline": VALUE}}
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b"]), st.text(st.characters(codec="ascii"), max_size=8), max_size=2))
+def test_a_table_is_added_to_any_toml(data: dict[str, str]) -> None:
+    text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in data.items() if "\x7f" not in value)
+    at, inserted = entry_in_toml(text, ("mcp_servers", "foldline"), VALUE, path="config.toml")
+    assert tomllib.loads(text[:at] + inserted + text[at:]) == tomllib.loads(text) | {"mcp_servers": {"foldline": VALUE}}
