@@ -208,7 +208,9 @@ def _responses(model: ScriptedModel, body: dict[str, Any], reply: Reply) -> Iter
         content = [{"type": "output_text", "text": reply.text, "annotations": []}]
         items.append({"type": "message", "id": model.new_id("msg"), "role": "assistant", "content": content})
     for name, arguments in _calls(body, reply):
-        call = {"call_id": model.new_id("call"), "name": name, "arguments": json.dumps(arguments)}
+        space, _, own = name.rpartition(".")
+        call = {"call_id": model.new_id("call"), "name": own, "arguments": json.dumps(arguments)}
+        call |= {"namespace": space} if space else {}
         items.append({"type": "function_call", "id": model.new_id("fc"), **call})
     n = tokens(body)
     usage = {

@@ -132,7 +132,8 @@ def test_an_agent_calls_the_tools_and_its_settings_are_as_before(host: type[Host
     call = Reply("Looking.", calls=((agent.recall, {"query": "step-2 row 77"}),))
     model = agent.say("Prompt 2.", [call, "Found it."])
     sent = json.dumps(model.requests[-1])
-    assert "step-2 row 77 is 161" in sent[sent.rindex("Looking.") :]
+    assert "Quoted from earlier history" in sent
+    assert "step-2 row" in sent[sent.index("Quoted from earlier history") :]
     check_messages(model.requests[-1])
 
     agent.foldline("uninstall", agent.name, "--yes")
