@@ -28,16 +28,18 @@ from foldline._messages import (
     replace,
 )
 from foldline._pairs import answers, pairs_split
+from foldline._stages import Stage
 from foldline._wording import Wording
 
 
 class Entry(Value, frozen=True, omit_defaults=True):
-    """One message of a view, with its identity, its size in tokens and whether it is pinned."""
+    """One message of a view, with its identity, its size in tokens, whether it is pinned, and the stage that it belongs to."""
 
     id: str
     message: Message
     tokens: int = 0
     pinned: bool = False
+    stage: str = ""
 
 
 class Brief(Value, frozen=True, omit_defaults=True):
@@ -74,12 +76,13 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
     """The messages that the model sees now.
 
     `count` estimates a message's tokens. Where `bound` is set, the model binds its thinking to everything before
-    it, and an edit drops the thinking that stands behind it.
+    it, and an edit drops the thinking that stands behind it. `stages` are those that the entries name, where any are known.
     """
 
     entries: tuple[Entry, ...]
     count: Callable[[Message], int]
     bound: bool = False
+    stages: tuple[Stage, ...] = ()
 
     @cached_property
     def tokens(self) -> int:
@@ -186,9 +189,9 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
     def _entries_for(self, drop: Sequence[str], into: Sequence[Message], first: Entry) -> tuple[Entry, ...]:
         """One message in place of one keeps its id, so that a stub can be recalled by the id it had."""
         if len(drop) == len(into) == 1 and into[0].summary is None:
-            return (Entry(first.id, into[0], self.count(into[0]), first.pinned),)
+            return (Entry(first.id, into[0], self.count(into[0]), first.pinned, first.stage),)
         parent = _digest()("\n".join(drop).encode("utf-8", "surrogatepass"))
-        return tuple(Entry(id, m, self.count(m)) for id, m in zip(chain(into, parent), into))
+        return tuple(Entry(id, m, self.count(m), stage=first.stage) for id, m in zip(chain(into, parent), into))
 
 
 def without_thinking(entries: Iterable[Entry], count: Callable[[Message], int]) -> Iterator[Entry]:

@@ -17,7 +17,8 @@ class Wording(Value, frozen=True, omit_defaults=True):
     A model is asked with `prompt`, where `{round}` and `{task}`, the user's first request, are filled in, for `sections`,
     at `temperature`, and for a reply of at most `reply` tokens. `model` is the one that is meant, "current" the one that
     the agent uses. A summary takes at most `max_tokens`. Where the model fails, `fallback` stands instead, with the number
-    of `{messages}` and the `{topics}` that they were about.
+    of `{messages}` and the `{topics}` that they were about; one that is `optional` is left out. `points` asks for a few
+    points instead of a page, the fewest and the most of them, to which code adds nothing.
     """
 
     role: Literal["user", "assistant", "system"] = "user"
@@ -33,6 +34,8 @@ class Wording(Value, frozen=True, omit_defaults=True):
     model: str = ""
     max_tokens: int | None = None
     fallback: str = ""
+    optional: bool = False
+    points: tuple[int, int] | None = None
 
     def frame(self, round: int) -> tuple[str, str] | None:
         """The words before and behind a summary; None for foldline's own."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from foldline import _wires as wire
@@ -15,6 +16,7 @@ from foldline._compactor.events import Event, Telling
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
+from foldline._compactor.logged import logged_stages
 from foldline._compactor.state import VERSION, State, decoded, encoded, folds_to_keep
 from foldline._compactor.turns import Turns
 from foldline._compactor.watching import Watch
@@ -29,6 +31,7 @@ from foldline._models import model as model_named
 from foldline._overflow import read as read_overflow
 from foldline._policies import DEFAULT, preset
 from foldline._policy import Budget, Policy, budget_for, reserving
+from foldline._stages import HEADING, Course, Stage, lists_of, memory_digest, stage_notes
 from foldline._tokens.meter import TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
 from foldline._view import View
@@ -134,6 +137,7 @@ class Compactor:
         writes = _summarizer_named(summarizer) if isinstance(summarizer, str) else summarizer
         self._writer = Writer(writes, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
+        self._history.course = logged_stages(session) if session else Course()
         self._folds = Folds(self._fill, self._writer, self._tells, session, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
         self._turns = Turns()
@@ -312,6 +316,56 @@ class Compactor:
         with self._turns:
             return iter(self._history.all())
 
+    # -- stages ----------------------------------------------------------------------------------------------------
+
+    def stage(self, name: str) -> None:
+        """Says that a stage of the work begins, or goes on: from the user's next words on messages belong to it.
+
+        Raises `ConfigError` for one that is closed, which has to be reopened.
+        """
+        self._go_on(lambda course, at: course.begun(name, at))
+
+    def close_stage(
+        self,
+        name: str,
+        digest: str = "",
+        *,
+        detail: str = "",
+        lists: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
+        """Says that a stage is finished and what was decided in it; policies fold closed stages into their digests.
+
+        The `digest` is cut to 200 characters where it stands for the stage; without one it is what the agent said last.
+        `detail` says the same at length, and `lists` name what belongs to it: both are told by `stage_notes`. A stage
+        that was never begun takes the messages since the one before it.
+        """
+        stage = Stage(name, digest=digest.strip(), detail=detail.strip(), lists=lists_of(lists))
+        self._go_on(lambda course, at: course.ended(stage, at))
+
+    def reopen(self, name: str) -> None:
+        """Goes back to a closed stage: its digest is superseded, and where it stands in the history it is taken back.
+
+        Raises `ConfigError` for a stage that was never begun.
+        """
+        self._go_on(lambda course, at: course.reopened(name, at))
+
+    def digest(self, heading: str = HEADING) -> str:
+        """What was decided in each closed stage, a line of at most 200 characters for each; empty where none is closed.
+
+        It is there whatever was folded, to stand in the system prompt of every request. Where the host told of no
+        stages, they are those that labels in the messages or the agent's plan tell.
+        """
+        with self._turns:
+            return memory_digest(self._history.told_course().stages, heading)
+
+    def stage_notes(self) -> str:
+        """What the closed stages came to, whatever was folded: the newest three in detail, the others in 280 characters.
+
+        All are short once one of the newest three was folded. Of each list five entries are told.
+        """
+        with self._turns:
+            return stage_notes(self._history.told_course().stages, folded=self._history.stages_folded())
+
     # -- kept elsewhere --------------------------------------------------------------------------------------------
 
     def dump(self) -> bytes:
@@ -331,6 +385,8 @@ class Compactor:
                 accepted=self._account.accepted,
                 fill=self._fill.marks,
                 breaker=self._writer.breaker,
+                course=history.course,
+                messages=len(history.messages) or history.expected,
             )
             return encoded(state)
 
@@ -343,6 +399,7 @@ class Compactor:
         with self._turns:
             self._folds.drop_prepared()
             self._history.restart(told.folds, told.severed)
+            self._history.course, self._history.expected = told.course, told.messages
             self._account.void()
             self.meter.learned = told.meter
             window, reserve, most = told.limits
@@ -415,8 +472,18 @@ class Compactor:
                 self._account.void()
             self._fill.rewound(rewrite.stands)
             self._watch.rewritten(rewrite, items)
+        if any(stage.superseded and not stage.closed for stage in self._history.course.stages):
+            self._folds.supersede()
         if folds := self._history.folds:
             self._watch.look(self._history.messages[folds[-1][0] :])
+
+    def _go_on(self, turned: Callable[[Course, int], Course]) -> None:
+        """Takes what the host tells of its stages."""
+        with self._turns:
+            if not self._history.messages:
+                self._take(self._folds.logged)
+            self._history.go_on(turned)
+            self._folds.log_stages()
 
     def _tell_system(self, system: Any) -> None:
         """Counts the system text that is sent apart."""

@@ -10,13 +10,16 @@ from foldline._compactor.degradation import risk_after
 from foldline._compactor.events import FoldDue, Folded, SummaryFellBack, Telling
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
-from foldline._compactor.logged import log_fold
+from foldline._compactor.logged import log_fold, log_stages
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
 from foldline._engine.driving import Folding, run
 from foldline._engine.steps import Step, steps_by_hand, steps_for, steps_within
 from foldline._errors import SessionError
 from foldline._fold import Fold, Occasion, Trigger, automatic_folds
+from foldline._messages import Message
+from foldline._policy import Layer
+from foldline._strategies.stages import drop_superseded
 from foldline._view import View
 from foldline._writers.extraction import extract
 
@@ -138,7 +141,29 @@ class Folds:
         fold = self._history.undo()
         self._account.void()
         self._log(lambda session: session.undo())
+        self._log_stages_again()
         return fold
+
+    @property
+    def logged(self) -> list[Message]:
+        """What the session shows that the compactor is bound to; nothing where it is bound to none."""
+        return self._session.context.messages if self._session else []
+
+    def supersede(self) -> None:
+        """Takes back what the model sees of stages that were reopened."""
+        view = self._history.view()
+        if any(True for _ in drop_superseded()(view, 0)):
+            layer = Layer("stages", 1.0, 1.0, (drop_superseded(),), least=0.0)
+            self._install(*run(self._folding(self._history, [Step(layer, -1, -1)], "manual"), extract))
+
+    def _log_stages_again(self) -> None:
+        """Writes the stages where the messages that they begin with stand under other ids now."""
+        if self._history.course.stages:
+            self.log_stages()
+
+    def log_stages(self) -> None:
+        """Writes the stages into the session that the compactor is bound to."""
+        self._log(lambda session: log_stages(session, self._history.course, self._history.seen.places))
 
     def drop_prepared(self) -> None:
         """Gives up the fold that is being prepared."""
@@ -160,6 +185,7 @@ class Folds:
         self._history.install(view, fold)
         self._account.void()
         self._log(lambda session: log_fold(session, before, view, fold, self._account.meter))
+        self._log_stages_again()
         self._tells.tell(Folded(fold))
         if risk := risk_after(fold.receipt, self.policy.automatic.warn_at):
             self._tells.tell(risk)

@@ -14,8 +14,9 @@ from foldline._compactor.seen import Seen
 from foldline._errors import WireError
 from foldline._fold import Fold
 from foldline._messages import Message, Summary, Text, replace
+from foldline._stages import Course, digested
 from foldline._tokens.meter import Count, Meter
-from foldline._view import Entry, View, without_thinking
+from foldline._view import Entry, View, opens_turn, without_thinking
 from foldline._wires.objects import as_data
 from foldline._wires.summary import is_summary, summary_in
 from foldline._wires.telling import Told
@@ -46,6 +47,12 @@ class History:
         """Each fold with the number of messages that there were when it was made."""
         self.severed: tuple[tuple[int, int], ...] = ()
         """Where messages stand that were said over a fold which was undone: thinking in them is bound to what is gone."""
+        self.course = Course()
+        """The stages that the host told of."""
+        self.expected = 0
+        """How many messages another one knew whose folds this one took; they are still to come."""
+        self._turned: int | None = None
+        """Where the course took a turn, behind all that was known: what comes first yet still belongs to what was before."""
         self.version = 0
         """Another number each time that anything of it changed."""
         self._codec = codec
@@ -111,9 +118,10 @@ class History:
             self._settle(found.changes, found.stands)
             self._items, self._known = items, list(items)
         if fresh:
+            self._follow(fresh)
             self.seen.append(fresh)
             self.version += 1
-        if not known and self.messages and (self.folds or self.severed):
+        if not known and self.messages and (self.folds or self.severed or self.course.runs):
             self._move(lambda at: min(at, len(self.messages)))
             self._replay()
         return rewrite
@@ -124,6 +132,33 @@ class History:
         self.seen.clear()
         self.folds, self.severed, self._codec.told = tuple(folds), tuple(severed), self._codec.told.before
         self.version += 1
+
+    def go_on(self, turned: Callable[[Course, int], Course]) -> None:
+        """Takes what the host tells of its stages, behind all that is known by now."""
+        end = len(self.messages) or self.expected
+        self.course, self._turned = turned(self.course, end), end
+
+    def told_course(self) -> Course:
+        """The stages that the host told of, or else those that the messages tell, each closed one with its digest."""
+        if self.course.stages:
+            return replace(self.course, stages=self.course.told(self.messages))
+        from foldline._facts.stages import stages_told  # with all that reads facts, which most hosts need not
+
+        return stages_told(self.messages)
+
+    def stages_folded(self) -> set[str]:
+        """The stages whose digests the model sees in the place of their messages."""
+        said = (self.messages[at] for at in self.seen.places if at is not None)
+        return {name for message in (*self.seen.made, *said) if (name := digested(message))}
+
+    def _follow(self, fresh: Sequence[Message]) -> None:
+        """Moves a turn of the course behind the end of what was being done when the host told of it: to the user's next words."""
+        turned, known = self._turned, len(self.messages)
+        if turned is not None:
+            spoken = (at for at, message in enumerate(fresh, known) if at >= turned and opens_turn(message))
+            begins = next(spoken, known + len(fresh))
+            self.course = self.course.moved(lambda at: begins if at == turned else at)
+        self._turned = None
 
     def release(self) -> None:
         """Lets go of the caller's own objects, which need not outlive the call."""
@@ -216,6 +251,7 @@ class History:
         """Makes the folds stand where the messages that there were for them stand now."""
         self.folds = tuple((moved(at), fold) for at, fold in self.folds)
         self.severed = tuple((moved(start), moved(stop)) for start, stop in self.severed)
+        self.course = self.course.moved(moved)
 
     # -- what the model sees ---------------------------------------------------------------------------------------
 
@@ -236,7 +272,14 @@ class History:
 
     def view(self) -> View:
         """What the model sees, as it is edited."""
-        return View(tuple(self.seen.entries()), self._count, self.bound)
+        entries = self._staged(self.seen.places, self.seen.entries())
+        return View(tuple(entries), self._count, self.bound, self.course.told(self.messages))
+
+    def _staged(self, places: Iterable[int | None], entries: Iterable[Entry]) -> Iterable[Entry]:
+        """Entries of messages at those places, each with its stage; what a fold made has its own."""
+        if not self.course.runs:
+            return entries
+        return (e if at is None else replace(e, stage=self.course.at(at)) for at, e in zip(places, entries))
 
     def since(self, view: View) -> int:
         """Where in what the model sees that begins which came behind the newest fold; 0 where there is none."""
@@ -283,7 +326,8 @@ class History:
 
     def _views(self) -> Iterator[View]:
         """What the model saw from the first edit to the last, and what it sees now."""
-        entries = list(self._said.entries(range(len(self.messages))))
+        places = range(len(self.messages))
+        entries = list(self._staged(places, self._said.entries(places)))
         view, done = View((), self._count, self.bound), 0
         for at, fold in self.folds:
             view, done = View((*view.entries, *self._bound(entries, done, at)), view.count, view.bound), max(done, at)

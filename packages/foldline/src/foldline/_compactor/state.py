@@ -14,6 +14,7 @@ from foldline._compactor.writer import Breaker
 from foldline._errors import StateError
 from foldline._fold import COUNTS, Fold
 from foldline._messages import Message, Summary, Value, replace
+from foldline._stages import Course
 from foldline._tokens.meter import Learned
 from foldline._view import Brief, Edit
 
@@ -35,6 +36,10 @@ class State(Value, frozen=True, omit_defaults=False):
     """Tokens of the largest request that was billed."""
     fill: Marks = (None, None)
     breaker: Breaker = Breaker()
+    course: Course = Course()
+    """The stages that the host told of."""
+    messages: int = 0
+    """How many messages there were."""
 
 
 BYTES = "foldline:bytes"

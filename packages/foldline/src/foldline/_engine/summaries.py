@@ -84,18 +84,20 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
         def size(written: Written) -> int:
             return sum(map(view.count, messages_of(written)))
 
-        written = _within(replace(brief, shared=True), facts, most, size)
+        written = _within(replace(brief, shared=True), facts, messages, most, size)
         if (spare := most - size(written)) > SPARE * most:
             if back := given_back(edit, edit.into, view, spare):
                 less = yield from replacement(back.edit, view, layer, occasion)
                 return less._replace(cuts=(*back.cuts, *less.cuts))
-            written = _within(brief, facts, most, size)
+            written = _within(brief, facts, messages, most, size)
     else:
         gone = {entry.id for entry in span}
         stay = [entry.message for entry in view.entries if entry.id not in gone]
         most = min(sum(entry.tokens for entry in span), wording.max_tokens or room * 3 // 2 + 64)
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     told = Told(edit.drop, edit.into.also, facts, written)
+    if written.left_out:
+        return Replacement(replace(edit, drop=()), (), told)
     return Replacement(replace(edit, into=(*written.native, *messages_of(written))), also, told)
 
 
@@ -113,14 +115,16 @@ def _also(edit: Edit, view: View) -> list[Entry]:
     return [view.entries[at] for at in sorted(view.index[id] for id in also if id in view.index)]
 
 
-def _within(brief: Brief, facts: Facts, most: int, size: Callable[[Written], int]) -> Written:
+def _within(
+    brief: Brief, facts: Facts, messages: Sequence[Message], most: int, size: Callable[[Written], int]
+) -> Written:
     """The page, a little smaller where together with its note it would take more than `most` tokens of the view."""
-    written = Written(extracted(brief, facts))
+    written = Written(extracted(brief, facts, messages))
     for _ in range(TRIES):
         if (over := size(written) - most) <= 0:
             break
         brief = replace(brief, max_tokens=brief.max_tokens - over)
-        written = Written(extracted(brief, facts))
+        written = Written(extracted(brief, facts, messages))
     return written
 
 

@@ -56,6 +56,10 @@ class SummaryTable(Struct, frozen=True, forbid_unknown_fields=True):
     model: Annotated[str, Meta(description="The model that is meant; current is the one that the agent uses.")] = ""
     max_tokens: Annotated[Annotated[int, Meta(gt=0)] | None, Meta(description="Tokens of a summary at most.")] = None
     fallback: Annotated[str, Meta(description="What stands instead; {messages} and {topics} are filled in.")] = ""
+    optional: Annotated[bool, Meta(description="Whether it is left out where the model fails.")] = False
+    points: Annotated[
+        tuple[Size, Size] | None, Meta(description="The fewest and the most points of one in points.")
+    ] = None
 
 
 class ReactiveTable(Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
@@ -83,6 +84,15 @@ class Transcript:
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Refused: this agent's sessions are read only."""
         self.check_writable()
+
+    @property
+    def noted_stages(self) -> Mapping[str, Any]:
+        """Nothing: this agent's sessions have no place for it."""
+        return {}
+
+    def note_stages(self, noted: Mapping[str, Any]) -> None:
+        """Refused: this agent's sessions have no place for it."""
+        raise self._refused("have no place for stages: keep what `Compactor.dump` says")
 
     def undo(self) -> str | None:
         """Refused: this agent's sessions are read only."""

@@ -21,10 +21,14 @@ from foldline._strategies.all_but import (
     summarize_turn,
 )
 from foldline._strategies.budget import use_budget
+from foldline._strategies.chitchat import strip_chitchat
 from foldline._strategies.hard import hard_strategies
+from foldline._strategies.newest import keep_newest
 from foldline._strategies.old_outputs import clear_tool_outputs, condense_tool_outputs
 from foldline._strategies.older import summarize_older
+from foldline._strategies.oldest import summarize_oldest
 from foldline._strategies.replies import shorten_replies
+from foldline._strategies.stages import digest_stages
 from foldline._strategies.strategy import Made, Strategy, remembered
 from foldline._strategies.tool_outputs import prune_tool_outputs, shorten_newest, shorten_tool_outputs
 from foldline._strategies.truncate import truncate
@@ -40,7 +44,8 @@ OWN: Mapping[str, Maker] = {
     for make in (
         prune_tool_outputs, clear_tool_outputs, condense_tool_outputs, shorten_tool_outputs, shorten_newest, shorten_replies,
         summarize_older, summarize_all_but_tokens, summarize_all_but_messages, summarize_all_but_share, summarize_all,
-        summarize_turn, use_budget, truncate, hard_strategies,
+        summarize_turn, use_budget, truncate, hard_strategies, strip_chitchat, digest_stages,
+        summarize_oldest, keep_newest,
     )
 }  # fmt: skip
 """The makers that are part of foldline."""

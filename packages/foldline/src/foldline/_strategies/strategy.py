@@ -19,6 +19,9 @@ Strategy = Callable[[View, int], Iterable[Edit]]
 Tokens = Annotated[int, Meta(ge=0)]
 """A number of tokens as a policy's file may say it."""
 
+Number = Annotated[int, Meta(ge=0)]
+"""A number of messages, stages or characters as a policy's file may say it."""
+
 Share = Annotated[float, Meta(ge=0, le=1)]
 """A share as a policy's file may say it."""
 

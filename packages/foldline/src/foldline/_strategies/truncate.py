@@ -44,13 +44,14 @@ def _enough(view: View, start: int, ends: Sequence[int], sizes: dict[int, int], 
     """The nearest end that frees enough, and its notice: as much said as possible, less where nothing else helps."""
     for quotes, length in QUOTES:
         for end in (end for end in ends if sizes[end] >= excess):
-            notice = _notice(view.entries[start:end], quotes, length)
+            notice = notice_of(view.entries[start:end], quotes, length)
             if sizes[end] - view.count(notice) >= excess:
                 return end, notice
-    return ends[-1], _notice(view.entries[start : ends[-1]], *QUOTES[-1])
+    return ends[-1], notice_of(view.entries[start : ends[-1]], *QUOTES[-1])
 
 
-def _notice(gone: Sequence[Entry], quotes: int, length: int) -> Message:
+def notice_of(gone: Sequence[Entry], quotes: int, length: int) -> Message:
+    """What stands in the place of entries: how many they were, and so many of the user's newest words there, each cut to a length."""
     summaries = [s for entry in gone if (s := entry.message.summary)]
     fresh = [entry for entry in gone if entry.message.summary is None]
     tokens = sum(entry.tokens for entry in fresh)

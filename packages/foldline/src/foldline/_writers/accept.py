@@ -16,6 +16,7 @@ from foldline._view import Brief
 from foldline._writers.draft import Answer, Ask, Draft
 from foldline._writers.extraction import extracted
 from foldline._writers.gate import Judgement, bare, judge
+from foldline._writers.points import miscounted
 from foldline._writers.repair import beside, repair, reserve
 
 TRIES = 2
@@ -52,6 +53,11 @@ class Written(Value, frozen=True, omit_defaults=True):
     asked: int = 0
     """How often it was asked."""
 
+    @property
+    def left_out(self) -> bool:
+        """Whether there is no summary, since the policy can do without one that a model did not write."""
+        return bool(self.failures) and not self.summary.text
+
 
 def write(
     brief: Brief,
@@ -66,7 +72,8 @@ def write(
     `size` is what a summary of a text takes in the view, and `most` what it may take there; the messages that `stay`
     may be quoted too.
     """
-    room = reserve(facts, brief)
+    points = brief.wording.points
+    room = 0 if points else reserve(facts, brief)
     brief = replace(brief, reserved=room)
     stay = (*stay, Message("user", (Text(brief.focus, by="user"),)))
     faults: tuple[str, ...] = ()
@@ -97,6 +104,10 @@ def write(
         written = replace(written, drafts=tuple(drafts))
         large = _oversize(draft.text, most, size, room) if draft.text.strip() else ""
         faults, remarks = Judgement((large,)) if large else judge(draft, messages, facts, stay)
+        if points and not faults and (miscount := miscounted(draft.text, *points)):
+            faults = (miscount,)
+        if not faults and points:
+            return replace(written, summary=Summary(draft.text, facts.data()), remarks=remarks)
         if not faults:
             whole = repair(draft.text, facts, brief, _room(draft.text, room, brief.max_tokens, most, size))
             summary = Summary(whole.text, with_prose(facts, draft.text).data())
@@ -109,9 +120,11 @@ def write(
 
 
 def _instead(brief: Brief, messages: Sequence[Message], facts: Facts) -> Summary:
-    """What stands where no draft could be installed: an extraction, or what the policy says instead."""
+    """What stands where no draft could be installed: an extraction, what the policy says instead, or nothing."""
+    if brief.wording.optional:
+        return Summary("")
     if not (said := brief.wording.fallback):
-        return extracted(brief, facts)
+        return extracted(brief, facts, messages)
     count = sum(1 for message in messages if message.role != "system")
     topics = "; ".join(one_line(request.text, TOPIC) for request in facts.requests[-TOPICS:])
     return Summary(said.replace("{messages}", str(count)).replace("{topics}", topics), facts.data())

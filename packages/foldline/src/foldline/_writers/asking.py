@@ -26,7 +26,7 @@ def answer_to(ask: Ask, summarizer: Summarizer, seconds: float | None = None) ->
     thread of its own, which is left behind when they are over.
     """
     if summarizer is extract:
-        return extracted(ask.brief, ask.facts)
+        return extracted(ask.brief, ask.facts, ask.messages)
     if seconds is None and not _in_loop():
         return _answered(ask, summarizer)
     working = in_thread(lambda: _answered(ask, summarizer))
@@ -39,7 +39,7 @@ def answer_to(ask: Ask, summarizer: Summarizer, seconds: float | None = None) ->
 async def await_answer(ask: Ask, summarizer: Summarizer, seconds: float | None = None) -> Answer:
     """The answer to what a fold asks, awaited where it must be; one that is not awaited keeps no event loop waiting."""
     if summarizer is extract:
-        return extracted(ask.brief, ask.facts)
+        return extracted(ask.brief, ask.facts, ask.messages)
     if seconds is None and not _in_loop():
         return await _awaited(ask, summarizer)
     import asyncio

@@ -20,11 +20,15 @@ def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
     """The summary of messages within the tokens of a brief, from what stands in them and nothing else."""
     from foldline._facts.reading import facts_of
 
-    return extracted(brief, facts_of(messages))
+    return extracted(brief, facts_of(messages), messages)
 
 
-def extracted(brief: Brief, facts: Facts) -> Summary:
-    """The same, from the facts of the messages."""
+def extracted(brief: Brief, facts: Facts, messages: Sequence[Message]) -> Summary:
+    """The same, with the facts of the messages."""
+    if brief.wording.points:
+        from foldline._writers.points import pointed
+
+        return Summary(pointed(messages, brief.wording.points[1], brief.max_tokens), facts.data())
     from foldline._page.extract import compose
 
     return Summary(compose(brief, facts), facts.data())

@@ -68,6 +68,15 @@ _UPDATE = (
     "settled and needed no more. Do not mention that there was one."
 )
 
+POINTS = """\
+Write {least} to {most} points: each one line that begins with "- ", and nothing before, between or behind them.
+
+- Tell what was decided, found and left open, and why; leave out how it was talked about.
+- Copy names, numbers, titles and sources character by character.
+- Where a later message corrects or replaces an earlier one, give only what holds now.
+- Say of the user only what a message marked `user` says.
+- Write in the language of the conversation."""
+
 RULES = f"{_TASK}\n\n{_FENCED}\n\n{_FORM}"
 
 _NOTE = re.compile(r"\n*\[folded: \d+ messages, [^\]\n]*\]\s*\Z")
@@ -86,7 +95,17 @@ def asked(wording: Wording, instructions: str = "", prompt: str | None = None) -
         return Asked(added(prompt, instructions))
     if wording.prompt is not None:
         return Asked(added(f"{wording.prompt}\n\n{_FENCED}", instructions), wording.sections)
+    if wording.points is not None:
+        return Asked(added(f"{_TASK}\n\n{_FENCED}\n\n{form(wording)}", instructions))
     return Asked(added(RULES, instructions), SECTIONS)
+
+
+def form(wording: Wording) -> str:
+    """What a summary has to look like: a page with its headings, or a few points."""
+    if wording.points is None:
+        return _FORM
+    least, most = wording.points
+    return POINTS.format(least=least, most=most)
 
 
 def riding(
@@ -97,7 +116,7 @@ def riding(
     `told` is to be summarized; `kept`, the newest messages, stay beside the summary, which is to leave them out.
     """
     said = prompt if prompt is not None else brief.wording.prompt
-    text = f"{_RIDING}\n\n{_TASK}\n\n{_FORM}" if said is None else f"{_RIDING}\n\n{said}"
+    text = f"{_RIDING}\n\n{_TASK}\n\n{form(brief.wording)}" if said is None else f"{_RIDING}\n\n{said}"
     lines = [added(text, instructions), "", *([_UPDATE] if summary_in(told) else [])]
     if kept:
         begin = " ".join(kept[0].text.split())[:80]

@@ -12,7 +12,7 @@ from foldline._facts.merging import from_data
 from foldline._messages import Message, Summary
 from foldline._sessions.lines import Record
 from foldline._sessions.pi import dialect
-from foldline._sessions.pi.marks import FOLD, UNDO
+from foldline._sessions.pi.marks import FOLD, STAGES, UNDO, notes_stages
 from foldline._sessions.pi.tree import Path
 from foldline._sessions.writing import now
 from foldline._view import Entry, View
@@ -81,7 +81,7 @@ def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict
     if place.path.compaction:
         system = dialect.system_at(place.path.records)
         prompt = [{"type": "message", "message": system}] if system else []
-        settings = [_stripped(r.data) for r in place.path.records if r.type in dialect.SETTINGS]
+        settings = [_stripped(r.data) for r in place.path.records if r.type in dialect.SETTINGS or notes_stages(r)]
         return [{**start, "parentId": None}, *settings, *prompt, *(_copy(place, entry) for entry in new)]
     same = next((i for i, (a, b) in enumerate(zip(old, new)) if a.message is not b.message), min(len(old), len(new)))
     parent = old[same - 1].id if same else _root(place.path)
@@ -94,7 +94,7 @@ def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict
 def _still_holds(record: Record, shared: Collection[str | None]) -> bool:
     """Whether a branch that shares the beginning of a path has to repeat a record of the rest that is no turn."""
     edits = record.type == "context_edit" and record.data.get("targetId") in shared
-    return edits or record.type in dialect.SETTINGS or dialect.role_of(record) == "system"
+    return edits or record.type in dialect.SETTINGS or notes_stages(record) or dialect.role_of(record) == "system"
 
 
 def _root(path: Path) -> str | None:
@@ -165,6 +165,13 @@ def message_records(place: Place, messages: Sequence[dict[str, Any]]) -> list[di
         records.append({"type": "message", "id": id, "parentId": parent, "timestamp": now(), "message": message})
         parent = id
     return records
+
+
+def stage_records(place: Place, noted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The record that says which stages a conversation has, behind the newest one."""
+    leaf = place.path.leaf.id if place.path.leaf else None
+    base = {"type": "custom", "id": new_entry_id(), "parentId": leaf, "timestamp": now()}
+    return [{**base, "customType": STAGES, "data": noted}]
 
 
 def undo_records(

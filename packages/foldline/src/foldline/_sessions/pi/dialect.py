@@ -30,6 +30,7 @@ from foldline._messages import (
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import Record
 from foldline._sessions.parts import texts
+from foldline._sessions.pi.marks import FOLD
 from foldline._sessions.values import as_json, count, items, mapping, mappings, string
 from foldline._wires.ending import BROKEN, broke_off
 
@@ -68,7 +69,8 @@ def message_of(record: Record) -> Message | None:
         case "message":
             return _message(data.get("message"))
         case "custom_message":
-            return Message("user", _by(_blocks(data.get("content")), "harness"), format=FORMAT)
+            parts = _by(_blocks(data.get("content")), "harness")
+            return Message("user", _copied(parts) if data.get("customType") == FOLD else parts, format=FORMAT)
         case "branch_summary" if isinstance(text := data.get("summary"), str) and text:
             return Message("user", (Text(BRANCH_PREFIX + text + BRANCH_SUFFIX, by="harness"),), format=FORMAT)
         case "compaction":
@@ -128,6 +130,14 @@ def _message(data: object) -> Message | None:
             return Message("user", (Summary(string(data.get("summary"))),), format=FORMAT)
         case _:
             return None
+
+
+def _copied(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts of a message that a fold made, a summary as such."""
+    text = parts[0].text if len(parts) == 1 and isinstance(parts[0], Text) else ""
+    if not (text.startswith(SUMMARY_PREFIX) and text.endswith(SUMMARY_SUFFIX)):
+        return parts
+    return (Summary(text[len(SUMMARY_PREFIX) : -len(SUMMARY_SUFFIX)]),)
 
 
 def _by(parts: tuple[Part, ...], by: Speaker) -> tuple[Part, ...]:

@@ -136,6 +136,17 @@ class Session:
         leaf = self._path.leaf
         return leaf.id or "" if leaf else ""
 
+    @property
+    def noted_stages(self) -> Mapping[str, Any]:
+        """What was noted of the conversation's stages last; empty where nothing was."""
+        noted = next((record for record in reversed(self._path.records) if marks.notes_stages(record)), None)
+        return mapping(noted.data.get("data")) if noted else {}
+
+    def note_stages(self, noted: Mapping[str, Any]) -> None:
+        """Notes the conversation's stages in a record that pi keeps and passes over."""
+        self.check_writable()
+        self._write(composing.stage_records(self._place(), noted))
+
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
         if not fold:

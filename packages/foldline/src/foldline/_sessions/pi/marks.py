@@ -18,6 +18,9 @@ FOLD = "foldline:fold"
 UNDO = "foldline:undo"
 """The kinds of `custom` record that foldline writes: where a fold has no compaction to carry its receipt, and an undo."""
 
+STAGES = "foldline:stages"
+"""The kind of `custom` record that says which stages a conversation has; the newest one holds."""
+
 _FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
 
 
@@ -34,6 +37,11 @@ def group_of(record: Record) -> tuple[str, str] | None:
     """The fold or the undo that a record was written for, of several records perhaps: its kind and the fold's id."""
     mark = mark_of(record)
     return next(((key, id) for key in ("fold", "undo") if isinstance(id := mark.get(key), str)), None)
+
+
+def notes_stages(record: Record) -> bool:
+    """Whether a record says which stages a conversation has."""
+    return record.type == "custom" and record.data.get("customType") == STAGES
 
 
 def promised(record: Record) -> int:

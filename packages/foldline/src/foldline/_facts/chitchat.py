@@ -1,0 +1,34 @@
+"""What a user says in passing, in the languages of `words/chitchat.toml`: "ok lanjut", "thanks", "好的"."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from functools import cache
+
+ASKING = re.compile(r"[?!？！؟¿¡]")
+"""What asks or orders, however short."""
+
+
+def said_in_passing(text: str) -> bool:
+    """Whether a text holds nothing but agreement, thanks, greetings and the like, and neither asks nor orders."""
+    said = unicodedata.normalize("NFC", text).casefold().replace("’", "'").strip()
+    return bool(said) and not ASKING.search(said) and _passing().fullmatch(said) is not None
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends in a question: in its last paragraph, since what comes behind one is its choices."""
+    return re.search(r"[?？؟]", text.rstrip().rpartition("\n\n")[2]) is not None
+
+
+@cache
+def _passing() -> re.Pattern[str]:
+    from importlib.resources import files  # slow to import, and needed at the first fold only
+
+    table = tomllib.loads((files("foldline._facts") / "words" / "chitchat.toml").read_text("utf-8"))
+    said = {unicodedata.normalize("NFC", each).casefold() for several in table.values() for each in several}
+    longest = [re.escape(each) for each in sorted(said, key=len, reverse=True)]
+    spaced, close = ("|".join(each for each in longest if (each[-1] < "\u3000") is wanted) for wanted in (True, False))
+    apart = r"[^\w?!]"
+    return re.compile(rf"{apart}*(?:(?:{close}){apart}*|(?:{spaced})(?:{apart}+|\Z))+")

@@ -1,0 +1,92 @@
+"""Closed stages give way to the digests that they were closed with: no model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from foldline._facts.stages import stages_told
+from foldline._messages import Message, Summary, replace
+from foldline._stages import digest_text, digested, is_digest, superseded
+from foldline._strategies.strategy import Number, Strategy, never_summarizes, remembered
+from foldline._view import Edit, Entry, View
+
+Span = tuple[int, int]
+
+
+@remembered
+def digest_stages(*, spare: Number = 0) -> Strategy:
+    """Replaces the messages of closed stages by their digests, one stage after the other, the oldest first.
+
+    The newest `spare` closed stages stay as they are.
+    """
+
+    @never_summarizes
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        view = with_stages(view)
+        reach = {entry.stage: at for at, entry in enumerate(view.entries)}
+        closed = sorted((s for s in view.stages if s.closed), key=lambda stage: reach.get(stage.name, -1))
+        for stage in closed[: max(0, len(closed) - spare)]:
+            spans = spans_of(view, [at for at, e in enumerate(view.entries) if e.stage == stage.name])
+            if not spans:
+                continue
+            runs = [view.entries[start:stop] for start, stop in spans]
+            largest = max(runs, key=_tokens)
+            text = digest_text(stage.name, sum(map(len, runs)), largest[0].id, stage.decision)
+            digest = Message("user", (Summary(text),))
+            if view.count(digest) < _tokens(largest):
+                for run in runs:
+                    into = (digest,) if run is largest else ()
+                    yield Edit(tuple(entry.id for entry in run), into, by="digest_stages")
+
+    return strategy
+
+
+@remembered
+def drop_superseded() -> Strategy:
+    """Takes back the digests of stages that were reopened since: what they say holds no longer."""
+
+    @never_summarizes
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        closed = {stage.name for stage in view.stages if stage.closed}
+        for entry in view.entries:
+            if (name := digested(entry.message)) and name not in closed:
+                stale = Message("user", (Summary(superseded(entry.message)),))
+                yield Edit((entry.id,), (stale,), by="drop_superseded")
+
+    return strategy
+
+
+def with_stages(view: View) -> View:
+    """A view with its stages: those that the host told of, or else those that its messages tell."""
+    if view.stages:
+        return view
+    course = stages_told(view.messages)
+    entries = (replace(entry, stage=course.at(i)) for i, entry in enumerate(view.entries)) if course.runs else ()
+    return replace(view, entries=tuple(entries), stages=course.stages) if course.runs else view
+
+
+def spans_of(view: View, places: Collection[int]) -> list[Span]:
+    """The runs of entries at some places, without pins, digests and what is not read yet, drawn in to cut points."""
+    legal = view.cut_points()
+    free = [
+        i for i in places if i < view.last_cut and not view.entries[i].pinned and not is_digest(view.entries[i].message)
+    ]
+    spans: list[Span] = []
+    for run in _consecutive(free):
+        points = [i for i in range(run[0], run[-1] + 2) if i in legal]
+        spans += [(points[0], points[-1])] if len(points) > 1 else []
+    return spans
+
+
+def _consecutive(places: Sequence[int]) -> list[list[int]]:
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _tokens(entries: Sequence[Entry]) -> int:
+    return sum(entry.tokens for entry in entries)
