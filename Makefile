@@ -60,7 +60,7 @@ server: $(READY) ## summaries by a small model on a real model server (installs 
 	SERVER_PACKAGES=$(CURDIR)/.server $(BIN)/python -m pytest tests/server
 
 lock: $(READY) ## pin the dependencies by hash
-	$(BIN)/uv pip compile packages/*/pyproject.toml --all-extras --group pyproject.toml:dev --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
+	$(BIN)/uv pip compile packages/*/pyproject.toml --all-extras --group pyproject.toml:dev --no-emit-package foldline --no-emit-package foldline-lab --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
 	$(BIN)/uv pip compile --group pyproject.toml:docs --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-docs.txt
 
 clean: ## remove the environments and the built documentation

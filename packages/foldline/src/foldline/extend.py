@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foldline._economics import Bill, Request, Reset, bills
 from foldline._errors import FoldlineError, SessionError, SummaryFailed, UnsafeEdit, WireError
 from foldline._fold import Fold, Receipt
 from foldline._messages import (
@@ -69,6 +70,7 @@ __all__ = [
     "SUMMARY_PREFIX",
     "SUMMARY_SUFFIX",
     "Automatic",
+    "Bill",
     "Branch",
     "Brief",
     "Budget",
@@ -95,6 +97,8 @@ __all__ = [
     "Reactive",
     "Reading",
     "Receipt",
+    "Request",
+    "Reset",
     "Role",
     "Row",
     "SessionError",
@@ -123,6 +127,7 @@ __all__ = [
     "WireError",
     "WireFormat",
     "Wording",
+    "bills",
     "budget",
     "decode",
     "decode_all",

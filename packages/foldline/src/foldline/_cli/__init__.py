@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-EXTRAS = {"click": "cli", "tomlkit": "cli", "rich": "browse", "textual": "browse"}
+EXTRAS = {"click": "cli", "tomlkit": "cli", "rich": "browse", "textual": "browse", "foldline_lab": "lab"}
 """The packages that commands need, and the extra that each comes with."""
 
 

@@ -25,7 +25,8 @@ class Piece(NamedTuple):
 def role_of(item: Item) -> str:
     """Who speaks, in the words of chat completions."""
     if "role" in item:
-        return {"model": "assistant", "developer": "system"}.get(item["role"], item["role"])
+        role: str = item["role"]
+        return {"model": "assistant", "developer": "system"}.get(role, role)
     return "tool" if item["type"].endswith("_output") else "assistant"
 
 
@@ -45,6 +46,8 @@ def pieces(item: Item) -> list[Piece]:
 
 
 def _typed(part: Item) -> Piece:
+    if not isinstance(part, dict):
+        return Piece("other")
     if "type" not in part:
         return _bedrock(part)
     match part["type"]:

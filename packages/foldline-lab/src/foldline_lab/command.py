@@ -1,0 +1,91 @@
+"""`foldline replay`: recorded sessions under several policies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from foldline_lab.comparing import compared
+from foldline_lab.contenders import policy_named
+from foldline_lab.replaying import Asked, Outcome, replay, sessions_in
+from foldline_lab.totals import table, totals
+
+LEGEND = """\
+cost: of all requests, with the prompt cache. of best, worst: the same beside the policy's folds at the moments that are
+cheapest in hindsight, in the median and at most. over: requests over the limit. refused: rules of providers that folds break.
+near, far: literals that are written again and that the model still knows; far is what was last said a quarter of the window
+before. user's: lines of the user's that stand. time: what the policy took."""
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, required=True, metavar="SESSIONS...")
+@click.option("--policy", "policies", multiple=True, metavar="NAME-OR-FILE", help="A policy; give it once for each.")
+@click.option("--compare", nargs=2, metavar="A B", help="Say which of two policies, and why.")
+@click.option("--model", default="", metavar="NAME", help="Replay as if of this model, with its prices and its window.")
+@click.option(
+    "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the sessions' own."
+)
+@click.option("--results", metavar="FILE", help="Keep each session's results here; what is there is not done again.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, metavar="N", help="Processes; all cores.")
+@click.option("--html", metavar="FILE", help="Write a report that needs nothing but itself.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def replay_command(
+    sessions: tuple[str, ...],
+    policies: tuple[str, ...],
+    compare: tuple[str, str] | None,
+    model: str,
+    window: int | None,
+    results: str | None,
+    jobs: int,
+    html: str | None,
+    as_json: bool,
+) -> None:
+    """Go through recorded sessions call by call, as each policy would have sent them.
+
+    SESSIONS are files of any agent that foldline reads, and folders of such. Controls stand in every table: a tail,
+    masking of tool outputs, no folding at all, and the first policy's folds at the moments that are cheapest in hindsight.
+    """
+    names = tuple(dict.fromkeys((*policies, *(compare or ())))) or ("default",)
+    for name in names:
+        policy_named(name)
+    asked = Asked(names, model, window)
+    paths = sessions_in(sessions)
+    outcomes = sorted(
+        _watched(replay(paths, asked, results, jobs), len(paths)), key=lambda each: paths.index(each.session)
+    )
+    for outcome in outcomes:
+        if outcome.fault:
+            click.echo(f"left out: {outcome.session}: {outcome.fault}", err=True)
+    if not any(outcome.runs for outcome in outcomes):
+        raise click.ClickException("none of these is a session that can be replayed")
+    verdict = compared(outcomes, *compare) if compare else ""
+    if html:
+        from foldline_lab.report import page
+
+        Path(html).write_text(page(outcomes, verdict), "utf-8")
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(_told(outcomes, verdict)), indent=2))
+    else:
+        click.echo("\n\n".join(filter(None, (table(totals(outcomes)), LEGEND, verdict))))
+
+
+def _told(outcomes: list[Outcome], verdict: str) -> dict[str, Any]:
+    """What a replay tells as JSON."""
+    return {"totals": [total._asdict() for total in totals(outcomes)], "verdict": verdict, "sessions": outcomes}
+
+
+def _watched(outcomes: Iterator[Outcome], many: int) -> Iterator[Outcome]:
+    """The outcomes, with a bar on a terminal that shows how many of them are there."""
+    if not sys.stderr.isatty():
+        yield from outcomes
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(outcomes, "Replaying", many, console=Console(stderr=True), transient=True)

@@ -1,0 +1,103 @@
+"""What the sessions of a replay come to, contender by contender, and the table of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from foldline_lab.replaying import Outcome
+from foldline_lab.seen import Count
+from foldline_lab.stepping import Run
+
+
+class Total(NamedTuple):
+    """All sessions under one contender; sizes are tokens, costs US dollars for requests without replies."""
+
+    contender: str
+    sessions: int
+    calls: int
+    cost: float | None
+    """None where the price of a session's model is not known."""
+    ratio: float | None
+    """The median over sessions of the cost beside what the same folds would have cost at the best moments."""
+    worst: float | None
+    sent: int
+    folds: int
+    largest: int
+    over: int
+    refused: int
+    near: Count
+    far: Count
+    user: Count
+    seconds: float
+
+
+def totals(outcomes: Iterable[Outcome]) -> list[Total]:
+    """A total for each contender, in the order in which they were replayed."""
+    runs: dict[str, list[Run]] = {}
+    for outcome in outcomes:
+        for run in outcome.runs:
+            runs.setdefault(run.contender, []).append(run)
+    return [total(name, found) for name, found in runs.items()]
+
+
+def total(name: str, runs: Sequence[Run]) -> Total:
+    """All sessions under one contender."""
+    costs = [run.cost for run in runs if run.cost is not None]
+    ratios = [run.cost / run.best for run in runs if run.cost and run.best]
+    return Total(
+        name,
+        len(runs),
+        sum(run.calls for run in runs),
+        sum(costs) if len(costs) == len(runs) else None,
+        median(ratios) if ratios else None,
+        max(ratios, default=None),
+        sum(run.sent for run in runs),
+        sum(len(run.folds) for run in runs),
+        max((run.largest for run in runs), default=0),
+        sum(run.over for run in runs),
+        sum(len(run.refused) for run in runs),
+        _sum(run.near for run in runs),
+        _sum(run.far for run in runs),
+        _sum(run.user for run in runs),
+        sum(run.seconds for run in runs),
+    )
+
+
+def _sum(counts: Iterable[Count]) -> Count:
+    found = list(counts)
+    return Count(sum(count.right for count in found), sum(count.of for count in found))
+
+
+HEAD = ("", "cost", "of best", "worst", "sent", "folds", "largest", "over", "refused", "near", "far", "user's", "time")
+
+
+def cells(each: Total) -> list[str]:
+    """A total as the cells of a table under `HEAD`."""
+    shares = [f"{c.right / c.of:.0%}" if c.of else "-" for c in (each.near, each.far, each.user)]
+    return [
+        each.contender,
+        "-" if each.cost is None else f"${each.cost:,.2f}",
+        *("-" if ratio is None else f"{ratio:.2f}" for ratio in (each.ratio, each.worst)),
+        f"{each.sent / 1e6:,.1f}M",
+        f"{each.folds:,}",
+        f"{each.largest:,}",
+        f"{each.over:,}",
+        f"{each.refused:,}",
+        *shares,
+        f"{each.seconds:.1f}s",
+    ]
+
+
+def table(found: Sequence[Total]) -> str:
+    """The totals as a plain table: names to the left, figures to the right."""
+    rows = [list(HEAD), *map(cells, found)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = (
+        "  ".join(
+            cell.ljust(width) if n == 0 else cell.rjust(width) for n, (cell, width) in enumerate(zip(row, widths))
+        )
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)

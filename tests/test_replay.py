@@ -1,0 +1,327 @@
+"""Replay: what recorded sessions would have cost under policies, and what they would have forgotten."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as some
+
+from foldline import Compactor, SessionError
+from foldline.extend import Model, bills, preset
+from foldline_lab.command import replay_command
+from foldline_lab.comparing import compared, interval
+from foldline_lab.contenders import BEST, UNFOLDED, policy_named
+from foldline_lab.moments import best_moments, unfolded
+from foldline_lab.recording import Recording, read
+from foldline_lab.refusals import Provider
+from foldline_lab.replaying import Asked, Outcome, replay, replayed, sessions_in
+from foldline_lab.report import page
+from foldline_lab.stepping import Run, stepped
+
+ROOT = Path(__file__).parent.parent
+SAMPLE = ROOT / "samples" / "invoices.jsonl"
+MODEL = "claude-sonnet-4-5"
+ASKED = Asked(("default",), MODEL, 12_000)
+
+
+def call(number: int, path: str) -> dict[str, Any]:
+    body = {"name": "read", "arguments": json.dumps({"path": path})}
+    return {
+        "role": "assistant",
+        "content": f"Part {number}.",
+        "tool_calls": [{"id": f"c{number}", "type": "function", "function": body}],
+    }
+
+
+def history(turns: int, *, words: int = 150, last: str = "") -> list[dict[str, Any]]:
+    """A session of calls that each read one file; the last call reads `last`, if that is named."""
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "The ledger lives in vault/ledger_7731.dat, keep it."}
+    ]
+    for n in range(turns):
+        path = last if last and n == turns - 1 else f"src/part_{n}.py"
+        output = " ".join(f"line{n}x{word} holds" for word in range(words))
+        messages += [call(n, path), {"role": "tool", "tool_call_id": f"c{n}", "content": output}]
+    return [*messages, {"role": "assistant", "content": "Done."}]
+
+
+def written(folder: Path, messages: list[dict[str, Any]], name: str = "s.json") -> str:
+    path = folder / name
+    path.write_text(json.dumps(messages))
+    return str(path)
+
+
+def run(recording: Recording, name: str) -> Run:
+    return stepped(recording, Provider(recording.messages), name, policy_named(name))[0]
+
+
+# -- one session under one contender ---------------------------------------------------------------------------------
+
+
+def test_without_folding_each_call_is_sent_all_that_came_before(tmp_path: Path) -> None:
+    recording = read(written(tmp_path, history(5)), name=MODEL)
+    found = run(recording, UNFOLDED)
+    assert found.calls == 6
+    assert found.sent == sum(sum(recording.tokens[:at]) for at in (1, 3, 5, 7, 9, 11))
+    assert (found.folds, found.over, found.refused) == ((), 0, ())
+
+
+@pytest.mark.parametrize("policy", ["default", "tail", "masking"])
+def test_a_replay_sends_what_a_compactor_that_is_called_so_hands_out(tmp_path: Path, policy: str) -> None:
+    recording = read(written(tmp_path, history(30)), name=MODEL, window=12_000)
+    compactor = Compactor(recording.model, window=12_000, policy=policy_named(policy) or "default")
+    sizes = dict(zip(map(id, recording.messages), recording.tokens))
+    sent = []
+    for at in recording.calls:
+        request = compactor.fit(recording.messages[:at])
+        sent.append(sum(sizes.get(id(message)) or recording.size(message) for message in request))
+        compactor.observe({"input_tokens": sent[-1], "output_tokens": 1})
+    found = run(recording, policy)
+    assert found.sent == sum(sent)
+    assert len(found.folds) == len(compactor.folds) > 0
+    assert found.largest == max(sent) <= recording.budget.limit
+    assert found.over == 0
+
+
+def test_what_was_said_far_back_and_is_read_again_is_known_where_it_stands(tmp_path: Path) -> None:
+    messages = history(30, last="vault/ledger_7731.dat")
+    recording = read(written(tmp_path, messages), name=MODEL, window=12_000)
+    assert [need.word for needs in recording.needs for need in needs if need.far] == ["vault/ledger_7731.dat"]
+    assert run(recording, UNFOLDED).far == (1, 1)
+    assert run(recording, "default").far == (1, 1)  # a request of the user's, which its summary quotes
+    assert run(recording, UNFOLDED).user == (1, 1)
+
+
+def test_a_literal_that_nobody_told_of_before_is_no_need(tmp_path: Path) -> None:
+    recording = read(written(tmp_path, history(30)), name=MODEL, window=12_000)
+    assert not any(recording.needs)
+
+
+def test_what_is_in_the_newest_messages_tells_no_policy_from_another(tmp_path: Path) -> None:
+    messages = [
+        *history(3),
+        {"role": "user", "content": "Now vault/ledger_7731.dat."},
+        call(9, "vault/ledger_7731.dat"),
+    ]
+    assert not any(read(written(tmp_path, messages), name=MODEL).needs)
+
+
+def test_every_token_has_a_fate(tmp_path: Path) -> None:
+    recording = read(written(tmp_path, history(30)), name=MODEL, window=12_000)
+    for name in ("default", "tail", UNFOLDED):
+        fates = run(recording, name).fates
+        assert sum(fates.values()) == sum(recording.tokens[: recording.calls[-1]])
+    assert run(recording, "tail").fates["gone"] > 0
+    assert run(recording, "default").fates["summary"] > 0
+
+
+def test_a_growing_context_adds_up_by_kind(tmp_path: Path) -> None:
+    recording = read(written(tmp_path, history(30)), name=MODEL, window=12_000)
+    found, requests = stepped(recording, Provider(recording.messages), "default", policy_named("default"))
+    assert [sum(sizes) for _, *sizes in found.growth] == [requests[call].tokens for call, *_ in found.growth]
+
+
+def test_a_provider_refuses_what_is_broken_and_not_what_was_broken_before(tmp_path: Path) -> None:
+    whole = read(written(tmp_path, history(3)), name=MODEL).messages
+    assert Provider(whole).refuses(whole) == []
+    assert "c0" in Provider(whole).refuses([whole[0], *whole[2:]])[0]
+    assert Provider(whole[:2]).refuses(whole[:2]) == []
+
+
+# -- the best moments ------------------------------------------------------------------------------------------------
+
+CACHED = Model("m", "meta", True, input=1.0, output=1.0, cache_read=0.1, cache_write=1.25, cache_ttl=300)
+
+
+def cost(sizes: list[int], limit: int, left: int, folds: tuple[int, ...]) -> float:
+    """What the calls cost that are folded before these, written down naively; without end where one is over the limit."""
+    spent, freed, before = 0.0, 0, 0
+    for at, whole in enumerate(sizes):
+        if at in folds:
+            freed, before = max(0, whole - left), 0
+        size = whole - freed
+        if size > limit:
+            return float("inf")
+        spent += 0.1 * before + 1.25 * (size - before)
+        before = size
+    return spent
+
+
+@given(some.lists(some.integers(1, 4_000), min_size=1, max_size=8), some.integers(500, 3_000))
+def test_no_choice_of_moments_is_cheaper_than_the_best_one(steps: list[int], left: int) -> None:
+    sizes = [sum(steps[: n + 1]) for n in range(len(steps))]
+    limit = max(*steps, 0) + left  # so that some choice keeps it
+    least = min(cost(sizes, limit, left, c) for n in range(len(sizes)) for c in combinations(range(1, len(sizes)), n))
+    found = [bill.cost or 0.0 for bill in bills(CACHED, best_moments(sizes, limit, left, 0, CACHED))]
+    assert sum(found) * 1e6 == pytest.approx(least)
+
+
+def test_the_sizes_without_folds_are_those_of_the_messages_and_the_overhead() -> None:
+    assert unfolded([10, 20, 30], [1, 3], 5) == [15, 65]
+
+
+# -- many sessions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    folder = tmp_path_factory.mktemp("sessions")
+    paths = [written(folder, history(20 + n), f"{n}.json") for n in range(3)]
+    return list(replay(paths, Asked(("default", "pi"), MODEL, 12_000)))
+
+
+def without_time(outcome: Outcome) -> tuple[Any, ...]:
+    return tuple((run.contender, run.cost, run.best, run.folds, run.far, run.growth) for run in outcome.runs)
+
+
+def test_the_controls_stand_beside_the_policies(outcomes: list[Outcome]) -> None:
+    names = ["default", "pi", "tail", "masking", UNFOLDED, BEST]
+    assert [[run.contender for run in outcome.runs] for outcome in outcomes] == [names] * 3
+
+
+def test_a_policy_costs_no_less_than_its_folds_at_the_best_moments(outcomes: list[Outcome]) -> None:
+    for run in (run for outcome in outcomes for run in outcome.runs if not run.over):
+        assert run.cost is not None
+        assert run.best is not None
+        assert run.best <= run.cost
+
+
+def test_a_replay_that_was_ended_goes_on(tmp_path: Path) -> None:
+    paths = [written(tmp_path, history(4 + n), f"{n}.json") for n in range(3)]
+    results = tmp_path / "results.jsonl"
+    first = list(replay(paths[:2], ASKED, str(results)))
+    kept = results.read_bytes()
+    results.write_bytes(kept[:-20])  # the last line is torn
+    again = list(replay(paths, ASKED, str(results)))
+    assert {o.session for o in again} == set(paths)
+    assert first[0] in again  # as it was, its times included: it was not done again
+    assert len(results.read_bytes().splitlines()) >= 3
+    assert sorted(map(without_time, again)) == sorted(without_time(replayed(path, ASKED)) for path in paths)
+
+
+def test_results_of_another_question_or_of_a_file_that_changed_are_not_taken(tmp_path: Path) -> None:
+    path, results = written(tmp_path, history(4)), str(tmp_path / "results.jsonl")
+    list(replay([path], ASKED, results))
+    list(replay([path], Asked(("default",), MODEL, 13_000), results))
+    written(tmp_path, history(5))
+    list(replay([path], ASKED, results))
+    assert len(Path(results).read_bytes().splitlines()) == 3
+
+
+def test_processes_beside_each_other_find_what_one_finds(tmp_path: Path) -> None:
+    paths = [written(tmp_path, history(4 + n), f"{n}.json") for n in range(2)]
+    alone, together = (list(replay(paths, ASKED, jobs=jobs)) for jobs in (1, 2))
+    assert sorted(map(without_time, together)) == sorted(map(without_time, alone))
+
+
+def test_what_is_no_session_is_told_and_left_out(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing of the kind")
+    written(tmp_path, [{"role": "user", "content": "Nobody answered."}], "silent.json")
+    faults = [outcome.fault for outcome in replay(sessions_in([str(tmp_path)]), ASKED)]
+    assert "no session of a known format" in faults[0]
+    assert "no call of a model" in faults[1]
+    with pytest.raises(SessionError, match="no such file"):
+        sessions_in([str(tmp_path / "gone.json")])
+
+
+# -- which, and why --------------------------------------------------------------------------------------------------
+
+
+def test_which_of_two_is_told_in_three_sentences(outcomes: list[Outcome]) -> None:
+    told = compared(outcomes, "default", "pi")
+    assert told.count(". ") == 2
+    assert told.endswith(".")
+    assert "Over 3 sessions pi costs" in told
+    assert "Neither is better" in compared(outcomes, "default", "default")
+    assert "no session" in compared(outcomes, "default", "amp")
+
+
+def test_an_interval_holds_the_gap_and_is_narrow_where_all_sessions_agree() -> None:
+    agreed = interval([(10.0, 12.0), (20.0, 24.0), (5.0, 6.0)])
+    assert agreed == pytest.approx((0.2, 0.2, 0.2))
+    apart = interval([(10.0, 20.0), (10.0, 5.0), (10.0, 10.0)])
+    assert apart.low < apart.value < apart.high
+
+
+# -- the report ------------------------------------------------------------------------------------------------------
+
+
+class Read(HTMLParser):
+    """What of a page needs the network, and which elements are open at its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outside: list[str] = []
+        self.open: list[str] = []
+        self.drawn = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.outside += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href")]
+        self.open += [tag] if tag not in ("meta", "link") else []
+        self.drawn += tag == "polygon"
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_a_report_is_one_whole_page_that_needs_nothing_else(outcomes: list[Outcome]) -> None:
+    html, read = page(outcomes, "a < b & c"), Read()
+    read.feed(html)
+    assert (read.outside, read.open) == ([], [])
+    assert read.drawn > 12  # more than one kind in each of twelve contexts
+    assert "a &lt; b &amp; c" in html
+    assert "url(" not in html
+    assert "<script" not in html
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_tells_a_table_or_json_and_writes_a_report(tmp_path: Path) -> None:
+    path, html = written(tmp_path, history(20)), tmp_path / "report.html"
+    given = [path, "--model", MODEL, "--window", "12000", "--compare", "default", "pi"]
+    shown = CliRunner().invoke(replay_command, [*given, "--html", str(html)])
+    assert shown.exit_code == 0, shown.output
+    assert [line.split()[0] for line in shown.stdout.splitlines()[1:5]] == ["default", "pi", "tail", "masking"]
+    assert html.read_text("utf-8").startswith("<!doctype html>")
+    told = json.loads(CliRunner().invoke(replay_command, [*given, "--json"]).stdout)
+    assert [total["contender"] for total in told["totals"]][-2:] == [UNFOLDED, BEST]
+    assert "Over 1 session pi" in told["verdict"]
+
+
+def test_the_command_says_what_is_wrong_before_it_begins(tmp_path: Path) -> None:
+    path = written(tmp_path, history(2))
+    code = "import sys; from foldline._cli.commands import run; sys.argv = ['foldline', *sys.argv[1:]]; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "replay", path, "--policy", "defualt"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "did you mean default?" in done.stderr
+
+
+def test_without_the_lab_the_command_says_what_to_install() -> None:
+    code = "import sys; sys.modules['foldline_lab'] = None; sys.argv = ['foldline', 'replay', 'x']; import foldline.__main__"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "foldline: it needs one more package, foldline_lab: pip install 'foldline[lab]'\n"
+
+
+def test_default_does_not_lose_to_its_own_timing_on_the_sample() -> None:
+    found = replayed(str(SAMPLE), Asked(("default",), MODEL, 60_000)).runs[0]
+    assert found.cost is not None
+    assert found.best is not None
+    assert found.cost <= 2 * found.best
+    assert (found.over, found.refused) == (0, ())
+    assert preset("default").name == found.contender
