@@ -183,7 +183,8 @@ def _billed(model: Model, prompt: int, held: int) -> Usage:
 class Reset(Value, frozen=True):
     """What an edit of the past costs once, beside the call as it would have been, and what each later call saves by it.
 
-    Both are US dollars. What is cold costs less than nothing: it would have been read anew in any case.
+    Both are US dollars, by the prices of foldline's own table. An edit of what is cold costs less than nothing: it would
+    have been read anew in any case.
     """
 
     once: float
@@ -204,7 +205,6 @@ def reset(model: Model, before: int, after: int, kept: int, held: int, summary: 
     one costs in US dollars. None where no price is known. In tokens of the price of the input this is the rule
     `[summary + (w-r) survivors + w inserted - r removed] / [r (removed - inserted)]`, price cliffs included.
     """
-    model = priced(model)
     sizes = ((after, min(kept, held)), (before, held), (before, before), (after, after))
     costs = [_charge(model, _billed(model, size, found)) for size, found in sizes]
     folded, unfolded, later, less = (0.0 if cost is None else cost for cost in costs)

@@ -7,8 +7,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from foldline._messages import Message, Usage, Value
-from foldline._view import Edit
+from foldline._economics import Reset, reset, still_found
+from foldline._messages import Message, Usage, Value, replace
+from foldline._models import Model
+from foldline._view import Edit, View
 
 Trigger = Literal["threshold", "overflow", "manual", "handoff"]
 
@@ -54,6 +56,8 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     """The lost facts by name, most important first, cut to a few."""
     cache_discarded: int = 0
     """Tokens behind the first edit, which the provider's prompt cache loses."""
+    reset: Reset | None = None
+    """What that costs, and what each later call saves; None where no price is known, or nothing of the cache."""
     usage: Usage | None = None
     """What the summarizer was billed; None where no model was asked."""
     cost: float | None = None
@@ -106,6 +110,23 @@ class Fold(Value, frozen=True, omit_defaults=True):
 
     def __bool__(self) -> bool:
         return bool(self.edits)
+
+
+def reckoned(fold: Fold, before: View, after: View, model: Model, overhead: int, held: int | None) -> Fold:
+    """A fold of a view into another with what it does to the costs of the calls that follow, in its receipt.
+
+    The prompt cache holds the first `held` tokens of a request, the overhead among them; None where that is not known.
+    """
+    if not fold or held is None:
+        return fold
+    pairs = enumerate(zip(before.entries, after.entries))
+    first = next((at for at, (old, new) in pairs if old.message is not new.message), len(after.entries))
+    leading = next((at for at, e in enumerate(after.entries) if e.message.role != "system"), first)
+    head, same = (overhead + sum(e.tokens for e in before.entries[:at]) for at in (min(leading, first), first))
+    kept = still_found(model, head, same, sum(len(e.message.parts) for e in after.entries[first:]))
+    sizes = before.tokens + overhead, after.tokens + overhead
+    found = reset(model, *sizes, kept, held, fold.receipt.cost or 0.0)
+    return replace(fold, receipt=replace(fold.receipt, reset=found))
 
 
 COUNTS = ("round", "automatic")

@@ -27,6 +27,7 @@ from foldline._cli.printing import say
 from foldline._cli.summaries import asked_for, by_model, model_options, policy_option
 from foldline._clipping import clipped
 from foldline._compactor.degradation import risk_after, risk_of
+from foldline._desk.costs import discarded, dollars
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.status import fresh_start
 from foldline._desk.summaries import spent
@@ -150,9 +151,9 @@ def preview(planned: FoldPlan, *, whole: bool) -> str:
         return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{desk.in_the_way(planned.after)}".rstrip()
     lines = [heading, figures(planned)]
     if planned.asks_model:
-        lines.append(
-            row("Summary By", f"{planned.writer.model}, asked once this is folded; here it is by extraction") + "\n"
-        )
+        cost = "its price is not known" if planned.quote is None else f"about {dollars(planned.quote)}"
+        by = f"{planned.writer.model}, asked once this is folded ({cost}); here it is by extraction"
+        lines.append(row("Summary By", by) + "\n")
     if whole and planned.summary:
         lines += ["Summary", RULE, planned.summary, ""]
     return "\n".join(lines)
@@ -170,7 +171,7 @@ def figures(planned: FoldPlan) -> str:
         row("Freed", f"{tokens(r.freed)} (± {r.error:.1%})"),
         row("Messages", f"{r.messages_folded} of {len(planned.desk.view.entries)} folded, the rest word for word"),
         row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
-        row("Prompt cache", f"{tokens(r.cache_discarded)} to be read again"),
+        row("Prompt cache", discarded(r, planned.quote or 0.0 if planned.asks_model and not r.models else 0.0)),
         row("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost, warn_at).level.lower()})"),
     ]
     if r.lost:

@@ -39,9 +39,11 @@ class Account:
         self.meter.forget()
         self._billed = None
 
-    def cached(self) -> int:
-        """Tokens that the provider's cache holds of what was billed last."""
-        usage, at = self._billed or (Usage(), 0.0)
+    def cached(self) -> int | None:
+        """Tokens that the provider's cache holds of what was billed last; None where nothing was billed for what is seen."""
+        if self._billed is None:
+            return None
+        usage, at = self._billed
         return cached(self.model, usage, self._clock() - at)
 
     def believes(self, refusal: ContextOverflow) -> bool:

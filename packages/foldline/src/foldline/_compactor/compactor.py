@@ -275,7 +275,7 @@ class Compactor:
         with self._turns:
             history = self._history.copy()
         history.take(list(messages))
-        return run(self._folds.by_hand(history, focus), extract)[1]
+        return self._folds.reckoned(history.view(), *run(self._folds.by_hand(history, focus), extract))
 
     def fold(self, messages: Sequence[Item], *, focus: str = "") -> list[Item]:
         """Folds now, whatever the fill, keeping what `focus` asks for; what was folded just now stays as it is."""

@@ -16,7 +16,7 @@ from foldline._compactor.writer import Writer
 from foldline._engine.driving import Folding, run
 from foldline._engine.steps import Step, steps_by_hand, steps_for, steps_within
 from foldline._errors import SessionError
-from foldline._fold import Fold, Occasion, Trigger, automatic_folds
+from foldline._fold import Fold, Occasion, Trigger, automatic_folds, reckoned
 from foldline._messages import Message
 from foldline._policy import Layer
 from foldline._strategies.stages import drop_superseded
@@ -171,6 +171,11 @@ class Folds:
             self.prepared.drop()
         self.prepared = None
 
+    def reckoned(self, before: View, after: View, fold: Fold) -> Fold:
+        """A fold with what it does to the costs of the calls that follow, as the provider's cache stands now."""
+        account = self._account
+        return reckoned(fold, before, after, account.model, account.meter.overhead, account.cached())
+
     def _announce(self) -> None:
         if self.policy.automatic.notify:
             self._tells.tell(FoldDue(self._history.count.tokens, self._account.budget.window))
@@ -182,6 +187,7 @@ class Folds:
         if not fold:
             return
         before = self._history.view()
+        fold = self.reckoned(before, view, fold)
         self._history.install(view, fold)
         self._account.void()
         self._log(lambda session: log_fold(session, before, view, fold, self._account.meter))

@@ -80,7 +80,7 @@ class Writer:
         from foldline._writers.shared import Conversation, SharedPrefix
 
         size = history.count.tokens
-        messages, held = tuple(history.view().messages), account.cached()
+        messages, held = tuple(history.view().messages), account.cached() or 0
         said = Conversation(tuple(history.items), messages, account.model, size, held, account.budget.limit)
         return SharedPrefix(self._ask, self.summarizer, said)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline._config import Settings, Summaries, read_settings
 from foldline._desk.overheads import usual
 from foldline._desk.summaries import native, why_extracted, why_not_native
+from foldline._economics import cached, price
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import steps_by_hand
 from foldline._facts.speech import project_rules
-from foldline._fold import Fold, Occasion, Trigger
+from foldline._fold import Fold, Occasion, Trigger, reckoned
 from foldline._handoff.new_session import NewSession, write_new
-from foldline._messages import replace
+from foldline._messages import Usage, replace
 from foldline._models import Model, keeps_reasoning
 from foldline._models import model as model_named
 from foldline._policies import preset
@@ -26,6 +28,7 @@ from foldline._sessions.busy import opened_elsewhere, refuse_busy
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find
 from foldline._sessions.opening import open_session
+from foldline._sessions.source import parted
 from foldline._tokens.meter import Count, Meter
 from foldline._view import View
 from foldline._writers import EXTRACT
@@ -152,7 +155,23 @@ class Desk:
             error=self.size.error,
             rounds=self.session.compactions,
         )
-        return FoldPlan(self, policy, focus, writer or Summaries(), into, *run(folding(view, steps, occasion), by))
+        after, fold = run(folding(view, steps, occasion), by)
+        if not into:
+            fold = reckoned(fold, view, after, self.model, self.meter.overhead, self.cached)
+        return FoldPlan(self, policy, focus, writer or Summaries(), into, after, fold)
+
+    @property
+    def cached(self) -> int | None:
+        """Tokens that the provider's prompt cache still holds of the session; None where nothing was billed for what it shows.
+
+        How long it was not used is told by when the file was written to last.
+        """
+        behind = self.session.context.messages[self.session.context.since :]
+        billed = next((message.usage for message in reversed(behind) if message.usage), None)
+        if billed is None:
+            return None
+        age = time.time() - os.path.getmtime(parted(self.session.path)[0])
+        return cached(self.model, billed, age)
 
     def _carried_view(self) -> View:
         """The view as a new session takes it: nobody puts the project's instructions, or what was thought, in anew."""
@@ -213,6 +232,14 @@ class FoldPlan(NamedTuple):
     def asks_model(self) -> bool:
         """Whether somebody else is to write the summary."""
         return self.writer.model != EXTRACT
+
+    @property
+    def quote(self) -> float | None:
+        """What the model that is named will cost in US dollars for the summary, about; None where no price is known."""
+        entries = self.desk.view.entries
+        told = sum(e.tokens for e in entries if e.id in {id for edit in self.fold.edits for id in edit.drop})
+        written = sum(e.tokens for e in self.after.entries if e.message.summary)
+        return price(model_named(self.writer.model), Usage(told, written))
 
     @property
     def why_not_native(self) -> str:

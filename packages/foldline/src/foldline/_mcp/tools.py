@@ -100,6 +100,7 @@ def _compact(arguments: Mapping[str, Any], project: Project) -> str:
 
 
 def _told(plan: FoldPlan, notes: list[str], *, written: bool) -> str:
+    from foldline._desk.costs import discarded
     from foldline._desk.summaries import spent
     from foldline._recall.answer import fenced
 
@@ -110,6 +111,7 @@ def _told(plan: FoldPlan, notes: list[str], *, written: bool) -> str:
         f"{receipt.tokens_before:,} tokens become {receipt.tokens_after:,} (± {receipt.error:.1%}) of {desk.budget.window:,}.",
         f"{receipt.messages_folded} of {len(desk.view.entries)} messages fold; each can be recalled by its id.",
         f"Facts: {receipt.facts_kept} stay in view, {receipt.facts_lost} only by recall.",
+        f"Prompt cache: {discarded(receipt)}.",
     ]
     if receipt.models:
         lines.append(f"Summary by: {spent(receipt)}.")
