@@ -21,7 +21,7 @@ PUBLIC = {
     "foldline": {
         "Brief", "CannotFit", "CompactionError", "Compactor", "Compactors", "ConfigError", "ContextOverflow", "Edit", "Entry",
         "Event", "Fold", "FoldDue", "Folded", "FoldlineError", "FormatError", "Interleaved", "Layer", "Looping", "Message",
-        "ModelSummarizer", "NativeSummarizer", "Policy", "ProviderError", "Receipt", "Rewound", "Risk", "Session", "SessionError",
+        "ModelSummarizer", "NativeSummarizer", "Policy", "ProviderError", "Receipt", "ReplyCutOff", "Rewound", "Risk", "Room", "Session", "SessionError",
         "SessionFile", "Skipped", "StateError", "Summary", "SummaryFailed", "SummaryFellBack", "UnsafeEdit", "Usage", "View",
         "WireError", "handle", "open_session", "recall_tool", "resolve_references",
     },

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         FoldlineError,
         FormatError,
         ProviderError,
+        ReplyCutOff,
         SessionError,
         StateError,
         SummaryFailed,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     )
     from foldline._fold import Fold, Receipt
     from foldline._messages import Message, Summary, Usage
-    from foldline._policy import Layer, Policy
+    from foldline._policy import Layer, Policy, Room
     from foldline._recall import handle, recall_tool, resolve_references
     from foldline._sessions.file import SessionFile
     from foldline._sessions.opening import open_session
@@ -91,8 +92,10 @@ __all__ = [
     "Policy",
     "ProviderError",
     "Receipt",
+    "ReplyCutOff",
     "Rewound",
     "Risk",
+    "Room",
     "Session",
     "SessionError",
     "SessionFile",
@@ -135,6 +138,7 @@ __getattr__ = lazily(
             "FoldlineError",
             "FormatError",
             "ProviderError",
+            "ReplyCutOff",
             "SessionError",
             "StateError",
             "SummaryFailed",
@@ -153,6 +157,7 @@ __getattr__ = lazily(
         "_policy": (
             "Layer",
             "Policy",
+            "Room",
         ),
         "_recall": (
             "handle",

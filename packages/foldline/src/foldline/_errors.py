@@ -11,6 +11,7 @@ FoldlineError
 │   ├─ SummaryFailed  the summarizer failed                       .cause
 │   └─ CannotFit      over budget after the last layer            .tokens .limit .in_the_way
 ├─ ContextOverflow    the provider said so                        .limit .tokens
+├─ ReplyCutOff        a reply hit its output limit, no fold helps .available
 ├─ ProviderError      any other upstream failure                  .status
 └─ ConfigError        unknown key, impossible value               .path .key
 ```
@@ -108,6 +109,18 @@ class ContextOverflow(FoldlineError):
         self.unit = unit
         self.limit = limit
         self.tokens = tokens
+
+
+class ReplyCutOff(FoldlineError):
+    """A reply hit its output limit where a smaller history would not help: the window has room, or nothing can give.
+
+    Ask for less at once, or allow a longer reply. `available` is how many tokens of the window were left beside the
+    request.
+    """
+
+    def __init__(self, message: str, *, available: int = 0) -> None:
+        super().__init__(message)
+        self.available = available
 
 
 class ProviderError(FoldlineError):

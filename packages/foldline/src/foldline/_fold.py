@@ -66,6 +66,8 @@ class Receipt(Value, frozen=True, omit_defaults=True):
     round: int = 1
     """How many folds with a summary the history has seen, this one included."""
     instruction: str = ""
+    threshold: str = ""
+    """The fill that was reached, in words, where nobody asked for the fold."""
     failures: tuple[str, ...] = ()
     """Why a summarizer's drafts were not installed; extraction took their place."""
     rewritten: tuple[str, ...] = ()

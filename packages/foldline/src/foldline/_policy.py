@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Literal
 
 from foldline._errors import ConfigError
@@ -59,6 +60,26 @@ def budget_for(model: Model, window: int | None = None, reserve: int | None = No
 def reserving(budget: Budget, policy: Policy) -> Budget:
     """A budget with what a policy holds back for the reply, where it says so."""
     return budget if policy.reserve is None else replace(budget, reserve=min(policy.reserve, budget.window // 5))
+
+
+class Room(Value, frozen=True, omit_defaults=True):
+    """How a request stands in its window, in tokens: the system prompt with the tools, the messages, and the reply's share."""
+
+    window: int
+    system: int
+    messages: int
+    output: int
+
+    @property
+    def available(self) -> int:
+        """What is left beside all three; negative where they are too much."""
+        return self.window - self.system - self.messages - self.output
+
+    @property
+    def utilization(self) -> float:
+        """The share that the messages fill of what the other two leave; infinite where these leave nothing."""
+        room = self.window - self.system - self.output
+        return self.messages / room if room > 0 else inf
 
 
 LEAST_WINDOW = 512

@@ -167,6 +167,8 @@ def _drawn(fold: PastFold, policy: Policy) -> list[str]:
     if r.facts_kept + r.facts_lost:
         repaired = f" ({r.facts_repaired} repaired)" if r.facts_repaired else ""
         lines.append(f"  Facts:     {r.facts_kept} in view{repaired}, {r.facts_lost} only by recall")
+    if r.threshold:
+        lines.append(f"  Trigger:   {r.threshold}")
     if r.instruction:
         lines.append(f'  Focus:     "{r.instruction}"')
     if r.models:

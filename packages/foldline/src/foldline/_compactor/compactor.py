@@ -23,19 +23,19 @@ from foldline._compactor.watching import Watch
 from foldline._compactor.writer import Writer
 from foldline._engine.driving import Waiting, adriven, asking, driven, run
 from foldline._engine.steps import Step, caps
-from foldline._errors import ConfigError, ProviderError
+from foldline._errors import ConfigError, ProviderError, ReplyCutOff
 from foldline._fold import Fold
 from foldline._messages import Message, Opaque, Speaker, Text, replace
 from foldline._models import Model, warn_of_unknown
 from foldline._models import model as model_named
 from foldline._overflow import read as read_overflow
 from foldline._policies import DEFAULT, preset
-from foldline._policy import Budget, Policy, budget_for, reserving
+from foldline._policy import Budget, Policy, Room, budget_for, reserving
 from foldline._stages import HEADING, Course, Stage, lists_of, memory_digest, stage_notes
 from foldline._tokens.meter import TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
 from foldline._view import View
-from foldline._wires.ending import broke_off
+from foldline._wires.ending import broke_off, cut_off
 from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ class Compactor:
         self._folds = Folds(self._fill, self._writer, self._tells, session, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
         self._turns = Turns()
+        self._reactions = 0
+        """How often in a row a refusal or a cut reply was answered, since a reply was observed."""
         self._system: Any = None
         self._tell_system(system)
 
@@ -200,6 +202,15 @@ class Compactor:
         with self._turns:
             return self._history.count
 
+    @property
+    def room(self) -> Room:
+        """How a request with the history of the last `fit` stands in its window."""
+        with self._turns:
+            entries = self._history.view().entries
+            inside = sum(entry.tokens for entry in entries if entry.message.role == "system")
+            messages = self._history.count.tokens - self.meter.overhead - inside
+            return Room(self.budget.window, self.meter.overhead + inside, messages, self.budget.reserve)
+
     # -- before and after a model call -----------------------------------------------------------------------------
 
     def fit(self, messages: Sequence[Item], *, system: Any = None) -> list[Item]:
@@ -234,6 +245,7 @@ class Compactor:
         """
         usage = None if broke_off(reply) else wire.read_usage(reply)
         with self._turns:
+            self._reactions = self._reactions if cut_off(reply) else 0
             if usage is not None and usage.prompt and self._history.as_sent:
                 self._account.bill(usage, self._history.seen.weight)
 
@@ -242,10 +254,19 @@ class Compactor:
 
         The true limit is learned from the error where it states one that can be true; else, or where what was sent keeps that
         by our count, the limit is below it: the next fold comes before. No model is asked. An error that is no overflow is
-        raised again.
+        raised again, and so is one that the policy's `reactive` leaves to others.
+
+        A reply that hit its output limit may be given, too, where `reactive.length` is set: calls that it left incomplete
+        go, and a window filled beyond a mark is folded. Raises `ReplyCutOff` where it is not, since no fold would help.
         """
+        if self.policy.reactive.length and not isinstance(error, BaseException) and cut_off(error):
+            return driven(self._continuing(messages))
+        return self._recovered(error, messages)
+
+    def _recovered(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
+        """The history to send after a refusal."""
         found = read_overflow(error)
-        if found is None:
+        if found is None or not self._may_react(allowed=self.policy.reactive.overflow):
             raise error if isinstance(error, BaseException) else ProviderError(str(error)[:500])
         with self._turns:
             history, account = self._history, self._account
@@ -262,8 +283,16 @@ class Compactor:
             return self._hand_out()
 
     async def arecover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
-        """The same as `recover`, which waits for nobody."""
-        return self.recover(error, messages)
+        """The same as `recover`; only for a reply that was cut off is somebody waited for."""
+        if self.policy.reactive.length and not isinstance(error, BaseException) and cut_off(error):
+            return await adriven(self._continuing(messages))
+        return self._recovered(error, messages)
+
+    def due(self, messages: Sequence[Item]) -> bool:
+        """Whether `fit` would fold these messages now: a mark is passed, and something can be folded."""
+        with self._turns:
+            self._take(messages)
+            return self._folds.worth_it
 
     # -- by hand ---------------------------------------------------------------------------------------------------
 
@@ -445,6 +474,25 @@ class Compactor:
             begun = self._folds.begun(self._folds.by_hand(self._history, focus))
             version = self._history.version
         return (yield from self._made(begun, messages, version))
+
+    def _continuing(self, messages: Sequence[Item]) -> Generator[Waiting, Any, list[Item]]:
+        """The steps of `recover` after a reply that was cut off."""
+        with self._turns:
+            self._take(messages)
+            begun = self._folds.reactive() if self._may_react(allowed=True) else None
+            before, version = len(self._history.folds), self._history.version
+        sent = (yield from self._made(begun, messages, version)) if begun else []
+        if len(self._history.folds) == before:
+            left = self.room.available
+            why = f"the reply hit its output limit, and no fold would help: {left:,} tokens of the window are left"
+            raise ReplyCutOff(why, available=left)
+        return sent
+
+    def _may_react(self, *, allowed: bool) -> bool:
+        """Whether the policy answers once more, and counts that it does."""
+        times = self.policy.reactive.times
+        self._reactions += 1
+        return allowed and (not times or self._reactions <= times)
 
     def _made(self, begun: Begun, messages: Sequence[Item], version: int) -> Generator[Waiting, Any, list[Item]]:
         """Makes a fold of that version of the history, installs it where it still stands when it is made, and hands out."""

@@ -14,8 +14,8 @@ from foldline._compactor.logged import log_fold, log_stages
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
 from foldline._engine.driving import Folding, run
-from foldline._engine.steps import Step, steps_by_hand, steps_for, steps_within
-from foldline._errors import SessionError
+from foldline._engine.steps import Step, step_discarding, steps_by_hand, steps_for, steps_within
+from foldline._errors import CannotFit, SessionError
 from foldline._fold import Fold, Occasion, Trigger, automatic_folds, reckoned
 from foldline._messages import Message
 from foldline._policy import Layer
@@ -51,10 +51,30 @@ class Folds:
         """The fold that the fill asks for, or None; one that is being prepared goes before it."""
         if self.prepared is not None or not self._full():
             return None
+        return self.begun(self._asked_for())._replace(announce=self._announce)
+
+    def reactive(self) -> Begun | None:
+        """The fold that a reply asks for which was cut off, or None where the fill asks for none."""
+        if not self._full():
+            return None
+        self.drop_prepared()
+        return self.begun(self._asked_for([step_discarding()]))._replace(announce=self._announce)
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether the fill asks for a fold, and something can be folded."""
+        if not self._full():
+            return False
+        try:
+            return bool(run(self._asked_for(), extract)[1])
+        except CannotFit:
+            return True
+
+    def _asked_for(self, first: Sequence[Step] = ()) -> Folding:
+        """The fold that a full window asks for, behind some steps of its own."""
         budget = self._account.budget.less(self._history.count.error)
         steps = steps_for(self.policy, budget, self._account.meter.overhead, self.automatic)
-        folding = self._folding(self._history, steps, "threshold", limit=self.fill.limit)
-        return self.begun(folding)._replace(announce=self._announce)
+        return self._folding(self._history, [*first, *steps], "threshold", limit=self.fill.limit)
 
     def wanted(self) -> Prepared | None:
         """The prepared fold to swap in now: it is waited for a little at its mark, once, and at the limit until it is there."""

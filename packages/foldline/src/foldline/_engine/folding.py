@@ -13,7 +13,7 @@ from foldline._engine.summaries import Replacement, Told, replacement
 from foldline._errors import CannotFit, UnsafeEdit
 from foldline._fold import THRESHOLD, Fold, Occasion
 from foldline._messages import replace
-from foldline._policy import Layer
+from foldline._policy import Fill, Layer, Mark
 from foldline._strategies import Strategy
 from foldline._strategies.strategy import name_of
 from foldline._view import Edit, View, in_the_way
@@ -57,6 +57,8 @@ def folding(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -
     if not edits or _idle(before, view, steps, occasion.limit, least):
         return before, Fold(trigger=occasion.trigger, receipt=receipt_of(before, before, (), told, occasion, seconds))
     receipt = receipt_of(before, view, edits, told, occasion, seconds)
+    if occasion.trigger == "threshold":
+        receipt = replace(receipt, threshold=_reached(last.at))
     kept = _first_kept(before, view, edits)
     return view, Fold(secrets.token_hex(4), occasion.trigger, last.name, tuple(edits), kept, receipt)
 
@@ -79,6 +81,11 @@ def _standing(edit: Edit, view: View) -> Edit:
     if not view.bound or all(id in view.index for id in edit.drop):
         return edit
     return replace(edit, drop=tuple(id for id in edit.drop if id in view.index))
+
+
+def _reached(at: Fill) -> str:
+    """That a fill was reached, in the words of the OpenClaw requirements where it is a share."""
+    return f"threshold of {at} reached" if isinstance(at, Mark) else f"{at:.0%} threshold reached"
 
 
 def _made(view: View, new: Replacement, on_fault: OnFault) -> tuple[View, list[Edit]]:

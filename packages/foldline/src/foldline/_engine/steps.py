@@ -8,6 +8,7 @@ from typing import NamedTuple
 from foldline._messages import Message
 from foldline._policy import Budget, Layer, Policy, mark_of
 from foldline._strategies import drop_media, hard_strategies
+from foldline._strategies.cut_calls import discard_cut_calls
 from foldline._tokens.payload import bytes_of, images_of
 from foldline._view import View
 from foldline._wording import Wording
@@ -106,6 +107,11 @@ def _just_folded(view: View, since: int, least: int) -> bool:
         return False
     held, fresh = (sum(e.tokens for e in view.entries[at:] if not e.pinned) for at in (0, since))
     return fresh < max(least, FRESH_SHARE * held)
+
+
+def step_discarding() -> Step:
+    """What takes incomplete calls out of a history whose last reply was cut off."""
+    return Step(Layer("discard", 1.0, 1.0, (discard_cut_calls(),), least=0), -1, 0)
 
 
 def steps_within(max_tokens: int, wording: Wording | None = None) -> list[Step]:

@@ -19,15 +19,15 @@ from foldline._models import Model
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._wires import encode, joined, read_reply, read_usage
+from foldline._wires.ending import LENGTH
 from foldline._wires.telling import USUAL
 from foldline._writers.draft import Draft, Summarizer
 from foldline._writers.extraction import extract
 from foldline._writers.gate import language_for
 from foldline._writers.prompt import asked, riding
 
-CUT = ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_context_window_exceeded")
 REFUSED = ("content_filter", "refusal", "SAFETY", "content_filtered", "guardrail_intervened")
-"""Why replies end that are no whole summary, in the words of several providers."""
+"""Why replies end that are no summary, in the words of several providers."""
 
 
 class Conversation(Value, frozen=True):
@@ -116,7 +116,7 @@ class SharedPrefix:
             cost=price(model, usage) if usage else None,
             model=model.name,
             instead="a tool call" if called else "a refusal" if end in REFUSED else "",
-            complete=end not in (*CUT, *REFUSED),
+            complete=end not in (*LENGTH, *REFUSED),
             sections=asked(brief.wording, prompt=self.prompt).sections,
             calls=1,
             shared=True,
