@@ -76,7 +76,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     def messages_of(written: Written) -> tuple[Message, ...]:
         text = f"{written.summary.text.rstrip()}\n\n{note}".strip()
         summary = Summary(text, {**written.summary.facts, **marks})
-        return worded(summary, wording, round, view, stop, unasked=unasked)
+        return worded(summary, wording, round, view, stop, leads=brief.leads, unasked=unasked)
 
     if layer.hard:
         most = room + summary_frame(room)

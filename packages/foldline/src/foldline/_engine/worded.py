@@ -11,14 +11,17 @@ from foldline._wording import Wording
 
 
 def worded(
-    summary: Summary, wording: Wording, round: int, view: View, stop: int, *, unasked: bool
+    summary: Summary, wording: Wording, round: int, view: View, stop: int, *, leads: bool, unasked: bool
 ) -> tuple[Message, ...]:
     """A summary as it stands in a view before the place `stop`: its message, and behind it what was acknowledged.
 
+    One of the system's that `leads` the history is the user's where no user's message follows, since a user speaks first.
     Where nobody asked for the fold, a message of the program's follows up. The assistant acknowledges nothing where its
     own words follow, since two messages of it would be neighbours.
     """
-    told = Message(_role(wording, view), (replace(summary, frame=wording.frame(round)),))
+    after = next((e.message.role for e in view.entries[stop:] if e.message.role != "system"), "user")
+    role = "user" if leads and wording.role == "system" and after != "user" else _role(wording, view)
+    told = Message(role, (replace(summary, frame=wording.frame(round)),))
     followed = Message("user", (Text(wording.follow_up, by="harness"),)) if wording.follow_up and unasked else None
     behind = followed or (view.entries[stop].message if stop < len(view.entries) else None)
     heard = wording.acknowledged and told.role == "user" and (behind is None or behind.role != "assistant")
