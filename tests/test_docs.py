@@ -151,6 +151,18 @@ def test_a_restarted_service_goes_on(names: Names, tmp_path: Path, monkeypatch: 
     assert (tmp_path / "work.jsonl").is_file()
 
 
+def test_a_paper_is_written_in_thirteen_stages(names: Names, capsys: pytest.CaptureFixture[str]) -> None:
+    compactor = run("policies/paper.md", names)["compactor"]
+    told = capsys.readouterr().out.splitlines()
+    assert told[:4] == blocks("policies/paper.md", "text")[0].splitlines()
+    assert len(told) == 1 + len(names["STAGES"]) == 14
+    edits = [edit.by for fold in compactor.folds for edit in fold.edits]
+    assert set(edits) == {"strip_chitchat", "digest_stages", "drop_superseded"}
+    assert any("[stage Outline, reopened: " in item["content"] for item in names["sent"])
+    assert compactor.count.tokens < 0.86 * 2_000
+    assert "\n\n## Title\n" in compactor.stage_notes()
+
+
 @pytest.mark.usefixtures("keys")
 def test_a_model_recalls(names: Names, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     with Strict(200_000) as provider:

@@ -28,8 +28,9 @@ PUBLIC = {
     "foldline.extend": {
         "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Automatic", "Bill", "Branch", "Brief", "Budget", "Context", "Conversation", "Draft", "Edit",
         "Ended", "Entry", "Fault", "Fold", "FoldlineError", "Layer", "Mark", "Media", "Message", "Model", "Opaque", "Part", "PastFold",
-        "Picture", "Point", "Policy", "Reactive", "Reading", "Receipt", "Request", "Reset", "Role", "Row", "SessionError", "SessionFile", "SessionFormat",
-        "SharedPrefix", "Sign", "Source", "Speaker", "StoreFolder", "Stored", "Strategy", "Summarizer", "Summary", "SummaryFailed",
+        "Picture", "Point", "Policy", "Reactive", "Reading", "Receipt", "Request", "Reset", "Role", "Row", "SessionError",
+        "SessionFile", "SessionFormat", "SharedPrefix", "Sign", "Source", "Speaker", "Stage", "StoreFolder", "Stored", "Strategy",
+        "Summarizer", "Summary", "SummaryFailed",
         "Tail", "Text", "Thinking", "Tool", "ToolCall", "ToolResult", "Transcript", "UnsafeEdit", "Usage", "View", "WireError",
         "WireFormat", "Wording", "bills", "budget", "decode", "decode_all", "detect", "drop_media", "encode", "estimate", "extract",
         "hard_strategies", "may_summarize", "model", "named", "never_summarizes", "policy", "preset", "prune_tool_outputs", "read_policy",

@@ -31,6 +31,7 @@ from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail
 from foldline._sessions.reading import Fault, PastFold, Reading, Stored
 from foldline._sessions.source import Source
 from foldline._sessions.transcript import Transcript
+from foldline._stages import Stage
 from foldline._strategies import (
     Strategy,
     drop_media,
@@ -108,6 +109,7 @@ __all__ = [
     "Sign",
     "Source",
     "Speaker",
+    "Stage",
     "StoreFolder",
     "Stored",
     "Strategy",

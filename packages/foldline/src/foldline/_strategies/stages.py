@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 from foldline._facts.stages import stages_told
 from foldline._messages import Message, Summary, replace
 from foldline._stages import digest_text, digested, is_digest, superseded
+from foldline._strategies.older import Span, tokens_of
 from foldline._strategies.strategy import Number, Strategy, never_summarizes, remembered
-from foldline._view import Edit, Entry, View
-
-Span = tuple[int, int]
+from foldline._view import Edit, View
 
 
 @remembered
@@ -29,16 +28,21 @@ def digest_stages(*, spare: Number = 0) -> Strategy:
             spans = spans_of(view, [at for at, e in enumerate(view.entries) if e.stage == stage.name])
             if not spans:
                 continue
-            runs = [view.entries[start:stop] for start, stop in spans]
-            largest = max(runs, key=_tokens)
-            text = digest_text(stage.name, sum(map(len, runs)), largest[0].id, stage.decision)
+            largest = max(spans, key=lambda span: tokens_of(view, [span]))
+            gone = [span for span in spans if span == largest or not _opens(view, span)]
+            text = digest_text(stage.name, sum(b - a for a, b in gone), view.entries[largest[0]].id, stage.decision)
             digest = Message("user", (Summary(text),))
-            if view.count(digest) < _tokens(largest):
-                for run in runs:
-                    into = (digest,) if run is largest else ()
-                    yield Edit(tuple(entry.id for entry in run), into, by="digest_stages")
+            if view.count(digest) < tokens_of(view, [largest]):
+                for span in gone:
+                    drop = tuple(entry.id for entry in view.entries[slice(*span)])
+                    yield Edit(drop, (digest,) if span == largest else (), by="digest_stages")
 
     return strategy
+
+
+def _opens(view: View, span: Span) -> bool:
+    """Whether nobody but the system speaks before a span: where it goes without a word, another than the user might begin."""
+    return all(entry.message.role == "system" for entry in view.entries[: span[0]])
 
 
 @remembered
@@ -86,7 +90,3 @@ def _consecutive(places: Sequence[int]) -> list[list[int]]:
         else:
             runs.append([place])
     return runs
-
-
-def _tokens(entries: Sequence[Entry]) -> int:
-    return sum(entry.tokens for entry in entries)
