@@ -206,6 +206,12 @@ def test_a_strategy_of_ones_own(names: Names, capsys: pytest.CaptureFixture[str]
     assert len(halved.entries) <= len(names["view"].entries) // 2 + 3
 
 
+def test_what_a_call_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    run("replay.md", {})
+    read = [int(line.split()[0]) for line in capsys.readouterr().out.splitlines()]
+    assert read == [0, 50_000, 4_000]  # as the page says of Claude: behind a deep edit, only the head is found
+
+
 def test_a_policy_of_ones_own(names: Names, capsys: pytest.CaptureFixture[str]) -> None:
     run("policies.md", names)
     stubs = [item for item in names["sent"] if "[pruned: " in str(item.get("content"))]

@@ -301,6 +301,13 @@ def test_the_command_tells_a_table_or_json_and_writes_a_report(tmp_path: Path) -
     assert "Over 1 session pi" in told["verdict"]
 
 
+def test_the_name_of_a_file_does_not_steer_the_terminal(tmp_path: Path) -> None:
+    path = written(tmp_path, [], "\x1b[31mred.json")
+    shown = CliRunner().invoke(replay_command, [path, "--model", MODEL], color=True)
+    assert "left out" in shown.output
+    assert shown.output.replace("\n", "").isprintable()
+
+
 def test_the_command_says_what_is_wrong_before_it_begins(tmp_path: Path) -> None:
     path = written(tmp_path, history(2))
     code = "import sys; from foldline._cli.commands import run; sys.argv = ['foldline', *sys.argv[1:]]; run()"

@@ -61,7 +61,7 @@ def replay_command(
     )
     for outcome in outcomes:
         if outcome.fault:
-            click.echo(f"left out: {outcome.session}: {outcome.fault}", err=True)
+            click.echo(_printable(f"left out: {outcome.session}: {outcome.fault}"), err=True)
     if not any(outcome.runs for outcome in outcomes):
         raise click.ClickException("none of these is a session that can be replayed")
     verdict = compared(outcomes, *compare) if compare else ""
@@ -72,7 +72,12 @@ def replay_command(
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(_told(outcomes, verdict)), indent=2))
     else:
-        click.echo("\n\n".join(filter(None, (table(totals(outcomes)), LEGEND, verdict))))
+        click.echo(_printable("\n\n".join(filter(None, (table(totals(outcomes)), LEGEND, verdict)))))
+
+
+def _printable(text: str) -> str:
+    """A text without what would steer the terminal: the names of files may hold anything."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def _told(outcomes: list[Outcome], verdict: str) -> dict[str, Any]:

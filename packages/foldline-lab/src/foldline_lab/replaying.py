@@ -49,6 +49,8 @@ def replayed(path: str, asked: Asked) -> Outcome:
         runs = [_run(recording, provider, name) for name in (*asked.policies, *CONTROLS, UNFOLDED)]
     except FoldlineError as error:
         return Outcome(path, key, fault=str(error))
+    except Exception as error:  # noqa: BLE001  one session does not end the replay of a thousand
+        return Outcome(path, key, fault=f"{type(error).__name__}: {error}; please report it")
     first, requests = runs[0]
     return Outcome(path, key, (*(run for run, _ in runs), _at_best(first, requests)))
 

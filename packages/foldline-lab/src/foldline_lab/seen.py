@@ -51,7 +51,7 @@ class Seen:
     def take(self, sent: list[Message], *, folded: bool) -> tuple[int, int]:
         """Takes the next request, and answers how many tokens of its beginning were that of the last, and the parts behind."""
         same, before = len(self.sent), self.tokens
-        if folded or len(sent) < same:
+        if folded or len(sent) < same or (same and sent[same - 1] is not self.sent[same - 1]):
             pairs = enumerate(zip(self.sent, sent))
             same = next((at for at, (old, new) in pairs if old is not new), min(same, len(sent)))
             self.kinds = dict.fromkeys(KINDS, 0) | {"overhead": self.recording.overhead}
