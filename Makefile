@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_VENV := .docs-venv
 
-.PHONY: help demo test lint types layers check docs bench lock pi clients server clean
+.PHONY: help demo test lint types layers check docs bench lock pi clients server integrations clean
 
 help: ## what the targets do
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -59,9 +59,12 @@ server: $(READY) ## summaries by a small model on a real model server (installs 
 	PYTHON=$(BIN)/python sh tests/server/install.sh .server
 	SERVER_PACKAGES=$(CURDIR)/.server $(BIN)/python -m pytest tests/server
 
+integrations: ## each agent framework's newest release with foldline in it (makes an environment for each in .integrations)
+	PYTHON=$(PYTHON) sh tests/integrations/run.sh .integrations $(FRAMEWORKS)
+
 lock: $(READY) ## pin the dependencies by hash
 	$(BIN)/uv pip compile packages/*/pyproject.toml --all-extras --group pyproject.toml:dev --no-emit-package foldline --no-emit-package foldline-lab --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
 	$(BIN)/uv pip compile --group pyproject.toml:docs --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-docs.txt
 
 clean: ## remove the environments and the built documentation
-	rm -rf $(VENV) $(DOCS_VENV) site .cache .pi .clients .server
+	rm -rf $(VENV) $(DOCS_VENV) site .cache .pi .clients .server .integrations

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Makes an environment for each framework in the folder $1 and runs its integration's test there: those named behind it, or all.
+# A framework that cannot be installed, and a test that fails or is skipped, is named at the end, and fails the run.
+set -u
+cd "$(dirname "$0")/../.."
+folder=$1
+shift
+failed=""
+while read -r name packages; do
+    case "$name" in "" | "#"*) continue ;; esac
+    case " $* " in "  " | *" $name "*) ;; *) continue ;; esac
+    echo "== $name"
+    home="$folder/$name"
+    [ -x "$home/bin/python" ] || "${PYTHON:-python3}" -m venv "$home" || exit 1
+    # shellcheck disable=SC2086
+    if "$home/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
+        $packages pytest hypothesis ./packages/foldline &&
+        "$home/bin/python" -m pytest -p no:cacheprovider -o filterwarnings=default -rs \
+            "tests/integrations/test_$name.py" >"$home/log" 2>&1 && ! grep -q "SKIPPED.*make integrations" "$home/log"; then
+        tail -1 "$home/log"
+    else
+        [ ! -f "$home/log" ] || tail -40 "$home/log"
+        failed="$failed $name"
+    fi
+done <tests/integrations/frameworks.txt
+[ -z "$failed" ] || {
+    echo "failed:$failed"
+    exit 1
+}
