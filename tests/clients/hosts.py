@@ -282,3 +282,30 @@ class QwenCode(Host):
     def environment(self, url: str) -> dict[str, str]:
         own = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "test", "OPENAI_MODEL": "qwen3-coder-plus"}
         return {**own, "QWEN_CODE_NO_RELAUNCH": "true"}
+
+
+class OpenCode(Host):
+    """opencode without its terminal."""
+
+    name = "opencode"
+    kept = (".local/share/opencode/opencode.db",)
+    program = next(iter(ROOT.glob("opencode/node_modules/opencode-linux-x64/bin/opencode")), None)
+
+    @classmethod
+    def is_there(cls) -> bool:
+        return cls.program is not None
+
+    def configure(self, url: str) -> None:
+        model = {"name": "Scripted", "limit": {"context": WINDOW, "output": 4000}, "tool_call": True}
+        options = {"baseURL": f"{url}/v1", "apiKey": "test"}
+        provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"scripted": model}}
+        own = {"autoupdate": False, "share": "disabled", "provider": {"scripted": provider}}
+        own |= {"model": "scripted/scripted", "permission": {"*": "allow"}}
+        self.settings(".config/opencode/opencode.json", json.dumps(own, indent=2), url)
+
+    def command(self, prompt: str) -> list[str]:
+        again = ["--continue"] if (self.home / ".local/share/opencode").exists() else []
+        return [str(self.program), "run", *again, "--format", "json", prompt]
+
+    def environment(self, url: str) -> dict[str, str]:
+        return {f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}

@@ -35,7 +35,8 @@ def show(desk: Desk, folded: bool) -> Answer:
 def undo(desk: Desk, force: bool) -> Answer:
     """Take back the newest fold; what came after it stays in the context."""
     before = after = desk.tokens
-    check_in_place(desk, force=force)
+    if not desk.stands_beside:
+        check_in_place(desk, force=force)
     fold = desk.undo(force=force)
     if fold is not None:
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens

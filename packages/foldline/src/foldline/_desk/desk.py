@@ -27,6 +27,7 @@ from foldline._sessions.asking import session_that_asks
 from foldline._sessions.busy import opened_elsewhere, refuse_busy
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find
+from foldline._sessions.hooked import stands, take_back
 from foldline._sessions.opening import open_session
 from foldline._sessions.source import parted
 from foldline._tokens.meter import Count, Meter
@@ -181,8 +182,15 @@ class Desk:
         )
         return replace(self.view, entries=tuple(entries), bound=self.model.binds_thinking)
 
+    @property
+    def stands_beside(self) -> bool:
+        """Whether a fold stands in the session that foldline keeps, and its agent's log does not."""
+        return stands(self.session.agent, self.session.id, self._environment)
+
     def undo(self, *, force: bool = False) -> str | None:
         """Takes back the newest fold and answers its id, or None where none stands."""
+        if self.stands_beside:
+            return take_back(self.session.agent, self.session.id, self._environment)
         self.check_writable(force=force)
         return self.session.undo()
 

@@ -1,7 +1,7 @@
 """A fold for an agent that is about to compact by itself: planned on the session's file as it stands, written by the agent.
 
 Nothing of the agent's is written here. It takes a summary and what it keeps word for word, and puts both into its own log;
-where that has no place for a receipt, foldline keeps it.
+what has no place there, foldline keeps.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from foldline._errors import FormatError
 from foldline._fold import Trigger
 from foldline._messages import replace
 from foldline._sessions.finding import find
-from foldline._sessions.hooked import keep, marked
+from foldline._sessions.hooked import SENDS, keep, marked, stand, standing
 from foldline._sessions.opening import open_session
 from foldline._sessions.pi.log import Session
 from foldline._view import Entry, View
@@ -57,7 +57,7 @@ def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.envir
     planned = desk.plan(policy, asked.focus, writer, trigger=TRIGGERS[asked.trigger])
     if not planned:
         return not_folded("NothingToDo", f"nothing worth folding in {desk.tokens:,} tokens")
-    made = planned.summarized()
+    made = planned.summarized() if planned.asks_model else planned
     made.why_extracted()
     return {"agent": desk.session.agent, "session": desk.session.id, "path": path, **_told(made)}
 
@@ -84,7 +84,11 @@ def _told(made: FoldPlan) -> dict[str, Any]:
         "tokens_after": fold.receipt.tokens_after,
         "receipt": msgspec.to_builtins(fold.receipt),
     }
-    if not isinstance(session := desk.session, Session):
+    session = desk.session
+    if session.agent in SENDS:
+        stand(session.agent, session.id, standing(fold, lead.message.summary, kept[0].id, kept[-1].id))
+        return told
+    if not isinstance(session, Session):
         keep(fold, lead.message.summary)
         return told | {"summary": marked(made.summary, fold)}
     record = session.compaction(desk.view, made.after, fold, desk.meter)

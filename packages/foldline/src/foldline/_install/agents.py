@@ -91,6 +91,20 @@ _MCP = {"command": PROGRAM, "args": [WORDS, "mcp"]}
 _TOOLS = "recall, context_status, compact"
 _NO_HOOK = "its own compaction cannot be replaced; folding by itself needs a gateway in front of its model"
 
+OPENCODE = Agent(
+    "opencode",
+    "opencode",
+    "opencode",
+    "OPENCODE_CONFIG_DIR",
+    ".config/opencode",
+    (Put("opencode/foldline.js", "plugin/foldline.js", ".opencode/plugin/foldline.js"),),
+    (),
+    "its requests begin with foldline's fold before they are too full, without a model call; what overflows all the same, "
+    "and /compact, is its own",
+    "foldline session undo, also while it runs",
+    _TOOLS,
+)
+
 CODEX = Agent(
     "codex",
     "Codex",
@@ -131,5 +145,5 @@ QWEN_CODE = Agent(
     _TOOLS,
 )
 
-AGENTS: dict[str, Agent] = {agent.name: agent for agent in (PI, CLAUDE_CODE, CODEX, GEMINI_CLI, QWEN_CODE)}
+AGENTS: dict[str, Agent] = {agent.name: agent for agent in (PI, CLAUDE_CODE, OPENCODE, CODEX, GEMINI_CLI, QWEN_CODE)}
 """Every agent by its name."""

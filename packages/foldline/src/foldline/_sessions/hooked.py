@@ -1,7 +1,8 @@
-"""What foldline keeps of a fold that an agent writes into its own log, where that log has no place for a receipt.
+"""What foldline keeps of a fold that an agent makes for it, where the agent's own log has no place for that.
 
-The summary ends with a mark that names the fold, and a small file beside foldline's other state holds the receipt and the
-facts. Without that file the fold is one of the agent's own.
+An agent that writes the fold itself ends the summary with a mark that names it, and a small file holds the receipt and the
+facts; without that file the fold is one of the agent's own. One that cannot write it sends it all the same: then the file
+holds the whole fold, and while it stands the agent's requests begin with it.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from foldline._fold import Fold, Receipt
 from foldline._messages import Message, Summary, replace
 from foldline._sessions.reading import PastFold, Reading
-from foldline._sessions.writing import replace_file
+from foldline._sessions.writing import now, replace_file
+
+T = TypeVar("T")
+
+SENDS = ("opencode",)
+"""The agents that send a fold without writing it."""
 
 _MARK = re.compile(r"\[fold ([0-9a-f]{8}) by foldline\]")
 
@@ -38,10 +44,8 @@ def marked(summary: str, fold: Fold) -> str:
 
 def keep(fold: Fold, summary: Summary, environment: Mapping[str, str] = os.environ) -> None:
     """Keeps what the agent's log cannot; raises `SessionError` or `OSError` where that cannot be written."""
-    place = _place(fold.id, environment)
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = Kept(fold.trigger, fold.layer, fold.receipt, summary.facts)
-    replace_file(str(place), msgspec.json.encode(kept))
+    _write(_place(f"folds/{fold.id}.json", environment), kept)
 
 
 def with_receipts(reading: Reading, environment: Mapping[str, str] = os.environ) -> Reading:
@@ -69,13 +73,93 @@ def _with_receipt(fold: PastFold, environment: Mapping[str, str]) -> PastFold:
 
 def _kept(summary: str, environment: Mapping[str, str]) -> Kept | None:
     named = _MARK.findall(summary)
+    return _read(_place(f"folds/{named[-1]}.json", environment), Kept) if named else None
+
+
+# -- folds that stand ----------------------------------------------------------------------------------------------
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A fold that an agent sends without writing it: what it is of, what it says, and `last`, the newest entry then."""
+
+    fold: PastFold
+    facts: dict[str, Any]
+    first_kept: str
+    last: str
+
+
+def stand(agent: str, session: str, new: Standing, environment: Mapping[str, str] = os.environ) -> None:
+    """Lets a fold stand in a session from now on; raises `SessionError` or `OSError` where that cannot be written."""
+    _write(_standing_place(agent, session, environment), (*_standing(agent, session, environment), new))
+
+
+def standing(fold: Fold, summary: Summary, first_kept: str, last: str) -> Standing:
+    """A fold as it is to stand from now on."""
+    past = PastFold(fold.id, now(), fold.trigger, fold.layer, fold.receipt, summary.text)
+    return Standing(past, summary.facts, first_kept, last)
+
+
+def stands(agent: str, session: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a fold stands in a session."""
+    return agent in SENDS and any(not each.fold.undone for each in _standing(agent, session, environment))
+
+
+def take_back(agent: str, session: str, environment: Mapping[str, str] = os.environ) -> str | None:
+    """Undoes the newest fold that stands in a session and answers its id; None where none does."""
+    known = _standing(agent, session, environment)
+    newest = next((each for each in reversed(known) if not each.fold.undone), None)
+    if newest is None:
+        return None
+    undone = msgspec.structs.replace(newest, fold=replace(newest.fold, undone=True))
+    _write(_standing_place(agent, session, environment), tuple(undone if e is newest else e for e in known))
+    return newest.fold.id
+
+
+def as_sent(reading: Reading, environment: Mapping[str, str] = os.environ) -> Reading:
+    """A reading as the agent sends it: with the newest fold that stands, of which all is still there."""
+    known = _standing(reading.agent, reading.id, environment) if reading.agent in SENDS else ()
+    if not known:
+        return reading
+    folds = (*reading.folds, *(each.fold for each in known))
+    reading = replace(reading, folds=tuple(sorted(folds, key=lambda fold: fold.timestamp)))
+    places = {id: at for at, (id, _) in enumerate(reading.entries)}
+    newest = next((e for e in reversed(known) if not e.fold.undone and places.get(e.first_kept)), None)
+    if newest is None:
+        return reading
+    at, last = places[newest.first_kept], places.get(newest.last, -1)
+    lead = (newest.fold.id, Message("user", (Summary(newest.fold.summary, newest.facts),)))
+    return replace(
+        reading,
+        entries=(lead, *reading.entries[at:]),
+        folded=(*reading.folded, *reading.entries[:at]),
+        since=max(1, last - at + 2),
+    )
+
+
+def _standing(agent: str, session: str, environment: Mapping[str, str]) -> tuple[Standing, ...]:
+    return _read(_standing_place(agent, session, environment), tuple[Standing, ...]) or ()
+
+
+def _standing_place(agent: str, session: str, environment: Mapping[str, str]) -> Path:
+    return _place(f"standing/{agent}/{re.sub('[^0-9A-Za-z_-]', '_', session)}.json", environment)
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+def _place(name: str, environment: Mapping[str, str]) -> Path:
+    home = environment.get("HOME") or str(Path.home())
+    state = environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    return Path(state, "foldline", name)
+
+
+def _read(place: Path, kind: type[T]) -> T | None:
     try:
-        return msgspec.json.decode(_place(named[-1], environment).read_bytes(), type=Kept) if named else None
+        return msgspec.json.decode(place.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def _place(fold: str, environment: Mapping[str, str]) -> Path:
-    home = environment.get("HOME") or str(Path.home())
-    state = environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
-    return Path(state, "foldline", "folds", f"{fold}.json")
+def _write(place: Path, kept: object) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    replace_file(str(place), msgspec.json.encode(kept))

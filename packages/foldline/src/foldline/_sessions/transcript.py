@@ -10,7 +10,7 @@ from foldline._fold import Fold
 from foldline._messages import Message, Summary, replace
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.hooked import with_receipts
+from foldline._sessions.hooked import as_sent, with_receipts
 from foldline._sessions.reading import PastFold, Reading
 from foldline._tokens.meter import Meter
 from foldline._view import View
@@ -20,7 +20,7 @@ class Transcript:
     """A session that foldline reads and does not write; `overhead` is the agent's usual one, in tokens."""
 
     def __init__(self, reading: Reading, *, overhead: int = 0) -> None:
-        self.reading = reading = with_receipts(reading)
+        self.reading = reading = as_sent(with_receipts(reading))
         self.agent, self.id, self.path = reading.agent, reading.id, reading.path
         self.cwd, self.model, self.window = reading.cwd, reading.model, reading.window
         self.faults = list(reading.faults)

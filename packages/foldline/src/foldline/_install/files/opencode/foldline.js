@@ -1,0 +1,107 @@
+// foldline in opencode: before a request is too full, its fold takes the place of the oldest messages of the request.
+//
+// opencode's own store stays as it is: foldline keeps the fold, and this plugin has every request begin with it. Whatever
+// goes wrong with foldline, the request goes out as it was, and opencode's own compaction goes on.
+// `foldline uninstall opencode` takes this file away.
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+const FOLDLINE = ["foldline"]
+const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 60_000
+const MARK = 0.85 // of what opencode itself lets a request take; it compacts at all of it
+const OUTPUT_MAX = 32_000 // the most that opencode holds back for a reply
+const RETRY_AFTER = 0.05 // of the same: how much more must come before a fold that was refused is asked for again
+
+/** The fold that stands in a session, which `foldline session undo` takes back. */
+const standing = (session, messages) => {
+  const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state")
+  try {
+    const folds = JSON.parse(readFileSync(join(state, "foldline", "standing", "opencode", `${session}.json`), "utf8"))
+    const here = new Set(messages.slice(1).map((m) => m.info.id))
+    return folds.findLast((each) => !each.fold.undone && here.has(each.first_kept))
+  } catch {
+    return undefined
+  }
+}
+
+/** The messages with the fold in place of what it folded, in the same list. */
+const fold = (messages, kept) => {
+  const at = messages.findIndex((m) => m.info.id === kept.first_kept)
+  const asked = messages.findLast((m) => m.info.role === "user")
+  const id = `msg_foldline_${kept.fold.id}`
+  const part = { id: `prt_foldline_${kept.fold.id}`, sessionID: asked.info.sessionID, messageID: id }
+  const text = { ...part, type: "text", synthetic: true, text: kept.fold.summary }
+  messages.splice(0, at, { info: { ...asked.info, id }, parts: [text] })
+}
+
+/** How full the next request will be, in tokens: what the newest reply behind the fold was billed, and what came since. */
+const fill = (messages, last) => {
+  const behind = messages.findIndex((m) => m.info.id === last || m.parts.some((part) => part.id === last))
+  const at = messages.findLastIndex((m, i) => i > behind && m.info.role === "assistant" && m.info.tokens?.input)
+  const tokens = messages[at]?.info.tokens
+  const billed = tokens ? tokens.input + tokens.output + tokens.cache.read + tokens.cache.write : 0
+  const outputs = at < 0 ? [] : messages[at].parts.map((part) => part.state?.output ?? "")
+  const later = messages.slice(at + 1).flatMap((m) => m.parts.map((part) => part.text ?? JSON.stringify(part)))
+  return billed + [...outputs, ...later].join("").length / 4
+}
+
+const ask = (question) =>
+  new Promise((resolve, reject) => {
+    const [program, ...words] = FOLDLINE
+    const child = spawn(program, [...words, "hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+    const late = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS)
+    let out = ""
+    child.stdout.on("data", (data) => (out += data))
+    child.stdin.on("error", () => {})
+    child.on("error", reject)
+    child.on("close", (code) => {
+      clearTimeout(late)
+      code === 0 ? resolve(JSON.parse(out)) : reject(new Error(`it ended with ${code}`))
+    })
+    child.stdin.end(JSON.stringify(question))
+  })
+
+export const Foldline = async ({ client }) => {
+  let models
+  const refused = new Map() // by session, how full it was when foldline had no fold
+
+  const limits = async ({ providerID, modelID }) => {
+    models ??= (await client.config.providers()).data.providers
+    const limit = models.find((each) => each.id === providerID)?.models[modelID]?.limit
+    if (!limit?.context) return undefined
+    return { window: limit.context, most: limit.context - Math.min(limit.output || OUTPUT_MAX, OUTPUT_MAX) }
+  }
+
+  const folded = async ({ messages }) => {
+    const asked = messages.findLast((m) => m.info.role === "user")
+    if (!asked?.info.model || asked.parts.some((part) => part.type === "compaction")) return
+    const session = asked.info.sessionID
+    const before = standing(session, messages)
+    if (before) fold(messages, before)
+    const limit = await limits(asked.info.model)
+    const size = fill(messages, before?.last ?? "")
+    if (!limit || size < limit.most * MARK || size < (refused.get(session) ?? 0)) return
+    refused.set(session, size + limit.most * RETRY_AFTER)
+    const answer = await ask({ session, trigger: "auto", window: limit.window })
+    const after = answer.error ? undefined : standing(session, messages)
+    if (!after) return
+    refused.delete(session)
+    fold(messages, after)
+  }
+
+  return {
+    config: async (config) => {
+      config.mcp = { foldline: { type: "local", command: [...FOLDLINE, "mcp"], enabled: true }, ...config.mcp }
+    },
+    "experimental.chat.messages.transform": async (_, output) => {
+      try {
+        await folded(output)
+      } catch (error) {
+        const message = `${error.message ?? error}; opencode's own compaction goes on`
+        await client.app.log({ body: { service: "foldline", level: "warn", message } }).catch(() => {})
+      }
+    },
+  }
+}
