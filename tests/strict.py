@@ -30,9 +30,13 @@ class Turn(NamedTuple):
 
 
 class Strict:
-    """The provider of one test; `window` is tokens, `steps` how many calls it makes before it is done with a request."""
+    """The provider of one test; `window` is tokens, `steps` how many calls it makes before it is done with a request.
 
-    def __init__(self, window: int, steps: int = 4) -> None:
+    `wrap` is what becomes of a client that is made for it.
+    """
+
+    def __init__(self, window: int, steps: int = 4, wrap: Callable[[Any], Any] = lambda client: client) -> None:
+        self.wrap = wrap
         self.window = window
         self.steps = steps
         self.refused: list[str] = []

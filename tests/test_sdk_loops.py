@@ -55,7 +55,7 @@ Loop = Callable[[Strict, Compactor], Iterator[list[Any]]]
 
 def openai_client(provider: Strict) -> Any:
     openai = pytest.importorskip("openai")
-    return openai.OpenAI(base_url=provider.provider.url, api_key="none", max_retries=0)
+    return provider.wrap(openai.OpenAI(base_url=provider.provider.url, api_key="none", max_retries=0))
 
 
 def openai_chat(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -147,7 +147,7 @@ def openai_responses_streamed(provider: Strict, compactor: Compactor) -> Iterato
 
 def anthropic_client(provider: Strict) -> Any:
     anthropic = pytest.importorskip("anthropic")
-    return anthropic.Anthropic(base_url=provider.provider.root, api_key="none", max_retries=0)
+    return provider.wrap(anthropic.Anthropic(base_url=provider.provider.root, api_key="none", max_retries=0))
 
 
 def anthropic_messages(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -187,7 +187,7 @@ def anthropic_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[
 
 def gemini_client(provider: Strict) -> Any:
     genai = pytest.importorskip("google.genai")
-    return genai.Client(api_key="none", http_options={"base_url": provider.provider.root})
+    return provider.wrap(genai.Client(api_key="none", http_options={"base_url": provider.provider.root}))
 
 
 def gemini(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -231,7 +231,7 @@ def gemini_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[Any
 def bedrock_client(provider: Strict) -> Any:
     boto3 = pytest.importorskip("boto3")
     keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
-    return boto3.client("bedrock-runtime", endpoint_url=provider.provider.root, **keys)
+    return provider.wrap(boto3.client("bedrock-runtime", endpoint_url=provider.provider.root, **keys))
 
 
 BEDROCK_MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -313,12 +313,13 @@ def assembled(stream: Any) -> tuple[list[Any], Any]:
 def litellm(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
     import litellm
 
+    client = provider.wrap(litellm)
     where = {"model": "openai/gpt-5", "api_base": provider.provider.url, "api_key": "none"}
     messages: list[Any] = [{"role": "system", "content": SYSTEM}]
     for turn in range(10_000):
         messages.append({"role": "user", "content": request(turn)})
         while True:
-            response = litellm.completion(messages=compactor.fit(messages), **where)
+            response = client.completion(messages=compactor.fit(messages), **where)
             compactor.observe(response)
             message = response.choices[0].message
             messages.append(message)
@@ -373,7 +374,9 @@ def test_the_documented_loop_of_litellm() -> None:
 async def openai_chat_awaited(provider: Strict, compactor: Compactor) -> list[Any]:
     openai = pytest.importorskip("openai")
     messages: list[Any] = [{"role": "user", "content": request(0)}]
-    async with openai.AsyncOpenAI(base_url=provider.provider.url, api_key="none", max_retries=0) as client:
+    async with provider.wrap(
+        openai.AsyncOpenAI(base_url=provider.provider.url, api_key="none", max_retries=0)
+    ) as client:
         while written(compactor) <= WINDOWS * WINDOW * 4:
             sent = await compactor.afit(messages)
             completion = await client.chat.completions.create(model="gpt-5", messages=sent)
@@ -389,7 +392,8 @@ async def openai_chat_awaited(provider: Strict, compactor: Compactor) -> list[An
 async def anthropic_awaited(provider: Strict, compactor: Compactor) -> list[Any]:
     anthropic = pytest.importorskip("anthropic")
     messages: list[Any] = [{"role": "user", "content": request(0)}]
-    async with anthropic.AsyncAnthropic(base_url=provider.provider.root, api_key="none", max_retries=0) as client:
+    address = provider.provider.root
+    async with provider.wrap(anthropic.AsyncAnthropic(base_url=address, api_key="none", max_retries=0)) as client:
         while written(compactor) <= WINDOWS * WINDOW * 4:
             sent = await compactor.afit(messages)
             response = await client.messages.create(model="claude-sonnet-5", max_tokens=1_000, messages=sent)

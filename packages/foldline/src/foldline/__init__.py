@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from foldline._sessions.opening import open_session
     from foldline._sessions.pi.log import Session
     from foldline._view import Brief, Edit, Entry, View
+    from foldline._wrapping.conversations import conversation
+    from foldline._wrapping.wrapping import wrap
     from foldline._writers.model import ModelSummarizer
     from foldline._writers.native import NativeSummarizer
 
@@ -108,10 +110,12 @@ __all__ = [
     "Usage",
     "View",
     "WireError",
+    "conversation",
     "handle",
     "open_session",
     "recall_tool",
     "resolve_references",
+    "wrap",
 ]
 
 __getattr__ = lazily(
@@ -175,6 +179,8 @@ __getattr__ = lazily(
         ),
         "_writers.model": ("ModelSummarizer",),
         "_writers.native": ("NativeSummarizer",),
+        "_wrapping.conversations": ("conversation",),
+        "_wrapping.wrapping": ("wrap",),
     },
 )
 

@@ -340,6 +340,11 @@ class Compactor:
         with self._turns:
             return self._history.find(id)
 
+    def lost_in(self, messages: Sequence[Item]) -> int:
+        """How many messages of its history do not stand at the beginning of another one; 0 where that goes on from it."""
+        with self._turns:
+            return self._history.lost_in(list(messages))
+
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message of the history with its id, whatever was folded since."""
         with self._turns:

@@ -126,6 +126,11 @@ class History:
             self._replay()
         return rewrite
 
+    def lost_in(self, items: list[Item]) -> int:
+        """How many messages that were taken do not stand in a history; nothing of either is changed."""
+        known = self._known
+        return 0 if continues(items, known) else len(known) - align(items, known, self.messages, self._readable).stands
+
     def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]]) -> None:
         """Forgets all, and takes the folds that another one made of the history that is to come."""
         self._items, self._known = [], []

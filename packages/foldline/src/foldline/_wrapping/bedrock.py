@@ -1,0 +1,46 @@
+"""Amazon's library: `converse` and `converse_stream` of boto3's client for the Bedrock runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from foldline._wires.usage import stated
+from foldline._wrapping.sdk import Call, Fields, Route, Sdk, called, given, made_in
+from foldline._wrapping.tools import one_more
+from foldline._wrapping.twins import twin
+
+METHODS = {"converse": False, "converse_stream": True}
+"""The calls, and whether their replies are streamed."""
+
+
+def _recognizes(client: Any) -> bool:
+    return made_in(client, "botocore.client") and hasattr(client, "converse")
+
+
+def _wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
+    calls = {name: through(getattr(client, name), Call(called(_CONVERSE, streams=s))) for name, s in METHODS.items()}
+    return twin(client, {name: staticmethod(call) for name, call in calls.items()})
+
+
+def _offer(fields: Fields, tool: dict[str, Any]) -> Fields | None:
+    config = fields.get("toolConfig") or {}
+    tools = one_more(config.get("tools"), tool)
+    if not tools or "auto" not in config.get("toolChoice", "auto"):
+        return None
+    return {**fields, "toolConfig": {**config, "tools": tools}}
+
+
+_CONVERSE = Route(
+    format="bedrock-converse",
+    history="messages",
+    model="modelId",
+    apart=lambda fields: given(fields, "system", "toolConfig"),
+    reply_tokens=lambda fields: stated(fields.get("inferenceConfig") or {}, "maxTokens"),
+    said=lambda reply: [reply["output"]["message"]],
+    billed=lambda event: stated(event.get("metadata"), "usage"),
+    offer=_offer,
+    stream="stream",
+)
+
+BEDROCK = Sdk(name="boto3", recognizes=_recognizes, wrap=_wrap)

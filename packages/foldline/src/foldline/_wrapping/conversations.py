@@ -1,0 +1,110 @@
+"""Which conversation a history belongs to: the one that it was named, or the one that it goes on from."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from foldline import _wires as wire
+from foldline._compactor.compactor import REMINDERS, Compactor
+from foldline._compactor.turns import Turns
+from foldline._messages import Message
+from foldline._view import identity
+from foldline._wires.objects import as_data
+from foldline._wrapping.asides import Asides
+
+MOST = 1_000
+"""Conversations that are remembered; what was used longest ago goes."""
+
+ALIKE = 64
+"""Of those, the ones that begin with the same message."""
+
+_named: ContextVar[Hashable] = ContextVar("foldline_conversation", default=None)
+
+
+@contextmanager
+def conversation(id: Hashable) -> Iterator[None]:
+    """Says that what wrapped clients send inside of it is one conversation, whatever it begins with.
+
+    It holds for the thread, or the task, that enters it, and for the tasks that are started in it.
+    """
+    token = _named.set(id)
+    try:
+        yield
+    finally:
+        _named.reset(token)
+
+
+class Conversation:
+    """One conversation that is sent through a client."""
+
+    def __init__(self, compactor: Compactor, asides: Asides) -> None:
+        self.compactor = compactor
+        self.asides = asides
+        self.sent: object = None
+        """What was sent last, as it was handed out."""
+
+    def bill(self, sent: object, reply: Any) -> None:
+        """Takes what a reply was billed, where nothing else was sent since."""
+        if reply is not None and sent is self.sent:
+            self.compactor.observe(reply)
+
+
+class Conversations:
+    """The conversations of a client."""
+
+    def __init__(self, make: Callable[[str, str], Compactor]) -> None:
+        self._make = make
+        self._held: OrderedDict[Hashable, list[Conversation]] = OrderedDict()
+        self._turns = Turns()
+
+    def of(self, model: str, format: str, items: Sequence[Any]) -> Conversation:
+        """The conversation that a history belongs to, a new one where it goes on from none.
+
+        Another model has a window of its own, and its own conversations. One that parted from an earlier one keeps the folds
+        that stand on what they share. Raises `WireError` where the history cannot be read.
+        """
+        id = _named.get()
+        key = (model, format, _beginning(items, format)) if id is None else (model, format, None, id)
+        with self._turns:
+            held = self._held.setdefault(key, [])
+            self._held.move_to_end(key)
+            found = held[0] if held and id is not None else _gone_on(held, items)
+            if found is None:
+                found = self._begun(model, format, held)
+            held[:] = [found, *(each for each in held if each is not found)][:ALIKE]
+            while len(self._held) > MOST:
+                self._held.popitem(last=False)
+            return found
+
+    def _begun(self, model: str, format: str, alike: Sequence[Conversation]) -> Conversation:
+        compactor, asides = self._make(model, format), Asides(format)
+        if parent := next((each for each in alike if each.compactor.folds), None):
+            compactor.load(parent.compactor.dump())
+            asides = parent.asides.copy()
+        return Conversation(compactor, asides)
+
+
+def _gone_on(held: Sequence[Conversation], items: Sequence[Any]) -> Conversation | None:
+    """The conversation that a history goes on from, but for a few messages at its end; None where there is none."""
+    best, least = None, REMINDERS + 1
+    for each in held:
+        lost = each.compactor.lost_in(each.asides.woven(items))
+        if lost < least:
+            best, least = each, lost
+        if not lost:
+            break
+    return best
+
+
+def _beginning(items: Sequence[Any], format: str) -> bytes:
+    """What a history begins with, besides the system's messages."""
+    for place, item in enumerate(items):
+        (data,) = as_data([item], place)
+        message = data if isinstance(data, Message) else wire.decode(data, format, f"messages[{place}]")
+        if message.role != "system":
+            return identity(message)
+    return b""

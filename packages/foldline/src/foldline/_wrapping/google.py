@@ -1,0 +1,78 @@
+"""Google's library: `client.models.generate_content`, and all that goes through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from foldline._wires.usage import stated
+from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, called, made_in
+from foldline._wrapping.tools import one_more
+from foldline._wrapping.twins import twin
+
+METHODS = {"generate_content": False, "generate_content_stream": True}
+"""The calls, and whether their replies are streamed."""
+
+
+def _wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
+    models = _models(client.models, through, awaited=False)
+    others = _models(client.aio.models, through, awaited=True)
+    aio = twin(client.aio, {"models": property(lambda self: others)})
+    return twin(client, {"models": property(lambda self: models), "aio": property(lambda self: aio)})
+
+
+def _models(models: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]], *, awaited: bool) -> Any:
+    """The models of a client, with calls that are put through a function."""
+    sending = {
+        name: staticmethod(through(getattr(models, name), Call(_read(streams), awaited)))
+        for name, streams in METHODS.items()
+    }
+    return twin(models, sending)
+
+
+def _read(streams: bool) -> Callable[..., Request | None]:
+    """Reads a call whose `contents` are a conversation, and not a question alone."""
+    read = called(_CONTENTS, streams=streams)
+
+    def read_conversation(*call: Any) -> Request | None:
+        request = read(*call)
+        items = request.history if request else None
+        return request if items and all(stated(item, "parts") for item in items) else None
+
+    return read_conversation
+
+
+def _length(fields: Fields) -> Any:
+    return _setting(fields, "max_output_tokens", "maxOutputTokens")
+
+
+def _setting(fields: Fields, *names: str) -> Any:
+    config = fields.get("config")
+    return next((found for name in names if (found := stated(config, name)) is not None), None)
+
+
+def _apart(fields: Fields) -> Any:
+    apart = _setting(fields, "system_instruction", "systemInstruction"), _setting(fields, "tools")
+    return [each for each in apart if each] or None
+
+
+def _offer(fields: Fields, tool: dict[str, Any]) -> Fields | None:
+    tools = one_more(_setting(fields, "tools"), tool)
+    if not tools or _setting(fields, "tool_config", "toolConfig") is not None:
+        return None
+    config = fields.get("config")
+    copy = getattr(config, "model_copy", None)
+    return {**fields, "config": copy(update={"tools": tools}) if copy else {**(config or {}), "tools": tools}}
+
+
+_CONTENTS = Route(
+    format="gemini",
+    history="contents",
+    apart=_apart,
+    reply_tokens=_length,
+    said=lambda reply: [reply.candidates[0].content],
+    billed=lambda chunk: stated(chunk, "usage_metadata"),
+    offer=_offer,
+)
+
+GOOGLE = Sdk(name="google-genai", recognizes=lambda client: made_in(client, "google.genai"), wrap=_wrap)

@@ -1,0 +1,28 @@
+"""LiteLLM, whose calls are functions of the module: `litellm.completion` and `litellm.acompletion`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from foldline._wrapping.sdk import Call, Sdk, called
+from foldline._wrapping.stainless import CHAT
+from foldline._wrapping.twins import twin
+
+FUNCTIONS = {"completion": False, "acompletion": True}
+"""The calls, and whether they are awaited."""
+
+
+def _recognizes(client: Any) -> bool:
+    return isinstance(client, ModuleType) and client.__name__ == "litellm"
+
+
+def _wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
+    read = called(CHAT, ("model", "messages"))
+    return twin(
+        client, {name: through(getattr(client, name), Call(read, awaited)) for name, awaited in FUNCTIONS.items()}
+    )
+
+
+LITELLM = Sdk(name="litellm", recognizes=_recognizes, wrap=_wrap)

@@ -1,0 +1,96 @@
+"""The libraries of OpenAI and Anthropic, which send all that they send through one method: `client.post`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from foldline._wires.usage import stated
+from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, given, made_in, usage_of
+from foldline._wrapping.tools import with_tool
+from foldline._wrapping.twins import twin
+
+RAW = "X-Stainless-Raw-Response"
+"""The header by which `with_raw_response` asks for a sealed reply."""
+
+
+def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
+    """A library whose clients send requests of these routes, by the path that they are posted to."""
+
+    def read(post: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Request | None:
+        path, body = (*arguments, "")[0], named.get("body")
+        route = routes.get(path.partition("?")[0]) if isinstance(path, str) else None
+        if route is None or not isinstance(body, dict):
+            return None
+        raw = RAW in ((named.get("options") or {}).get("headers") or {})
+        streams = named.get("stream") is True
+
+        def send(fields: Fields) -> Any:
+            return post(*arguments, **{**named, "body": fields})
+
+        if raw:
+            return Request(route, body, send, opened=_unread if streams else _parsed)
+        return Request(route, body, send, streams)
+
+    def wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
+        kind = type(client)
+        call = Call(read, awaited=hasattr(kind, "__aenter__"))
+
+        def post(self: Any, *arguments: Any, **named: Any) -> Any:
+            return through(kind.post.__get__(self), call)(*arguments, **named)
+
+        return twin(client, {"post": post}).copy()
+
+    return Sdk(name=name, recognizes=lambda client: made_in(client, name) and hasattr(client, "post"), wrap=wrap)
+
+
+def _parsed(reply: Any) -> Any:
+    return reply.parse()
+
+
+def _unread(reply: Any) -> Any:
+    """Of a stream that is handed out sealed nothing is known."""
+    return None
+
+
+def _chat_said(reply: Any) -> list[Any]:
+    return [reply.choices[0].message]
+
+
+def _chat_length(fields: Fields) -> Any:
+    return fields.get("max_completion_tokens") or fields.get("max_tokens")
+
+
+CHAT = Route(
+    format="openai-chat",
+    history="messages",
+    apart=lambda fields: given(fields, "tools"),
+    reply_tokens=_chat_length,
+    said=_chat_said,
+    billed=usage_of,
+    offer=with_tool,
+)
+
+_RESPONSES = Route(
+    format="openai-responses",
+    history="input",
+    apart=lambda fields: given(fields, "instructions", "tools"),
+    reply_tokens=lambda fields: fields.get("max_output_tokens"),
+    held=("previous_response_id", "conversation"),
+    said=lambda reply: reply.output,
+    billed=lambda event: stated(stated(event, "response"), "usage"),
+    offer=with_tool,
+)
+
+_MESSAGES = Route(
+    format="anthropic",
+    history="messages",
+    apart=lambda fields: given(fields, "system", "tools"),
+    reply_tokens=lambda fields: fields.get("max_tokens"),
+    said=lambda reply: [{"role": "assistant", "content": reply.content}],
+    billed=lambda event: stated(stated(event, "message"), "usage"),
+    offer=with_tool,
+)
+
+OPENAI = _sdk("openai", {"/chat/completions": CHAT, "/responses": _RESPONSES})
+ANTHROPIC = _sdk("anthropic", {"/v1/messages": _MESSAGES})
