@@ -356,7 +356,7 @@ def test_a_request_that_is_made_again_leans_on_what_was_said_last() -> None:
     assert section(page(messages, 1_500), "Task now").endswith(
         "(the agent had proposed) I would write the migration first."
     )
-    assert state_of(*messages)[-1] == "the last request is not answered yet; newest: edit src/export.py"
+    assert state_of(*messages)[0] == "the last request is under way; done for it so far: edit src/export.py"
     whole, parts = facts_of(messages), merge(facts_of(messages[:5]), facts_of(messages[5:]))
     assert [(r.text, r.newest) for r in parts.requests] == [(r.text, r.newest) for r in whole.requests]
 
@@ -592,15 +592,16 @@ def test_what_was_done_or_answered_later_is_not_open() -> None:
     done = says("Pushed. The import is wired up as well.")
     assert state_of(ASKED, *EDIT, first, *later, done) == [ANSWERED]
     assert state_of(ASKED, *EDIT, first, *later) == [
+        "the last request is under way; done for it so far: edit src/export.py",
         "The import is not wired up yet.",
-        "the last request is not answered yet; newest: edit src/export.py",
     ]
 
 
 def test_a_request_that_is_not_answered_says_where_the_agent_is() -> None:
     amid = Message("assistant", (Text("The sums are right now, so the dates are next."), *EDIT[0].parts))
     assert state_of(ASKED, amid, EDIT[1]) == [
-        "the last request is not answered yet; newest: The sums are right now, so the dates are next."
+        "the last request is under way; done for it so far: edit src/export.py",
+        "the agent said last: The sums are right now, so the dates are next.",
     ]
     again = user("Also look at the dates of the invoices, they are off by one since March.")
     assert not section(extract(Brief(1_500, after=(again.text,)), [ASKED, amid, EDIT[1]]).text, "State")
@@ -611,7 +612,8 @@ def test_a_report_with_a_command_in_it_is_a_report_and_a_command_by_text_is_none
     assert state_of(ASKED, *EDIT, says("Looked."), looked, says("Done. Try it:\n```bash\nmake\n```")) == [ANSWERED]
     submits = says("The guard is gone, so I submit it.\n```\nsubmit\n```")
     assert state_of(*SWE, submits) == [
-        "the last request is not answered yet; newest: The guard is gone, so I submit it."
+        "the last request is under way",
+        "the agent said last: The guard is gone, so I submit it.",
     ]
 
 

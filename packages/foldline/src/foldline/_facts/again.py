@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+
+from foldline._facts.language import common_words
 
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[^\W_{_WIDE}][\w./-]{{2,}}\w")
 _PAIR = re.compile(rf"(?=([{_WIDE}]{{2}}))")
 """Of Chinese, Japanese and Korean, which have short words, any two letters that follow each other."""
+
+_ANY = re.compile(r"[^\W_]{2,}")
+
+FEW = 4
+"""A word that more than one text in so many has says nothing of what it is about."""
 
 _STEM = 5
 """Letters by which the forms of one word are known."""
@@ -21,6 +29,14 @@ def said_again(text: str, later: str) -> bool:
     return bool(telling) and 2 * len(telling & _telling(later)) >= len(telling)
 
 
+def shared_words(text: str, others: Iterable[str]) -> list[int]:
+    """How many words a text shares with each of others, forms of one word alike; words that many of these have say nothing."""
+    wanted = _forms(text)
+    found = [_forms(other) & wanted for other in others]
+    stands = Counter(word for each in found for word in each)
+    return [sum(1 for word in each if FEW * stands[word] <= len(found) + FEW) for each in found]
+
+
 def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
     """The rules that a sentence of a message takes back: those that the message says again, else those that name most of what it names."""
     rules = list(rules)
@@ -30,6 +46,11 @@ def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
     shared = {rule: len(_stems(rule) & named) for rule in rules}
     most = max(shared.values(), default=0)
     return {rule for rule, count in shared.items() if count == most > 0}
+
+
+def _forms(text: str) -> set[str]:
+    common = common_words(text)
+    return {word[:_STEM].rstrip("s") for word in _ANY.findall(text.lower()) if word not in common}
 
 
 def _stems(text: str) -> set[str]:

@@ -23,6 +23,9 @@ _PLACE = re.compile(
 )
 """Behind an output of OpenHands, and of SWE-agent."""
 
+_DELEGATED = re.compile(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)
+"""Behind a sub-agent's report, in Claude Code."""
+
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -31,7 +34,8 @@ def unframed(answer: str) -> str:
     """A tool's answer without its frame; one that was cut in its middle is read as well."""
     if found := _RECORD.match(answer):
         return _unescaped(_RECORD_END.sub("", answer[found.end() :])).strip("\n")
-    return _PLACE.sub("", _TAGS.sub("", _REPORTED.sub("", answer)))
+    answer = _PLACE.sub("", _TAGS.sub("", _REPORTED.sub("", answer)))
+    return _DELEGATED.sub("", answer) if "agentId: " in answer[-400:] else answer
 
 
 def _unescaped(text: str) -> str:

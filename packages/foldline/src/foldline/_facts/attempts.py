@@ -48,4 +48,6 @@ def closes(passed: str, failed: str) -> bool:
 
 
 def _within(aim: str, target: str) -> bool:
+    if target.endswith("..."):
+        return aim.startswith(target.removesuffix("..."))
     return aim == target or aim.startswith((f"{target.rstrip('/')}/", f"{target}::"))

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
 from foldline._clipping import one_line
+from foldline._facts.edits import names_in_edits
 from foldline._facts.outcomes import Outcome
 from foldline._facts.shell import family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
-from foldline._facts.tool_calls import BODIES, CHANGING, SEARCHING, Action, arguments_of, words_of
+from foldline._facts.tool_calls import (
+    BODIES,
+    CHANGING,
+    FEEDING,
+    SEARCHING,
+    WRITING,
+    Action,
+    arguments_of,
+    says_what,
+    words_of,
+)
 from foldline._facts.types import Kind
 from foldline._messages import ToolCall, Value
 
@@ -23,8 +34,14 @@ _CALL = 240
 _WHOLE, _SHORT = 100, 400
 """Characters of an answer that is told beside its call, and of one that is told by its sentences."""
 
+_FILES = 4
+"""Files that are named of those that one call touches."""
+
 _LINES = 6
 """Lines that are told of what a look at files showed."""
+
+_WRITES = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:cat|tee) [^|;&]*<<…[^|;&]*\Z")
+"""A command that does nothing but write a file."""
 
 _EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
 """An answer that says nothing but that there is one."""
@@ -89,7 +106,8 @@ class Ended(Value, frozen=True, dict=True):
     def changed(self) -> bool:
         """Whether it is a call that changes something."""
         touched = any(verb != "read" for verb, _, _ in self.called.action.touches)
-        return touched or bool(words_of(self.called.call.name) & CHANGING)
+        words = words_of(self.called.call.name)
+        return touched or (bool(words & CHANGING) and not words & FEEDING)
 
     @property
     def wrote(self) -> bool:
@@ -115,7 +133,17 @@ class Ended(Value, frozen=True, dict=True):
         """What was called."""
         if self.commit:
             return f"git commit: {self.commit}"
+        if self.called.action.command and _WRITES.match(self.source):
+            return f"write {self._written}"
         return f"`{self.source}`" if self.called.action.command else self.source
+
+    @property
+    def _written(self) -> str:
+        """The files that a command only writes, with what it puts there."""
+        action = self.called.action
+        paths = [path for verb, path, _ in action.touches[:_FILES] if verb != "read"]
+        names = names_in_edits({"content": action.command}, paths[-1]) if paths else {}
+        return ", ".join(_named(path, names) for path in paths)
 
     @cached_property
     def tail(self) -> str:
@@ -165,15 +193,28 @@ def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple
 def _in_words(called: Called) -> str:
     """A call without a command: its tool, and the arguments that are no bodies of files."""
     call, action = called.call, called.action
-    if action.touches and not action.command:
-        return clean(f"{call.name} {', '.join(path for _, path, _ in action.touches[:4])}")
     arguments = arguments_of(call)
+    if action.touches and not action.command:
+        writes = any(verb in WRITING for verb, _, _ in action.touches)
+        names = names_in_edits(arguments, action.touches[0][1]) if writes else {}
+        return clean(f"{_doing(call.name)} {', '.join(_named(path, names) for _, path, _ in action.touches[:_FILES])}")
     if isinstance(arguments, str):
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
     told = (
         f"{key}={_argument(value)}" for key, value in arguments.items() if key not in BODIES and value not in ("", None)
     )
     return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
+
+
+def _doing(tool: str) -> str:
+    """The name of a tool that says what it does to files, or a word that does."""
+    return tool if says_what(tool) else "edit"
+
+
+def _named(path: str, names: Mapping[str, str]) -> str:
+    """A file with the names in it that were touched."""
+    touched = names.get(path, "")
+    return f"{path} ({touched})" if touched else path
 
 
 def _argument(value: object) -> str:

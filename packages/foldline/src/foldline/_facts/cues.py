@@ -37,6 +37,11 @@ def says_back(sentence: str) -> bool:
     return _holding("back").search(_plain(sentence)) is not None
 
 
+def announces(sentence: str) -> bool:
+    """Whether a sentence says what its speaker does next, which is seen in what was done."""
+    return _holding("announces").match(_plain(sentence)) is not None
+
+
 def asks(text: str) -> bool:
     """Whether a text ends with a question."""
     return text.endswith(("?", "？"))

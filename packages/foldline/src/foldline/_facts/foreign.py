@@ -23,7 +23,10 @@ _LINE_END = re.compile(r"\n|\\n")
 
 _WRAPPER = re.compile(
     r"</?(?:summary|analysis|context_summary|conversation-summary)>|^This session is being continued[^\n]*\n?"
+    r"|^If you need specific details from before [^\n]*\n?|^(?:Please )?[Cc]ontinue the conversation from where we left[^\n]*\n?",
+    re.MULTILINE,
 )
+"""What a client puts around a summary: it is no part of what is summed up."""
 _ANALYSIS = re.compile(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
 _RULE = re.compile(r"[-=*_]+")
@@ -96,10 +99,12 @@ def with_prose(facts: Facts, text: str) -> Facts:
 
 
 def _lines(text: str) -> list[tuple[str, int, str]]:
-    """Each line with the depth and words of the heading that it is, if it is one."""
+    """Each line with the depth and words of the heading that it is, if it is one; code stands in its file."""
     lines: list[tuple[str, int, str]] = []
+    fenced = False
     for line in text.splitlines():
-        if not line.strip():
+        fenced ^= line.lstrip().startswith("```")
+        if fenced or not line.strip():
             continue
         found = _HEADING.match(line.strip()) if len(line) < 120 else None
         if found is None:

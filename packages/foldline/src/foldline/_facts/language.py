@@ -36,6 +36,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     left: tuple[str, ...] = ()
     back: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    announces: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
 

@@ -12,7 +12,7 @@ _EXIT = re.compile(
     re.IGNORECASE,
 )
 _STRONG = re.compile(
-    r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|FAIL:|E   \w)"
+    r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w)"
     r"|: error(?:\s\w+)?: |: command not found|: No such file or directory|: Permission denied|error TS\d+",
     re.MULTILINE,
 )

@@ -28,6 +28,9 @@ LANGUAGES = ("en", "de", "es", "id", "ja", "ko", "zh")
 SHORT = 800
 """Characters that a message may have whose every sentence is judged; a wide letter counts as two and a half."""
 
+MOST_INSTRUCTIONS, MOST_RULING = 30_000, 60
+"""Characters that are read of a project's instructions, and rules that are kept of them."""
+
 _WIDE_LETTER = 2.5
 _LONGEST = 320
 """Characters of a sentence that may be a rule."""
@@ -82,6 +85,13 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
         if kind != "none":
             found.append((text, kind))
     return found
+
+
+def ruling(instructions: str) -> list[str]:
+    """The sentences of a project's instructions that order something for good; the rest describes the project."""
+    language = language_of(instructions)
+    said = (each.text for each in sentences(instructions[:MOST_INSTRUCTIONS]) if not each.titled)
+    return [text for text in dict.fromkeys(said) if lifetime(text, language=language) == "standing"][:MOST_RULING]
 
 
 def _called(title: str, language: str) -> Lifetime:

@@ -9,7 +9,7 @@ from foldline._facts.again import taken_back
 from foldline._facts.cues import asks, labels_open, option, says_back, says_open
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import rules_in
+from foldline._facts.rules import rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.texts import LONGEST, headed, said_in, sentences
@@ -81,6 +81,8 @@ class Said:
         elif span.by == "harness" and (rules := project_rules(text)):
             heading = rules.strip().splitlines()[0]
             self.rules.setdefault(heading, Rule(heading, at, "project"))
+            for each in ruling(rules):
+                self._pieces.tell(each, at, part, "rule", "harness")
         elif span.by == "peer" and text[0] not in "{[":
             for each in list(sentences(text[:_PEER]))[:_PEER_SENTENCES]:
                 self._pieces.tell(each, at, part, "said", "peer")

@@ -80,6 +80,16 @@ def only_looks(command: str) -> bool:
     return _LOOKS.match(command) is not None
 
 
+_CHECKS = re.compile(
+    r"\b(?:test|tests|spec|lint|check|build|compile|verify|pytest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b"
+)
+
+
+def checks(tried: str) -> bool:
+    """Whether what was tried is a check of the work: its tests, a build, a linter."""
+    return _CHECKS.search(tried) is not None
+
+
 def without_bodies(command: str) -> str:
     """The command without the bodies of its heredocs, which stand in files."""
     return _without_heredocs(command[:_LIMIT])[0] if "<<" in command else command

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from foldline._facts.again import said_again
-from foldline._facts.cues import asks, labels_open, says_open
+from foldline._facts.cues import announces, asks, labels_open, says_open
 from foldline._facts.folders import root_of
-from foldline._facts.shell import family
+from foldline._facts.shell import checks, family
 from foldline._facts.splitting import split
-from foldline._facts.types import Facts, Fault, File, Todo
+from foldline._facts.types import Facts, Fault, File, Request, Todo
 
 NEWEST, NEWEST_SHARE = 24, 0.15
 """Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""
@@ -18,19 +18,35 @@ NEWEST, NEWEST_SHARE = 24, 0.15
 REPORTS = 3
 """The newest reports whose open points may be open still."""
 
+AFTER = 2
+"""Messages behind an error in which the agent says what it makes of it."""
+
 _PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
+_MISSING = re.compile(
+    r"command not found|: not found$|not recognized as|No such command|unrecognized (?:option|argument)"
+)
+"""How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
+
 _SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
 def open_faults(facts: Facts) -> Iterator[Fault]:
-    """The errors of the newest turns that nothing closed or took the place of, oldest first."""
+    """The errors of the newest turns that nothing closed or took the place of, oldest first.
+
+    One behind which the agent closed the turn is open where it is a check, or that report says so; a program that is missing is no error of the work.
+    """
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
     faults = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
     scripts = [(c.seen, _script(family(c.text))) for c in facts.commands if c.outcome == "ok"] if faults else []
+    reports = [p for p in facts.pieces if p.kind == "report" and not announces(p.text)] if faults else []
     for fault in faults:
         tried = _script(fault.key)
-        if not tried or all(seen <= fault.seen or done != tried for seen, done in scripts):
+        since = [p for p in reports if p.at > fault.seen]
+        named = any(p.open or said_again(fault.text, p.text) for p in since)
+        over = any(seen > fault.seen and done == tried for seen, done in scripts) if tried else False
+        stands = checks(fault.key) if since else not _MISSING.search(fault.text)
+        if not over and (named or stands):
             yield fault
 
 
@@ -76,12 +92,31 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
     return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > since
 
 
-def newest_words(facts: Facts) -> str:
-    """What the agent said or changed last since the newest request; empty where it did neither."""
+def clarifies(facts: Facts, request: Request) -> bool:
+    """Whether a request answers what the agent asked before it did anything for the one before: it is no task by itself."""
+    before = max((r.newest for r in facts.requests if r.newest < request.newest), default=-1)
+    between = [p for p in facts.pieces if before < p.at < request.newest and p.by in ("agent", "tool")]
+    return bool(between) and all(p.by == "agent" for p in between) and any(asks(p.text) for p in between)
+
+
+def newest_finding(facts: Facts) -> str:
+    """What the agent said last since the newest request, but for what it would do next; empty where it said nothing."""
     asked = _asked(facts)
-    since = [p for p in facts.pieces if p.at > asked and p.kind in ("thought", "change")]
-    words = [p for p in since if p.at == since[-1].at and p.kind == "thought"]
-    return (words or since)[-1].text if since else ""
+    found = (p.text for p in reversed(facts.pieces) if p.at > asked and p.kind == "thought" and not announces(p.text))
+    return next(found, "")
+
+
+def done_since(facts: Facts) -> list[str]:
+    """What the agent changed since the newest request, each thing where it was done last."""
+    asked = _asked(facts)
+    done = (p.text for p in facts.pieces if p.at > asked and p.kind == "change")
+    return list(reversed(dict.fromkeys(reversed([*done]))))
+
+
+def cause_of(facts: Facts, fault: Fault) -> str:
+    """What the agent said of an error right after it; empty where it said only what it does next."""
+    said = [p for p in facts.pieces if p.by == "agent" and fault.seen < p.at <= fault.seen + AFTER]
+    return next((p.text for p in said if p.at == said[0].at and not announces(p.text)), "")
 
 
 def _asked(facts: Facts) -> int:

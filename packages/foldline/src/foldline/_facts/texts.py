@@ -57,7 +57,8 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
         if found := _FENCE.match(line):
             if fence:
                 if 0 < sum(map(len, block)) <= _CODE:
-                    yield under, " ; ".join(block)
+                    yield under, f"{heading}: {' ; '.join(block)}" if heading else " ; ".join(block)
+                    heading = ""
                 block, fence = [], ""
             else:
                 fence = found[1]
@@ -215,7 +216,7 @@ _STANDING = re.compile(
 
 _CODE_LINE = re.compile(
     r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
-    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^-->\s|^[+-]\s|^@@"
+    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^-->\s|^[+-]\s|^@@|^[-dl][rwxsStT-]{9}|^total \d+$|^(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
 )
 """A line of code says little without the lines around it, and stands in its file."""
 

@@ -17,7 +17,10 @@ _FRAME = re.compile(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = re.compile(r"(?:\*\*\d+\*\* )?> (.+)")
 _TURN = re.compile(r"\*\*\d+\*\* ")
 _ERROR = re.compile(r"open error: `(.*?)` → (.+)")
-_READ = ("[ ] ", "open error: ", "last run: ", "git: ", "git in ", "the last request is ")
+CAUSE = " – the agent: "
+"""What stands between an open error and what the agent said of it."""
+
+_READ = ("[ ] ", "open error: ", "last run: ", "git: ", "git in ", "the last request is ", "the agent said last: ")
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
 _GIT = re.compile(r"git(?: in (.+?))?: (.+)")
@@ -51,7 +54,7 @@ def facts_of_page(text: str) -> Facts:
         requests=(Request(task),) if task else (),
         rules=tuple(Rule(line.removeprefix("- ")) for line in lines.get("Rules that stand", ())),
         pieces=tuple(replace(p, part=i) for i, p in enumerate(said)),
-        faults=tuple(Fault(f[2], f[1], f[1]) for f in faults if f),
+        faults=tuple(Fault(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(_files(lines.get("Files", ()))),
         repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),

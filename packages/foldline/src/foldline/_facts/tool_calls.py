@@ -50,6 +50,9 @@ CHANGING = frozenset({
 })  # fmt: skip
 """Words in the names of tools that change something."""
 
+FEEDING = frozenset({"stdin", "input"})
+"""Words in the names of tools that feed a running program, or wait for it."""
+
 _PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"})
 NOTING = _PLANNING | {"note"}
 """Words in the names of tools that show a plan in what they answer."""
@@ -64,6 +67,9 @@ _VERBS = (
     ("", SEARCHING | {"todo", "diagnostics"}),
     ("read", _READING),
 )
+WRITING = ("written", "created", "modified")
+"""What is done to a file whose text is told in the call."""
+
 _SCRIPTED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
 _STATUS = {
     "pending": "pending", "todo": "pending", "open": "pending", "not_started": "pending", "not-started": "pending",
@@ -143,6 +149,11 @@ def _read_text(text: str, words: frozenset[str]) -> Action:
         return Action(words=text)
     command = "; ".join(commands)
     return Action(touches=tuple(touches(command)), command=command, words=command, shell_only=True)
+
+
+def says_what(tool: str) -> bool:
+    """Whether the name of a tool says what it does to files."""
+    return any(words_of(tool) & verbs for _, verbs in _VERBS)
 
 
 def _strings(value: Any, depth: int = 0) -> Iterator[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import heapq
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
 from foldline._facts.again import said_again
+from foldline._facts.cues import announces
+from foldline._facts.literals import literals
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
 from foldline._page.lines import telling
@@ -66,6 +69,9 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("summary", "summary"): Worth(1.0, 1.2),
 }
 """By who speaks and what the piece is."""
+
+NEAR = 1.4
+"""What a sentence of a report gains beside one that is told."""
 
 LEAST = 0.35
 """What a piece must say to be told at all: thanks and yeses say less."""
@@ -126,18 +132,46 @@ def candidates(
 
 def settled(facts: Facts) -> set[int]:
     """The places of what is over: failures and what they brought, where something later closed them, what was taken back,
-    and what a summary called open before the user asked for more or the agent closed more work with a report."""
+    and what a summary called open before it was done or more was asked for."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
     over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for _, p in agents if p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
+    taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
+    return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+
+
+def _overtaken(told: Piece, facts: Facts) -> bool:
+    """Whether what a summary calls open is not so any more: a newer plan or request took its place, a report closed more work,
+    or what it names was changed since."""
     asked = (request.newest for request in facts.requests if telling(request.text))
     closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
     worked = (p.at for p in facts.pieces if p.at < closed and p.kind in ("call", "change", "failure"))
-    newer = max((*asked, *worked), default=-1)
-    taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and p.at < newer}
-    return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+    if told.at < max((*asked, *worked, -1 if facts.plan_at is None else facts.plan_at), default=-1):
+        return True
+    named = {word.rpartition("/")[2] for word in literals(told.text)}
+    changes = (p.text for p in facts.pieces if p.kind == "change" and p.at > told.at)
+    return any(name in text for text in changes for name in named)
+
+
+def idle(facts: Facts) -> set[int]:
+    """The places of what the agent said it would do next, where it then only looked."""
+    acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
+    return {i for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at not in acting and announces(p.text)}
+
+
+def reported(facts: Facts) -> set[int]:
+    """The messages amid whose work the agent only thought and looked before a report closed the turn, which says what came of it."""
+    acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
+    reports = sorted({p.at for p in facts.pieces if p.kind == "report"})
+    asked = sorted(request.newest for request in facts.requests)
+
+    def closed(at: int) -> bool:
+        report, request = (bisect_right(some, at) for some in (reports, asked))
+        return report < len(reports) and (request == len(asked) or reports[report] < asked[request])
+
+    return {p.at for p in facts.pieces if p.kind == "thought" and p.at not in acting and closed(p.at)}
 
 
 def _is_bare(piece: Piece) -> bool:
@@ -145,21 +179,24 @@ def _is_bare(piece: Piece) -> bool:
     return piece.kind == "call" and " → " not in piece.text
 
 
-def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -> list[Candidate]:
+def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int) -> list[Candidate]:
     """Those that say most for their length, as many as fit into `room` tokens; what they say is added to `told`.
 
     `newest` is the number of the newest message: of two that say as much the later one is told.
     """
+    found = [*some]
     heap = [(-_score(each, told, newest, True), each.place, each) for each in found]
     heapq.heapify(heap)
-    chosen: list[Candidate] = []
+    beside = _beside(found)
+    near: set[int] = set()
+    chosen: dict[int, Candidate] = {}
     heads: set[tuple[int, int]] = set()
     misses = 0
     while heap and room > 4 and misses < 60:
         _, place, each = heapq.heappop(heap)
         headed = each.piece.kind not in BROUGHT or (each.piece.at, each.piece.part) in heads
-        score = _score(each, told, newest, headed)
-        if score <= 0:
+        score = _score(each, told, newest, headed) * (NEAR if place in near else 1.0)
+        if score <= 0 or place in chosen:
             continue
         if heap and score < -heap[0][0]:
             heapq.heappush(heap, (-score, place, each))
@@ -169,17 +206,32 @@ def choose(found: Iterable[Candidate], room: int, told: set[str], newest: int) -
             misses += 1
             continue
         room -= cost
-        chosen.append(each)
+        chosen[place] = each
         heads.add((each.piece.at, each.piece.part))
         told.update(each.terms)
-    return chosen
+        for other in beside.get(place, ()):
+            if other.place not in chosen:
+                near.add(other.place)
+                heapq.heappush(heap, (-_score(other, told, newest, True) * NEAR, other.place, other))
+    return [*chosen.values()]
 
 
-def tells(each: Candidate) -> bool:
-    """Whether a piece is more than what a file shows still, or a line of an output that nobody wrote of."""
-    return each.piece.by != "tool" or not (
-        each.piece.kind == "shown" or (each.piece.kind == "excerpt" and not each.piece.used)
-    )
+def _beside(found: Sequence[Candidate]) -> dict[int, list[Candidate]]:
+    """What stands right before and behind each sentence of a report: told together they read on."""
+    placed = {each.place: each for each in found if each.piece.kind == "report"}
+    return {
+        place: [
+            other
+            for other in (placed.get(place - 1), placed.get(place + 1))
+            if other and (other.piece.at, other.piece.part) == (each.piece.at, each.piece.part)
+        ]
+        for place, each in placed.items()
+    }
+
+
+def is_raw(piece: Piece) -> bool:
+    """Whether a piece is what a file shows still, or a line of an output that nobody wrote of."""
+    return piece.by == "tool" and (piece.kind == "shown" or (piece.kind == "excerpt" and not piece.used))
 
 
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:

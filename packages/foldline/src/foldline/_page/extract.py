@@ -11,14 +11,15 @@ from collections.abc import Iterable, Sequence
 
 from foldline._facts.speech import clean
 from foldline._facts.types import Facts, Piece, Rule
-from foldline._page.choosing import candidates, choose, settled, terms
-from foldline._page.lines import ending, files, rules, state, task
+from foldline._page.choosing import candidates, choose, idle, settled, terms
+from foldline._page.lines import ending, files, instructed, rules, state, task
+from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
 from foldline._page.timeline import FRAME, Timeline
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 
-TASK, RULES, STATE, FILES = 0.6, 0.3, 0.15, 0.14
+TASK, RULES, STATE, FILES = 0.6, 0.3, 0.2, 0.14
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
 FOCUS = 3.0
@@ -47,25 +48,30 @@ HEADED = 250
 
 def compose(brief: Brief, facts: Facts) -> str:
     """Facts as text of at most `brief.max_tokens`."""
+    facts = plain(facts)
     budget = max(brief.max_tokens, 0)
     focus = " ".join(clean(brief.focus).split())
     page = Page(budget)
     if focus:
         page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
-    page.add("Task now", wanted(*task(facts, brief.after), max(int(budget * TASK), min(budget, LEAST_TASK))))
+    wants = task(facts, brief.after)
+    page.add("Task now", wanted(*wants, max(int(budget * TASK), min(budget, LEAST_TASK))))
     standing = rules(facts, brief.after)
     if budget >= SMALL:
-        page.add("Rules that stand", binding(standing, int(budget * min(RULES, budget / RULES_FROM)), facts.end))
+        pending = instructed(facts, " ".join((*wants.words, *brief.after)))
+        room = int(budget * min(RULES, budget / RULES_FROM))
+        page.add("Rules that stand", binding((*pending, *standing), room, facts.end))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
-    page.fill("State", [f"- {safe(text)}" for text in (*state(facts), *ends)], int(budget * STATE))
+    page.fill("State", [f"- {safe(text)}" for text in (*ends, *state(facts))], int(budget * STATE))
     page.add("Files", _files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
-    over = settled(facts)
+    over = settled(facts) | idle(facts)
     now = "\n".join((*page.parts.get("Task now", ()), ""))
     found = [e for e in found if e.place not in over and not (e.piece.kind == "answer" and f" {e.piece.text}\n" in now)]
+    found = [e for e in found if e.piece.kind != "rule"]
     timeline = Timeline(facts, found, told, numbered=budget >= NUMBERED)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
@@ -84,9 +90,13 @@ _PROJECT = "the project's own instructions hold as well (recall: {})"
 def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
     """The rules as lines, oldest first; where not all have room, those that say most for their length."""
     pieces = [
-        Piece(_PROJECT.format(r.text.lstrip("# ")), r.at, i, "harness", "rule")
-        if r.by == "project"
-        else Piece(r.text, r.at, i, "user", "rule")
+        Piece(
+            _PROJECT.format(r.text.lstrip("# ")) if r.by == "project" and r.text.startswith(("#", "<")) else r.text,
+            r.at,
+            i,
+            "harness" if r.by == "project" else "user",
+            "rule",
+        )
         for i, r in enumerate(standing)
     ]
     chosen = choose(candidates(pieces), room, set(), newest)
@@ -123,6 +133,7 @@ class Page:
         """Puts as many of the lines under a heading as fit, the newest ones where not all do."""
         kept: list[str] = []
         for line in reversed(lines):
+            line = shorten(line, room - 1) if not kept else line
             room -= estimate(line) + 1
             if room < 0:
                 break

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline._clipping import cut
+from foldline._facts.again import shared_words
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped
 from foldline._facts.repository import NAMELESS
@@ -15,12 +16,16 @@ from foldline._facts.shell import only_looks
 from foldline._facts.standing import (
     answered,
     base_of,
+    cause_of,
     changed_files,
+    clarifies,
+    done_since,
     left_open,
-    newest_words,
+    newest_finding,
     open_faults,
     open_steps,
 )
+from foldline._facts.told import CAUSE
 from foldline._facts.types import Command, Facts, File, Repository, Request, Rule
 from foldline._messages import replace
 from foldline._tokens.estimate import estimate
@@ -35,7 +40,13 @@ LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
 
 SINCE = 6
-"""The newest files that are named of those that were changed since the newest commit."""
+"""The files that are named of those that were changed since the newest commit, those changed most first."""
+
+INSTRUCTED = 3
+"""The most sentences that are told of a project's own instructions."""
+
+DONE, _DONE = 6, 110
+"""The newest steps that are told of what was done for the last request, and the characters of each."""
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -61,14 +72,14 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         return Task([])
     chain: list[Request] = []
     for request in reversed(facts.requests):
-        says = telling(request.text) and not request.amid
+        says = telling(request.text) and not request.amid and not clarifies(facts, request)
         if says or (len(chain) < CHAIN - 1 and not (asks(request.text) and answered(facts, request.newest))):
             chain.insert(0, request)
         if says:
             break
     if not chain:
         return Task([])
-    leans = (len(chain) > 1 or bool(since)) and not chain[-1].amid
+    leans = (len(chain) > 1 or bool(since)) and not (chain[-1].amid or (telling(chain[-1].text) and len(chain) > 1))
     return Task(
         [r.text for r in chain], _proposed(facts, chain[-1].newest if len(chain) > 1 else facts.end) if leans else ""
     )
@@ -95,6 +106,15 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     return [r for r in facts.rules if r.lifetime == "standing" or (r.by != "project" and r.at >= newest)]
 
 
+def instructed(facts: Facts, words: str) -> list[Rule]:
+    """What the project's own instructions order of what is pending: the task's `words` and the open steps of the plan."""
+    orders = [p for p in facts.pieces if p.by == "harness" and p.kind == "rule"]
+    pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
+    shared = shared_words(pending, [p.text for p in orders]) if orders else []
+    best = sorted(range(len(orders)), key=lambda i: -shared[i])[:INSTRUCTED]
+    return [Rule(orders[i].text, orders[i].at, "project") for i in sorted(best) if shared[i]]
+
+
 def state(facts: Facts) -> Iterator[str]:
     """How the newest checks ended and where the repository stands, then what is open."""
     changed = max((file.seen for file in changed_files(facts)), default=-1)
@@ -108,20 +128,40 @@ def state(facts: Facts) -> Iterator[str]:
 
 
 def ending(facts: Facts) -> Iterator[str]:
-    """Whether the newest request is answered: at what the agent is, or that its report names no next step."""
+    """Whether the newest request is answered; of one that is under way what was done for it and what the agent found last."""
     if not facts.requests:
         return
-    if not answered(facts):
-        newest = newest_words(facts)
-        yield "the last request is not answered yet" + (f"; newest: {cut(newest, 240)}" if newest else "")
-    elif not any(_left(facts)):
-        yield "the last request is answered; the report names no next step"
+    if answered(facts):
+        if not any(_left(facts)):
+            yield "the last request is answered; the report names no next step"
+        return
+    done = _by_file(done_since(facts))
+    told = "; ".join(cut(each, _DONE) for each in done[-DONE:])
+    more = f"{len(done) - DONE} steps, then " if len(done) > DONE else ""
+    yield "the last request is under way" + (f"; done for it so far: {more}{told}" if done else "")
+    newest = newest_finding(facts)
+    if newest and newest not in (cause_of(facts, fault) for fault in open_faults(facts)):
+        yield f"the agent said last: {cut(newest, 240)}"
+
+
+def _by_file(done: Iterable[str]) -> list[str]:
+    """Edits of the same file as one, with all names that they touched."""
+    found: dict[str, dict[str, None]] = {}
+    for each in done:
+        head, mark, names = each.removesuffix(")").partition(" (")
+        if not (mark and each.endswith(")")):
+            head, names = each, ""
+        found[head] = found.pop(head, {}) | dict.fromkeys(filter(None, names.split(", ")))
+    return [f"{head} ({', '.join(names)})" if names else head for head, names in found.items()]
 
 
 def _left(facts: Facts) -> Iterator[str]:
     """What is open: errors, the steps of the plan, what the agent said last is left."""
     for fault in open_faults(facts):
-        yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}"
+        why = cause_of(facts, fault)
+        yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}" + (
+            f"{CAUSE}{cut(why, 240)}" if why else ""
+        )
     for todo in open_steps(facts):
         yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from (f"asked the user: {left}" if asks(left) else left for left in left_open(facts))
@@ -131,7 +171,7 @@ def repository(facts: Facts, known: Repository) -> str:
     """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
     commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
     since = _changed_since(facts, known)
-    names = ", ".join(since[-SINCE:]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
+    names = ", ".join(since[:SINCE]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
         filter(
@@ -149,7 +189,7 @@ def repository(facts: Facts, known: Repository) -> str:
 def _changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
-    since = [file.path for file in changed_files(facts) if file.seen > known.settled]
+    since = [file.path for file in by_change(changed_files(facts)) if file.seen > known.settled]
     if len(facts.repositories) > 1:
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
@@ -183,11 +223,18 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     return lines
 
 
+def by_change(some: Iterable[File]) -> list[File]:
+    """Files by how often they were changed, then by how lately."""
+    return sorted(some, key=lambda f: (f.times - f.actions.get("read", 0), f.seen), reverse=True)
+
+
 def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
-    """Files of a state by folder, the newest ones where not all have room."""
+    """Files of a state by folder, in the order of time; where not all have room, those that were changed or read most."""
+    ranked = by_change(some)
 
     def line(count: int) -> str:
-        told = grouped(f"{f.path} → {f.to}" if f.to else f.path for f in some[-count:])
+        most = {f.path for f in ranked[:count]}
+        told = grouped(f"{f.path} → {f.to}" if f.to else f.path for f in some if f.path in most)
         left = len(some) - count
         return f"{verb}: {told}" + (f" … and {left} more" if left else "")
 

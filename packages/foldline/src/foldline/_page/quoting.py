@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from foldline._clipping import cut as cut_between
 from foldline._tokens.estimate import estimate
 
 LEAST_CUT = 12
@@ -14,6 +15,10 @@ LEAST_CUT = 12
 LEAST_PROPOSAL = 24
 """Tokens from which a proposal is told beside the words that take it up."""
 
+ITEM = 90
+"""Characters of each line of a proposal that has no room: of a list the items stay, and their ends go."""
+
+_NUMBERED = re.compile(r"\W{0,3}\d{1,2}[.)] ")
 _FRAME = re.compile(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
 _QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>")
 
@@ -47,9 +52,19 @@ def wanted(words: Sequence[str], proposed: str, room: int) -> list[str]:
     lines = quoted(words, room)
     left = min(room // 2, room - sum(estimate(line) + 1 for line in lines))
     if proposed and left > LEAST_PROPOSAL:
-        cut = [line.removeprefix("> ") for line in quoted([proposed], left - 4)]
+        whole = estimate(proposed) <= left - LEAST_CUT
+        cut = [line.removeprefix("> ") for line in quoted([proposed if whole else _outline(proposed)], left - 4)]
         lines += [f"(the agent had proposed) {anothers(cut[0])}", *map(anothers, cut[1:])] if cut else []
     return lines
+
+
+def _outline(text: str) -> str:
+    """The beginnings of a text's lines; of a numbered list those of its items, with what stands before and behind."""
+    lines = text.splitlines()
+    if sum(1 for line in lines if _NUMBERED.match(line)) > 1:
+        rim = (0, len(lines) - 1)
+        lines = [line for i, line in enumerate(lines) if i in rim or _NUMBERED.match(line)]
+    return "\n".join(cut_between(line, ITEM) for line in lines)
 
 
 def _ends(lines: Sequence[str], room: int) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from foldline._facts.types import Facts
 from foldline._messages import replace
-from foldline._page.choosing import Candidate, choose, next_best, tells, unlike
+from foldline._page.choosing import Candidate, choose, is_raw, next_best, reported, unlike
 from foldline._page.quoting import anothers, safe, shorten
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -32,6 +32,7 @@ class Timeline:
         self.told = told
         self.chosen: list[Candidate] = []
         self._newest = facts.end
+        self._reported = reported(facts)
         self._starts = sorted(request.at for request in facts.requests) if numbered else []
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
 
@@ -40,21 +41,26 @@ class Timeline:
         known = {each.place for each in self.chosen}
         return [each for each in self.found if each.place not in known]
 
+    def _tells(self, each: Candidate) -> bool:
+        """Whether a piece is more than an output, or a thought that a report took up."""
+        piece = each.piece
+        return not (is_raw(piece) or (piece.kind == "thought" and piece.at in self._reported))
+
     def tell(self, room: int) -> None:
         """Chooses pieces for `room` tokens: the user's words first, then what says most."""
         words = [each for each in self.found if each.piece.by == "user"]
         whole = sum(each.cost for each in words) <= room * ALL_WORDS
         self.chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), self.told, self._newest)
         room -= sum(each.cost for each in self.chosen)
-        self.chosen += choose(filter(tells, self.left()), room, self.told, self._newest)
+        self.chosen += choose(filter(self._tells, self.left()), room, self.told, self._newest)
 
     def tell_more(self, room: int, wanted: str, *, all: bool) -> bool:
         """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
 
-        What is left then goes to the rims of outputs and, where `all` is to be told, to what files show still.
+        What is left then goes to what a report took up, to outputs and, where `all` is to be told, to what files show still.
         """
         left = self.left()
-        words = [each for each in left if tells(each)]
+        words = [*filter(self._tells, left)]
         more = choose(words, room, self.told, self._newest)
         more = more or choose(unlike(words, self.chosen, wanted), room, set(), self._newest)
         rest = (each for each in left if all or each.piece.kind != "shown")

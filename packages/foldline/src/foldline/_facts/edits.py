@@ -1,0 +1,70 @@
+"""What an edit touched: the names of what it defines or brings in, by file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+MOST = 3
+"""Names that are told of one file."""
+
+_READ = 8_000
+"""Characters of an edit that are looked through."""
+
+_DEFINED = re.compile(
+    r"^\s*(?:(?:export|default|pub(?:\(\w+\))?|public|private|protected|static|async|abstract|final|override|unsafe)\s+)*"
+    r"(?:def|class|func|fn|function|struct|interface|enum|trait|type|@test)\s+(?:\([^()\n]*\)\s*)?[\"']?([^\W\d][^\n({=<:\"']{0,60})",
+    re.MULTILINE,
+)
+"""A definition in the languages that most code is written in."""
+
+_HEADING = re.compile(r"^#{1,4} +([^\n]{2,60})", re.MULTILINE)
+_PROSE = (".md", ".mdx", ".rst", ".txt")
+"""What the names of files end with whose headings are told."""
+
+_IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:_|[a-z](?=[A-Z]))\w+")
+"""A name of more than one word, as code has it."""
+
+_OLD = ("old_string", "oldText", "old_str", "old_text", "old_content", "search")
+_NEW = ("new_string", "newText", "new_str", "new_text", "replacement", "replace", "content", "file_text", "new_source", "code_edit", "insert_text", "contents")  # fmt: skip
+_FILE = re.compile(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
+
+
+def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, str]:
+    """The names that the arguments of an edit touch, by file: those that a patch names, else `path`."""
+    if isinstance(arguments, str):
+        return {path: _names(path, old, new) for path, old, new in _patched(arguments)}
+    patch = next((v for v in arguments.values() if isinstance(v, str) and v.lstrip().startswith(("*** ", "--- "))), "")
+    if patch:
+        return {path: _names(path, old, new) for path, old, new in _patched(patch)}
+    several = arguments.get("edits")
+    changes = (
+        [arguments, *(each for each in several if isinstance(each, dict))] if isinstance(several, list) else [arguments]
+    )
+    old, new = ("\n".join(_texts(changes, keys)) for keys in (_OLD, _NEW))
+    return {path: _names(path, old, new)}
+
+
+def _texts(changes: list[Any], keys: tuple[str, ...]) -> Iterator[str]:
+    return (text[:_READ] for each in changes for key in keys if isinstance(text := each.get(key), str))
+
+
+def _patched(patch: str) -> Iterator[tuple[str, str, str]]:
+    """The files of a patch, each with the lines that it takes away and those that it brings."""
+    patch = patch.replace("\\n", "\n") if "\n" not in patch else patch
+    found = list(_FILE.finditer(patch))
+    for header, following in zip(found, [*found[1:], None]):
+        lines = patch[header.end() : following.start() if following else None][:_READ].splitlines()
+        old, new = ("\n".join(line[1:] for line in lines if line.startswith(mark)) for mark in "-+")
+        yield header[1] or header[2], old, new
+
+
+def _names(path: str, old: str, new: str) -> str:
+    """What is defined in the new text, else the names that are new in it, else those that are gone."""
+    defined = [name.strip() for name in (_HEADING if path.endswith(_PROSE) else _DEFINED).findall(new)]
+    fresh = [name for name in defined if name not in old] or defined
+    brought = fresh or [name for name in _IDENTIFIER.findall(new) if name not in old]
+    gone = [] if brought else [f"without {name}" for name in _IDENTIFIER.findall(old) if name not in new]
+    names = list(dict.fromkeys(brought or gone))
+    return ", ".join(names[:MOST]) + (", …" if len(names) > MOST else "")

@@ -1,0 +1,174 @@
+"""A page as a handover: what was done and how it stands, what is wrong and why, and nothing that is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline._facts.edits import names_in_edits
+from foldline._facts.reading import facts_of
+from foldline._page.lines import files, state
+from foldline.extend import Text, extract
+from talk import bash, runs, says, user
+
+TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
+
+
+def section(messages: Sequence[Message], heading: str, tokens: int = 1_500) -> str:
+    text = extract(Brief(tokens), messages).text
+    return text.split(f"## {heading}\n")[1].split("\n## ")[0].strip() if f"## {heading}\n" in text else ""
+
+
+def with_words(words: str, messages: list[Message]) -> list[Message]:
+    """Messages whose first call has words before it."""
+    return [Message("assistant", (Text(words), *messages[0].parts)), *messages[1:]]
+
+
+# -- what was done -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "names"),
+    [
+        ({"old_string": "a", "new_string": "def load(path):\n    return path"}, "a.py", {"a.py": "load"}),
+        ({"old_string": "{}", "new_string": "{SystemMessage: context}"}, "a.go", {"a.go": "SystemMessage"}),
+        ({"old_string": "use(old_limit)\nuse(new_limit)", "new_string": "use(new_limit)"}, "a.py", {"a.py": "without old_limit"}),
+        ({"content": "# How to export\n\ntext\n"}, "docs/a.md", {"docs/a.md": "How to export"}),
+        ({"content": "# a comment\nx = 1\n"}, "a.py", {"a.py": ""}),
+        ("*** Begin Patch\n*** Update File: src/a.rs\n+fn clear_socket() {}\n*** Add File: b.md\n+## Clearing\n*** End Patch", "", {"src/a.rs": "clear_socket", "b.md": "Clearing"}),
+    ],
+)  # fmt: skip
+def test_an_edit_is_told_by_the_names_that_it_touches(
+    arguments: dict[str, str] | str, path: str, names: dict[str, str]
+) -> None:
+    assert names_in_edits(arguments, path) == names
+
+
+def test_the_state_tells_what_was_done_for_the_last_request_file_by_file() -> None:
+    load, save = (
+        runs("edit", {"path": "src/export.py", "oldText": "", "newText": f"def {name}(path):\n    ..."}, id=name)
+        for name in ("load_zipped", "save_zipped")
+    )
+    script = bash("cd /srv && cat > try.py <<'EOF'\ndef main():\n    ...\nEOF")
+    told = section([TASK, *load, *script, *save], "State")
+    assert told == (
+        "- the last request is under way; done for it so far: write /srv/try.py (main); "
+        "edit src/export.py (load_zipped, save_zipped)"
+    )
+
+
+def test_waiting_for_a_program_changes_nothing() -> None:
+    waits = runs("write_stdin", {"session_id": 7, "yield_time_ms": 1_000}, "Compiling app v1.0.0")
+    assert section([TASK, *waits], "State") == "- the last request is under way"
+
+
+def test_what_the_agent_says_it_will_look_at_is_not_told() -> None:
+    looked = with_words("Let me check the writer of the rows.", runs("read", {"path": "src/rows.py"}, "x = 1"))
+    found = with_words("The rows are written in two places.", runs("read", {"path": "src/more.py"}, "x = 2", id="d"))
+    changed = with_words("Now let me put gzip into the writer.", runs("edit", {"path": "src/rows.py"}, id="e"))
+    told = section([TASK, *looked, *found, *changed], "What happened")
+    assert "Let me check" not in told
+    assert "The rows are written in two places." in told
+    assert "put gzip into the writer" in told
+
+
+def test_the_file_that_was_changed_most_is_never_among_those_that_are_not_named() -> None:
+    edits = [
+        m
+        for n in (0, 0, 0, *range(1, 40))
+        for m in runs("edit", {"path": f"src/part_{n}.py", "oldText": "a", "newText": "b"}, id=f"e{n}")
+    ]
+    facts = facts_of([TASK, *bash("git branch --show-current", "main"), *bash("git checkout -b gzip", "Switched to a new branch 'gzip'"), *edits])  # fmt: skip
+    assert "part_0.py" in files(facts, 60)[0]
+    assert "more" in files(facts, 60)[0]
+    assert "not committed: src/part_0.py," in next(iter(state(facts)))
+
+
+# -- what is wrong -------------------------------------------------------------------------------------------------
+
+RED = bash("pytest -q", "E   AssertionError: 3 rows, not 4\n1 failed in 0.2s\nexit code: 1", error=True)
+
+
+def errors(*messages: Message) -> list[str]:
+    return [line for line in state(facts_of([TASK, *messages])) if line.startswith("open error")]
+
+
+def test_a_program_that_is_missing_is_no_error_of_the_work() -> None:
+    probe = bash("staticcheck --version", "bash: staticcheck: command not found\nexit code: 127", error=True)
+    assert errors(*probe, *bash("ls", "a.py")) == []
+
+
+def test_a_check_stays_red_after_a_report_and_another_failure_only_where_the_report_says_so() -> None:
+    odd = bash("./fetch.sh", "fatal: the mirror did not answer\nexit code: 1", error=True)
+    assert len(errors(*RED, says("The rows are counted twice."))) == 1
+    assert errors(*odd, says("The rows come from the cache now.")) == []
+    assert len(errors(*odd, says("The rows come from the cache now, as the mirror did not answer."))) == 1
+
+
+def test_an_open_error_stands_with_what_the_agent_says_of_it() -> None:
+    after = with_words("The header is counted as a row.", runs("read", {"path": "a.py"}, "x", id="r"))
+    assert errors(*RED, *after)[0].endswith("3 rows, not 4 – the agent: The header is counted as a row.")
+
+
+def test_a_success_of_all_packages_closes_the_error_of_one() -> None:
+    red = bash("go test ./cmd/app -run Rows", "--- FAIL: TestRows\nFAIL\nexit code: 1", error=True)
+    assert len(errors(*red)) == 1
+    assert errors(*red, *bash("go test ./...", "ok  app 0.3s")) == []
+
+
+# -- what is wanted ------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_to_what_the_agent_asked_before_it_did_anything_leaves_the_task() -> None:
+    asked = says("Gladly. For that I need your name and your zip code, please. May I have them?")
+    told = section([user("I would like to cancel all of my pending orders."), asked, user("Sure, my zip code is 85041, and my full name is Yara Muller.")], "Task now")  # fmt: skip
+    assert "cancel all of my pending orders" in told
+    assert "85041" in told
+
+
+def test_a_long_proposal_keeps_all_its_items() -> None:
+    plan = "I propose:\n" + "\n".join(
+        f"{n}. Move the part_{n} of the export, {'with everything that hangs on it, ' * 9}" for n in range(1, 9)
+    )
+    told = section([TASK, says(plan), user("yes, do it")], "Task now", 700)
+    assert all(f"part_{n}" in told for n in range(1, 9))
+
+
+INSTRUCTIONS = user(
+    "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nThe exporter reads rows from the store.\n\n"
+    "When you reply in discussions, always say that an agent wrote it.\nNever use npm, use pnpm.\n</INSTRUCTIONS>"
+)
+
+
+def test_of_a_projects_own_instructions_those_are_told_that_match_the_task() -> None:
+    told = section(
+        [INSTRUCTIONS, user("Fix the export and reply in the discussion about it, please.")], "Rules that stand"
+    )
+    assert told.splitlines()[0] == "- When you reply in discussions, always say that an agent wrote it."
+    assert "pnpm" not in told
+    assert "reads rows" not in told
+
+
+# -- what is over --------------------------------------------------------------------------------------------------
+
+
+def test_what_a_summary_calls_next_is_over_once_it_was_changed() -> None:
+    summary = user(
+        "This session is being continued from a previous conversation that ran out of context.\n\n"
+        "## Next Steps\n- Rewrite FetchTreeData in data.go.\n- Tell the auditors of the new format.\n"
+        "```go\nfunc OldTree() Tree {\n```\n"
+        "Please continue the conversation from where we left it off.\n"
+    )
+    edit = runs("Edit", {"file_path": "list/data.go", "old_string": "", "new_string": "func FetchTreeData() Tree {"})
+    told = extract(Brief(1_500), [summary, *edit]).text
+    assert "Rewrite FetchTreeData" not in told
+    assert "Tell the auditors" in told
+    assert "OldTree" not in told
+    assert "where we left it off" not in told
+
+
+def test_code_stands_where_it_was_said() -> None:
+    report = "Fixed.\n\nThat means it looks in:\n```text\nservices/worker/store\n```\nThe user expected another folder."
+    assert "That means it looks in: services/worker/store" in section([TASK, says(report), user("Thanks a lot, and now the docs of the exporter.")], "What happened")  # fmt: skip
