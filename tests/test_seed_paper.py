@@ -11,11 +11,11 @@ import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from provider_rules import check_valid
 
 from conversations import conversations
 from foldline import Brief, Compactor, ConfigError, Message, Session, Skipped, SummaryFailed, SummaryFellBack
 from foldline.extend import Draft, Model, preset
-from provider_rules import check_valid
 from talk import runs, says, user
 from test_properties import (
     SUMMARIZERS,
