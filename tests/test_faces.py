@@ -320,7 +320,7 @@ def completed(home: Home, words: str) -> list[str]:
 
 def test_a_shell_completes_commands_choices_and_sessions(home: Home) -> None:
     assert completed(home, "foldline comp") == ["compact", "completion"]
-    assert completed(home, "foldline compact --policy op") == ["openclaw"]
+    assert completed(home, "foldline compact --policy op") == ["openclaw", "opencode"]
     assert completed(home, "foldline compact --session fir") == ["first-session"]
     assert completed(home, "foldline compact --session nowhere") == []
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field
 
 from foldline._decoding import SUFFIXES, converted, read_table
 from foldline._errors import ConfigError
 from foldline._messages import replace
 from foldline._policies import DEFAULT, preset
-from foldline._policy import Automatic, Layer, Mark, Policy
+from foldline._policy import Automatic, Fill, Layer, Mark, Policy
 from foldline._strategies.registry import with_arguments
 from foldline._writers import EXTRACT
 from foldline._writers.registry import declared, misspelled
@@ -35,21 +36,37 @@ class Prune(Struct, frozen=True, forbid_unknown_fields=True):
     prune_minimum_tokens: int | None = None
 
 
+class ModelKeys(Struct, frozen=True, forbid_unknown_fields=True):
+    """`compaction.model`: who writes the summaries, in the keys of the OpenClaw requirements; `summary` goes before it."""
+
+    provider: str = ""
+    model_name: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
 class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
     """`compaction`: when and how a session is folded, in the keys of the OpenClaw requirements.
 
     What is None is as the policy says, whichever it is. `max_auto_compactions` is how many summaries an agent may write
     without being asked, and `warn_at_compaction` the compaction from which a fresh start is advised; 0 is no limit, and
-    no such advice.
+    no such advice. `auto_threshold_tokens` is a mark in tokens, and `reserve_tokens` what is held back for the reply, from
+    which a policy like pi's counts. pi's own `enabled`, `reserveTokens` and `keepRecentTokens` are read, too.
     """
 
     auto_enabled: bool = True
     auto_threshold_percent: float | None = None
+    auto_threshold_tokens: int | None = None
+    reserve_tokens: int | None = None
     preserve_recent_tokens: int | None = None
     prune: Prune = Prune()
     notify_before_auto: bool = True
     max_auto_compactions: int = 4
     warn_at_compaction: int = 3
+    model: ModelKeys | None = None
+    enabled: bool | None = None
+    pi_reserve: int | None = field(default=None, name="reserveTokens")
+    pi_keep: int | None = field(default=None, name="keepRecentTokens")
 
 
 class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,23 +145,59 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
         layers = list(policy.layers)
         if c.auto_threshold_percent is not None:
             layers = _starting(layers, policy.first, c.auto_threshold_percent / 100)
+        if c.auto_threshold_tokens is not None:
+            layers = _starting(layers, policy.first, Mark(tokens=c.auto_threshold_tokens))
+        if c.reserve_tokens is not None:
+            layers = [_reserving(layer, c.reserve_tokens) for layer in layers]
         if not c.prune.enabled:
             layers = [layer for layer in layers if layer.kind != "prune"]
         if not layers:
             why = f"the policy {policy.name} does nothing else"
             raise ConfigError(why, path="settings", key="compaction.prune.enabled")
         automatic = Automatic(c.auto_enabled, c.max_auto_compactions, c.warn_at_compaction, c.notify_before_auto)
-        return replace(policy, layers=tuple(_sized(layer, c) for layer in layers), automatic=automatic)
+        reserve = policy.reserve if c.reserve_tokens is None else c.reserve_tokens
+        return replace(policy, layers=tuple(_sized(layer, c) for layer in layers), automatic=automatic, reserve=reserve)
+
+    def in_our_keys(self) -> Settings:
+        """The same settings with what pi and OpenClaw spell otherwise under foldline's own keys."""
+        c, s = self.compaction, self.summary
+        ours = {"auto_enabled": c.enabled, "reserve_tokens": c.pi_reserve, "preserve_recent_tokens": c.pi_keep}
+        stated = {name: value for name, value in ours.items() if value is not None}
+        if c.model is not None and s == Summaries():
+            named = ":".join(filter(None, (c.model.provider, c.model.model_name)))
+            asked = {"model": named, "temperature": c.model.temperature, "max_tokens": c.model.max_tokens}
+            s = replace(s, **{name: value for name, value in asked.items() if value})
+        theirs = {"model": None, "enabled": None, "pi_reserve": None, "pi_keep": None}
+        return replace(self, compaction=replace(c, **stated, **theirs), summary=s)
 
 
-def _starting(layers: Sequence[Layer], first: int, at: float) -> list[Layer]:
+REPLY_SHARE = 0.8
+"""The share of the reserve that a summary's reply may take in pi's plan."""
+
+
+def _reserving(layer: Layer, reserve: int) -> Layer:
+    """A layer that counts from what is held back for the reply, with another number held back."""
+
+    def counted(fill: Fill) -> Fill:
+        return (
+            replace(fill, less=reserve) if isinstance(fill, Mark) and isinstance(fill.less, int) and fill.less else fill
+        )
+
+    at = counted(layer.at)
+    if at == layer.at:
+        return layer
+    wording = replace(layer.summary, reply=int(REPLY_SHARE * reserve)) if layer.summary.reply else layer.summary
+    return replace(layer, at=at, to=counted(layer.to), summary=wording)
+
+
+def _starting(layers: Sequence[Layer], first: int, at: Fill) -> list[Layer]:
     """The layers with the mark of one at `at`, those before it no later, those behind it no earlier, and no target above."""
 
     def moved(place: int, layer: Layer) -> Layer:
         mark = at if place == first else layer.at
-        if place != first and not isinstance(mark, Mark):
+        if place != first and not isinstance(mark, Mark) and not isinstance(at, Mark):
             mark = min(mark, at) if place < first else max(mark, at)
-        to = layer.to if isinstance(layer.to, Mark) else min(layer.to, at)
+        to = layer.to if isinstance(layer.to, Mark) or isinstance(at, Mark) else min(layer.to, at)
         return replace(layer, at=mark, to=mark if layer.to == layer.at else to)
 
     return [moved(place, layer) for place, layer in enumerate(layers)]
@@ -164,18 +217,26 @@ def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Where the settings stand: `FOLDLINE_CONFIG`, else the first of config.toml, .yaml, .yml and .json that is there."""
     if named := environment.get(PREFIX + "CONFIG"):
         return Path(named)
-    folder = Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "foldline"
-    return next((folder / name for name in NAMES if (folder / name).exists()), folder / NAMES[0])
+    home = Path(environment.get("HOME") or Path.home())
+    folder = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "foldline"
+    places = [*(folder / name for name in NAMES), home.joinpath(*OPENCLAW)]
+    return next((place for place in places if place.exists()), folder / NAMES[0])
 
 
-def read_settings(path: Path | None = None, environment: Mapping[str, str] = os.environ) -> Settings:
+def read_settings(
+    path: Path | None = None, environment: Mapping[str, str] = os.environ, *, agent: str = ""
+) -> Settings:
     """The settings of a file (the user's own where none is given) and of the environment.
 
-    Raises `ConfigError` with the file or the variable, the key, and what is wrong with it.
+    Where no file is given, what `agent` has in settings of its own stands below them. Raises `ConfigError` with the file or
+    the variable, the key, and what is wrong with it.
     """
     named = environment.get(PREFIX + "CONFIG") if path is None else None
+    below = _of_pi(environment) if agent == "pi" and path is None else {}
     path = path or settings_path(environment)
-    data = _beside(read_table(path), path) if named or path.exists() else {}
+    data = _beside(_ours_in(read_table(path), path), path) if named or path.exists() else {}
+    if below and isinstance(own := data.get("compaction", {}), dict):
+        data = {**data, "compaction": {**below, **own}}
     settings = _checked(converted(data, Settings, str(path)), str(path))
     for name, value in environment.items():
         keys = name.removeprefix(PREFIX).lower().split("__")
@@ -183,7 +244,35 @@ def read_settings(path: Path | None = None, environment: Mapping[str, str] = os.
         if name.startswith(PREFIX) and name != PREFIX + "CONFIG" and ours:
             data = _set(data, keys, SWITCHES.get(value.lower(), value))
             settings = _checked(converted(data, Settings, name, strict=False), name)
-    return settings
+    return settings.in_our_keys()
+
+
+OPENCLAW = (".openclaw", "config.yaml")
+"""The file of OpenClaw's in which its requirements put `compaction`, from the user's home on."""
+
+
+def _ours_in(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    """What a settings file has for foldline: of OpenClaw's own, `compaction` alone."""
+    if path.parts[-2:] != OPENCLAW:
+        return data
+    return {"compaction": data["compaction"]} if "compaction" in data else {}
+
+
+def _of_pi(environment: Mapping[str, str]) -> dict[str, Any]:
+    """What pi's own settings say of compaction, as far as foldline knows the keys."""
+    home = Path(environment.get("HOME") or Path.home())
+    path = Path(environment.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent") / "settings.json"
+    said = read_table(path).get("compaction") if path.exists() else None
+    kinds = {"enabled": bool, "reserveTokens": int, "keepRecentTokens": int}
+    return (
+        {key: value for key, value in said.items() if type(value) is kinds.get(key)} if isinstance(said, dict) else {}
+    )
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the settings."""
+    found = msgspec.json.schema(Settings)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The settings of foldline", **found}
 
 
 SWITCHES = {"on": "true", "off": "false", "yes": "true", "no": "false"}
@@ -210,6 +299,10 @@ def _checked(settings: Settings, place: str) -> Settings:
     if c.auto_threshold_percent is not None and not 0 < c.auto_threshold_percent <= 100:
         raise ConfigError("must lie between 0 and 100", path=place, key="compaction.auto_threshold_percent")
     counts = {
+        "compaction.auto_threshold_tokens": c.auto_threshold_tokens,
+        "compaction.reserve_tokens": c.reserve_tokens,
+        "compaction.reserveTokens": c.pi_reserve,
+        "compaction.keepRecentTokens": c.pi_keep,
         "compaction.preserve_recent_tokens": c.preserve_recent_tokens,
         "compaction.prune.protect_recent_tokens": c.prune.protect_recent_tokens,
         "compaction.prune.prune_minimum_tokens": c.prune.prune_minimum_tokens,
@@ -220,7 +313,9 @@ def _checked(settings: Settings, place: str) -> Settings:
     for key, value in counts.items():
         if value is not None and value < 0:
             raise ConfigError("must not be negative", path=place, key=key)
-    check_summaries(settings.summary, place)
+    if c.model is not None and not c.model.model_name:
+        raise ConfigError("is missing", path=place, key="compaction.model.model_name")
+    check_summaries(settings.in_our_keys().summary, place)
     preset(settings.policy, path=place, key="policy")
     return settings
 

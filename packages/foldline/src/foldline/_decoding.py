@@ -98,4 +98,5 @@ def _keys(kind: type[Struct], place: str) -> list[str]:
     for step in re.findall(r"[^.\[\]]+", place):
         fields = {field.encode_name: field.type for field in getattr(found, "fields", ())}
         found = fields.get(step) or getattr(found, "item_type", None)
+        found = next((each for each in getattr(found, "types", ()) if hasattr(each, "fields")), found)
     return [field.encode_name for field in getattr(found, "fields", ())]

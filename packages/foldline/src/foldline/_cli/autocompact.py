@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import click
+import msgspec
 
 from foldline._cli.options import Answer, Choice, answering
 from foldline._config import read_settings, settings_path
@@ -43,9 +45,37 @@ def _switched(path: Path, on: bool) -> str:
         data.setdefault("compaction", {})["auto_enabled"] = on
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     if path.suffix != ".toml":
-        raise ConfigError("YAML is not rewritten: set it by hand", path=str(path), key="compaction.auto_enabled")
+        return _switched_yaml(path, on)
     import tomlkit
 
     document = tomlkit.parse(path.read_text("utf-8") if path.exists() else "")
     document.setdefault("compaction", tomlkit.table())["auto_enabled"] = on
     return tomlkit.dumps(document)
+
+
+_SWITCH = re.compile(r"^([ \t]+)(?:auto_enabled|enabled):[^\n#]*?([ \t]*(?:#[^\n]*)?)$", re.MULTILINE)
+_SECTION = re.compile(r"^compaction:[ \t]*(?:#[^\n]*)?\n((?:[ \t]+[^\n]*\n|[ \t]*\n|#[^\n]*\n)*)", re.MULTILINE)
+
+
+def _switched_yaml(path: Path, on: bool) -> str:
+    """The same of YAML, line by line, so that comments stay where they are; what cannot be changed so is refused."""
+    before, text = read_table(path), path.read_text("utf-8").rstrip("\n") + "\n"
+    line = f"auto_enabled: {str(on).lower()}"
+    section = _SECTION.search(text)
+    if section is None:
+        after = f"{text if text.strip() else ''}compaction:\n  {line}\n"
+    else:
+        body = section[1]
+        indent = next((one[: len(one) - len(one.lstrip())] for one in body.splitlines() if one.strip()), "  ")
+        switched, found = _SWITCH.subn(rf"\g<1>{line}\g<2>", body, count=1)
+        body = switched if found else f"{indent}{line}\n{body}"
+        after = text[: section.start(1)] + body + text[section.end(1) :]
+    expected = {**before, "compaction": {**(before.get("compaction") or {}), "auto_enabled": on}}
+    expected["compaction"].pop("enabled", None)
+    try:
+        right = msgspec.yaml.decode(after) == expected
+    except msgspec.DecodeError:
+        right = False
+    if not right:
+        raise ConfigError("cannot be changed here: set it by hand", path=str(path), key="compaction.auto_enabled")
+    return after

@@ -118,7 +118,12 @@ def draw_inspection(i: Inspection, policy: Policy) -> str:
     ]
     lines += ["", "Potential Savings:"]
     lines += [row(f"  {_layer(s.layer, policy)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
-    for heading, shares in (("By Tool:", i.by_tool), ("By File:", i.by_file), ("Largest messages:", i.largest)):
+    for heading, shares in (
+        ("Pinned messages:", i.pins),
+        ("By Tool:", i.by_tool),
+        ("By File:", i.by_file),
+        ("Largest messages:", i.largest),
+    ):
         if shares:
             wide = max(len(s.name) for s in shares)
             told = (f"  {s.tokens:>8,}  {s.name:<{wide}} {_pieces(s)}" for s in shares)

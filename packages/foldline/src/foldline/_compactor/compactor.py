@@ -127,6 +127,7 @@ class Compactor:
         guarded = self._tells.guarded
         pins = [guarded(self.policy.pinned, "a policy's pins", otherwise=False)]
         pins += [guarded(pinned, "pinned", otherwise=False)] if pinned else []
+        pins += [session.context.pinned.__contains__] if session is not None and session.context.pins else []
         codec = Codec(format, guarded(speaker, "speaker", otherwise=None) if speaker else None)
         self._history = History(
             self.meter, codec, lambda message: any(pin(message) for pin in pins), bound=self.model.binds_thinking

@@ -81,7 +81,7 @@ class Desk:
     @cached_property
     def settings(self) -> Settings:
         """The user's settings; raises `ConfigError` where one is impossible."""
-        return read_settings(environment=self._environment)
+        return read_settings(environment=self._environment, agent=self.session.agent)
 
     def policy(self, name: str | None = None) -> Policy:
         """The policy that a name, a file or `module:NAME` names or, without one, the settings; they refine it either way."""

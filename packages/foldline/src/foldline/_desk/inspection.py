@@ -50,6 +50,8 @@ class Inspection(Value, frozen=True, omit_defaults=False):
     protected: int
     compactable: int
     pinned: int
+    pins: tuple[Share, ...]
+    """The messages that were pinned, by their ids."""
     reserve: int
     """What the window holds back for the reply."""
     free: int
@@ -79,6 +81,7 @@ def inspect(desk: Desk, policy: Policy) -> Inspection:
         protected,
         desk.view.tokens - protected - system_tokens,
         sum(e.tokens for e in entries if e.pinned),
+        tuple(Share(e.id, e.tokens, 1, what(e.message)) for e in entries if e.id in desk.session.context.pins),
         reserve,
         max(0, desk.budget.limit - desk.tokens),
         tuple(Saving(layer.name, _freed(desk, policy, layer, planned)) for layer in policy.layers),

@@ -33,10 +33,13 @@ class Context:
         learned: Mapping[str, Any] | None = None,
         overhead: int = 0,
         replaced: Sequence[Message] = (),
+        pins: Collection[str] = (),
     ) -> None:
         self.entries = list(entries)
         self.since = since
         self.stale = frozenset(stale)
+        self.pins = frozenset(pins)
+        """The ids of the messages that no fold may touch, besides the system's."""
         self.learned = dict(learned or {})
         self.overhead = overhead
         self.usual: Callable[[str], tuple[int, float] | None] = lambda family: None
@@ -46,6 +49,11 @@ class Context:
         self._replaced = replaced
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
+
+    @property
+    def pinned(self) -> list[Message]:
+        """The messages that no fold may touch, besides the system's."""
+        return [message for id, message in self.entries if id in self.pins]
 
     @property
     def messages(self) -> list[Message]:
@@ -77,7 +85,7 @@ class Context:
         """What the model sees, sized by the meter so that the sizes add up to its total; system messages are pinned."""
         ends = [0, *(round(weight * meter.ratio) for weight in accumulate(self._weighed(meter)))]
         entries = (
-            Entry(id, message, end - start, message.role == "system")
+            Entry(id, message, end - start, message.role == "system" or id in self.pins)
             for (id, message), start, end in zip(self.entries, ends, ends[1:])
         )
         return View(tuple(entries), meter.count, bound)

@@ -118,6 +118,9 @@ class SessionFile(Protocol):
     def undo(self) -> str | None:
         """Takes back the newest fold that stands and answers its id, or None where there is none."""
 
+    def pin(self, id: str, pinned: bool = True) -> Message:
+        """Pins a message of the live context, so that no fold touches it, or takes the pin off, and answers the message."""
+
     def points(self) -> list[Point]:
         """The user messages where the session can be branched, in order."""
 

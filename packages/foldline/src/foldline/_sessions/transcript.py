@@ -99,6 +99,10 @@ class Transcript:
         self.check_writable()
         return None
 
+    def pin(self, id: str, pinned: bool = True) -> Message:
+        """Refused: there is no place for pins in this agent's sessions."""
+        raise self._refused("have no place for pins; those of pi and OpenClaw have")
+
     def points(self) -> list[Point]:
         """Refused: there is nothing to branch off."""
         raise self._refused("cannot be branched; hand it off instead")

@@ -12,7 +12,7 @@ from foldline._facts.merging import from_data
 from foldline._messages import Message, Summary
 from foldline._sessions.lines import Record
 from foldline._sessions.pi import dialect
-from foldline._sessions.pi.marks import FOLD, STAGES, UNDO, notes_stages
+from foldline._sessions.pi.marks import FOLD, PIN, STAGES, UNDO, notes_stages
 from foldline._sessions.pi.tree import Path
 from foldline._sessions.writing import now
 from foldline._view import Entry, View
@@ -144,7 +144,8 @@ def _copy(place: Place, entry: Entry) -> dict[str, Any]:
     as_it_stands = source is not None and entry.message == dialect.message_of(source)
     if source is None or source.type == "compaction" or not (as_it_stands or _is_editable(place, entry)):
         return {"type": "custom_message", "customType": FOLD, "content": content, "display": True}
-    data = {**_stripped(source.data), "foldline": {"of": entry.id}}
+    pinned = {"pinned": True} if entry.pinned and entry.message.role != "system" else {}
+    data = {**_stripped(source.data), "foldline": {"of": entry.id, **pinned}}
     if source.type == "message" and not as_it_stands:
         data["message"] = data["message"] | {"content": content}
     elif not as_it_stands:
@@ -174,6 +175,13 @@ def stage_records(place: Place, noted: Mapping[str, Any]) -> list[dict[str, Any]
     return [{**base, "customType": STAGES, "data": noted}]
 
 
+def pin_record(place: Place, id: str, pinned: bool) -> dict[str, Any]:
+    """The record that pins an entry, or takes the pin off it."""
+    parent = place.path.leaf.id if place.path.leaf else None
+    base = {"type": "custom", "id": new_entry_id(), "parentId": parent, "timestamp": now()}
+    return {**base, "customType": PIN, "data": {"target": id, "pinned": pinned}}
+
+
 def undo_records(
     place: Place, group: Sequence[Record], leaf: str | None, note: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
@@ -186,11 +194,14 @@ def undo_records(
     renamed: dict[str, str] = {}
     records: list[dict[str, Any]] = [{"type": "custom", "customType": UNDO, "data": {"fold": note["undo"]}}]
     for record in later:
-        if record.type not in (*dialect.CONTRIBUTES, *dialect.SETTINGS, "context_edit"):
+        pins = record.data.get("customType") == PIN
+        if record.type not in (*dialect.CONTRIBUTES, *dialect.SETTINGS, "context_edit") and not pins:
             continue
         data = _stripped(record.data)
         if record.type == "context_edit":
             data["targetId"] = renamed.get(str(data.get("targetId")), data.get("targetId"))
+        if pins and isinstance(said := data.get("data"), dict):
+            data["data"] = {**said, "target": renamed.get(str(said.get("target")), said.get("target"))}
         new = new_entry_id()
         if record.id:
             renamed[record.id] = new

@@ -192,6 +192,15 @@ class Session:
             self._write(composing.undo_records(self._place(), group, leaf, note))
         return fold
 
+    def pin(self, id: str, pinned: bool = True) -> Message:
+        """Pins a message of the live context, so that no fold touches it, or takes the pin off, and answers the message."""
+        self.check_writable()
+        message = dict(self.context.entries).get(id)
+        if message is None or message.role == "system":
+            raise SessionError(f"no message {id} in its context; `foldline session show` lists them", path=self.path)
+        self._write([composing.pin_record(self._place(), id, pinned)])
+        return message
+
     def points(self) -> list[Point]:
         """Every user message of the file once, in its order, before and after folds."""
         return branching.points(self)
@@ -233,7 +242,12 @@ class Session:
         overhead = 0 if shown else dialect.overhead(self._path.records, early=self._linear)
         undone = marks.undone_ids(self._path.records, linear=self._linear)
         self.context = Context(
-            entries, since=self._since(entries, undone), stale=undone, learned=learned, overhead=overhead
+            entries,
+            since=self._since(entries, undone),
+            stale=undone,
+            learned=learned,
+            overhead=overhead,
+            pins=marks.pins(self._path.records),
         )
 
     def _version(self, first: Record) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +16,8 @@ from foldline._sessions.values import mapping
 
 FOLD = "foldline:fold"
 UNDO = "foldline:undo"
-"""The kinds of `custom` record that foldline writes: where a fold has no compaction to carry its receipt, and an undo."""
+PIN = "foldline:pin"
+"""The kinds of `custom` record that foldline writes: where a fold has no compaction to carry its receipt, an undo, a pin."""
 
 STAGES = "foldline:stages"
 """The kind of `custom` record that says which stages a conversation has; the newest one holds."""
@@ -105,3 +106,15 @@ def past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
         id in undone,
         "fold" in mark,
     )
+
+
+def pins(records: Iterable[Record]) -> set[str]:
+    """The ids of the entries on a path that are pinned: copies say so themselves, and what was pinned or unpinned last holds."""
+    pinned: set[str] = set()
+    for record in records:
+        if record.id and mark_of(record).get("pinned") is True:
+            pinned.add(record.id)
+        data = mapping(record.data.get("data")) if record.data.get("customType") == PIN else {}
+        if isinstance(target := data.get("target"), str):
+            pinned = pinned | {target} if data.get("pinned") is True else pinned - {target}
+    return pinned

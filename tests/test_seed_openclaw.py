@@ -1,0 +1,392 @@
+"""What the OpenClaw requirements say of layers, settings and commands: each docstring quotes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from foldline import Brief, Compactor, FoldDue, Message, Session, Summary, open_session
+from foldline._cli.commands import foldline
+from foldline._config import read_settings
+from foldline._desk.desk import Desk
+from foldline._engine.steps import layers
+from foldline.extend import Text, preset
+from sessions import Log
+
+Item = dict[str, Any]
+OPENCLAW = preset("openclaw")
+
+CONFIG = """\
+# ~/.openclaw/config.yaml additions
+compaction:
+  auto_enabled: true
+  auto_threshold_percent: 88
+  preserve_recent_tokens: 25_000
+
+  prune:
+    enabled: true
+    protect_recent_tokens: 40_000
+    prune_minimum_tokens: 20_000
+
+  notify_before_auto: true
+  max_auto_compactions: 4
+  warn_at_compaction: 3
+
+  model:
+    # Use OpenRouter free model for compaction
+    provider: "openrouter"
+    model_name: "google/gemini-2.0-flash-exp:free"
+    temperature: 0.3
+    max_tokens: 4000
+"""
+"""FR-OC-5, as it stands there."""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's home without anything in it."""
+    for name in ("XDG_CONFIG_HOME", "FOLDLINE_CONFIG", "PI_CODING_AGENT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def command(*words: str) -> Result:
+    return CliRunner().invoke(foldline, [*words], catch_exceptions=False)
+
+
+def user(text: str, words: int = 0) -> Item:
+    return {"role": "user", "content": f"{text} {'word ' * words}".strip()}
+
+
+def assistant(text: str, words: int = 0) -> Item:
+    return {"role": "assistant", "content": f"{text} {'word ' * words}".strip()}
+
+
+def runs(id: str, lines: int) -> list[Item]:
+    call = {"id": id, "type": "function", "function": {"name": "bash", "arguments": '{"command": "make test"}'}}
+    log = ["make test", *[f"tests/test_{id}.py::test_{n} ... ok" for n in range(lines)], f"3 failed, {lines} passed"]
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": id, "content": "\n".join(log)},
+    ]
+
+
+def tells(brief: Brief, messages: Sequence[Message]) -> Summary:
+    return Summary("All of it was done.", {"told": len(messages)})
+
+
+@pytest.fixture
+def session(home: Path) -> Path:
+    """A session of some turns, whose second user message is the one that matters."""
+    log = Log()
+    for n in range(12):
+        log.step(n)
+    return log.write(home / "session.jsonl")
+
+
+# -- the layers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("window", [128_000, 200_000, 1_000_000])
+def test_the_layers_start_at_80_88_and_95_percent_really(window: int) -> None:
+    """ "Trigger: Tool output tokens > 50K AND total > 80% of limit"; "Total tokens > 88% of limit"; "Total tokens > 95% of limit"."""
+    compactor = Compactor(policy=OPENCLAW, window=window)
+    prune, summarize, full, _ = layers(OPENCLAW, compactor.budget, 0)
+    assert (prune.mark, summarize.mark, full.mark) == (0.8 * window, 0.88 * window, 0.95 * window)
+    assert prune.layer.outputs_over == 50_000
+
+
+def test_layer_1_keeps_what_a_result_said_and_drops_the_verbose_log() -> None:
+    """ "Action: Aggressive pruning of tool outputs (keep results, drop verbose logs)"."""
+    history = [
+        user("Test it."),
+        *runs("a", 3_000),
+        *runs("b", 3_000),
+        *runs("c", 3_000),
+        assistant("I see."),
+        user("Go."),
+    ]
+    compactor = Compactor(policy=OPENCLAW, window=108_000)
+    sent = compactor.fit(history)
+    assert [fold.layer for fold in compactor.folds] == ["prune"]
+    told = sent[2]["content"].splitlines()
+    assert (told[0], told[-1]) == ("make test", "3 failed, 3000 passed")
+    assert any("lines of the log left out; recall" in line for line in told)
+    assert len(sent[2]["content"]) < 2_000
+
+
+def test_layer_1_protects_the_newest_40000_tokens_of_output_however_full_it_is() -> None:
+    """ "Preservation: Recent 40K tokens protected"."""
+    history = [
+        user("Test it."),
+        *runs("a", 3_000),
+        *runs("b", 3_000),
+        *runs("c", 3_000),
+        assistant("I see."),
+        user("Go."),
+    ]
+    sent = Compactor(policy=OPENCLAW, window=108_000).fit(history)
+    assert (sent[4], sent[6]) == (history[4], history[6])
+
+
+def test_layer_1_prunes_nothing_where_less_than_20000_tokens_would_come_free() -> None:
+    """ "prune_minimum_tokens: 20_000"."""
+    history = [
+        user("Test it.", 22_000),
+        *runs("a", 1_000),
+        *runs("b", 3_000),
+        *runs("c", 2_000),
+        assistant("I see."),
+        user("Go."),
+    ]
+    assert Compactor(policy=OPENCLAW, window=97_000).fit(history) == history
+
+
+def test_layer_1_replaces_no_output_that_the_model_has_not_seen() -> None:
+    """ "keep results": of 39,000 tokens of history and one new output of 64,000 the output is what was asked for."""
+    history = [user("Test it.", 39_000), *runs("a", 7_000)]
+    assert Compactor(policy=OPENCLAW, window=128_000).fit(history)[-1] == history[-1]
+
+
+def test_layer_2_keeps_the_newest_25000_tokens_at_its_mark() -> None:
+    """ "Action: Summarize older messages using LLM. Preservation: Recent 25K tokens protected"."""
+    history = [user(f"Turn {n}.", 3_000) if n % 2 == 0 else assistant("Done.", 3_000) for n in range(40)]
+    compactor = Compactor(policy=OPENCLAW, window=128_000, summarizer=tells)
+    sent = compactor.fit(history)
+    assert [fold.layer for fold in compactor.folds] == ["summarize"]
+    assert sent[1:] == history[-(len(sent) - 1) :]
+    kept = Compactor(window=128_000)
+    kept.fit(sent[1:])
+    assert 25_000 <= kept.count.tokens < 29_000
+
+
+def test_layer_2_keeps_25000_tokens_by_hand_too() -> None:
+    """ "Recent 25K tokens protected": a context of 24,500 tokens has nothing that may go."""
+    small = [user(f"Turn {n}.", 1_000) if n % 2 == 0 else assistant("Done.", 1_000) for n in range(24)]
+    compactor = Compactor(policy=OPENCLAW, window=200_000, summarizer=tells)
+    assert compactor.fold(small) == small
+    large = [user(f"Turn {n}.", 1_000) if n % 2 == 0 else assistant("Done.", 1_000) for n in range(60)]
+    sent = Compactor(policy=OPENCLAW, window=200_000, summarizer=tells).fold(large)
+    assert 26 <= len(sent) <= 29
+
+
+def test_layer_3_summarizes_all_at_95_percent_by_the_model_and_never_a_pin() -> None:
+    """ "Trigger: Total tokens > 95% of limit. Action: Full conversation summarization. Warning: User notified. Protection: Pinned
+    messages never compacted"."""
+    told: list[Any] = []
+    rule = user("Never push to main.")
+    history = [user("First.", 900), rule, assistant("Done.", 100), user("Second.", 600), *runs("a", 7_000)]
+    history += [assistant("I see."), user("Go on.")]
+    compactor = Compactor(
+        policy=OPENCLAW,
+        window=73_000,
+        summarizer=tells,
+        pinned=lambda m: m.text == rule["content"],
+        on_event=told.append,
+    )
+    sent = compactor.fit(history)
+    assert compactor.folds[0].layer == "full"
+    assert rule in sent
+    assert len(sent) <= 4
+    assert compactor.folds[0].receipt.asked
+    assert isinstance(told[0], FoldDue)
+
+
+# -- settings -----------------------------------------------------------------------------------------------------
+
+
+def test_the_configuration_is_read_as_the_requirements_write_it(home: Path) -> None:
+    """ "```yaml # ~/.openclaw/config.yaml additions compaction: …```": all keys, with the model that writes the summaries."""
+    path = home / ".openclaw" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text(f"gateway:\n  port: 18789\n{CONFIG}")
+    settings = read_settings()
+    assert (settings.compaction.auto_threshold_percent, settings.compaction.preserve_recent_tokens) == (88, 25_000)
+    assert settings.summary.model == "openrouter:google/gemini-2.0-flash-exp:free"
+    assert (settings.summary.temperature, settings.summary.max_tokens) == (0.3, 4_000)
+    assert settings.to_policy().automatic.most == 4
+
+
+def test_a_wrong_key_of_it_is_named_with_its_file(home: Path) -> None:
+    """ "Add schema validation"."""
+    path = home / ".openclaw" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text(CONFIG.replace("provider", "providr"))
+    told = command_fails("context", "status")
+    assert told == f"{path}: compaction.model.providr: no such key; did you mean provider?"
+
+
+def command_fails(*words: str) -> str:
+    """What a command says that fails."""
+    from foldline import FoldlineError
+
+    with pytest.raises(FoldlineError) as refusal:
+        read_settings()
+    assert words
+    return str(refusal.value)
+
+
+def test_foldlines_own_settings_go_before_those_of_openclaw(home: Path) -> None:
+    """ "No breaking changes to config file format": who has settings of foldline's own is asked nothing else."""
+    for folder, text in ((".openclaw", CONFIG), (".config/foldline", "compaction: {auto_threshold_percent: 70}\n")):
+        (home / folder).mkdir(parents=True)
+        (home / folder / "config.yaml").write_text(text)
+    assert read_settings().compaction.auto_threshold_percent == 70
+
+
+@pytest.mark.parametrize(
+    "text", [CONFIG, "# mine\n", "compaction:\n    # soon\n    warn_at_compaction: 2\ngateway: {}\n"]
+)
+def test_autocompact_writes_yaml_back_with_its_comments(text: str, home: Path) -> None:
+    """ "`openclaw autocompact [on|off]`" over "~/.openclaw/config.yaml"."""
+    path = home / ".openclaw" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text(text)
+    assert "is off" in command("autocompact", "off").stdout
+    after = path.read_text()
+    assert msgspec.yaml.decode(after)["compaction"]["auto_enabled"] is False
+    assert [line for line in text.splitlines() if "#" in line] == [line for line in after.splitlines() if "#" in line]
+    assert "is on" in command("autocompact", "on").stdout
+    assert not read_settings().summary.model.startswith("extract") or "model" not in text
+
+
+@pytest.mark.parametrize("name", ["openclaw", "pi", "codex", "claude-code", "opencode", "step", "goat"])
+def test_the_threshold_is_honoured_whichever_the_policy(name: str, home: Path, session: Path) -> None:
+    """ "auto_threshold_percent: 88"."""
+    folder = home / ".config" / "foldline"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(f'policy = "{name}"\n[compaction]\nauto_threshold_percent = 61\n')
+    told = json.loads(command("context", "status", "--json", "--session", str(session)).stdout)
+    assert told["auto_at"] == 0.61
+
+
+def test_pis_own_settings_hold_for_its_sessions(home: Path, session: Path) -> None:
+    """ "Settings stored in ~/.pi/agent/settings.json: compaction?: { enabled?, reserveTokens?, keepRecentTokens? }"."""
+    folder = home / ".pi" / "agent"
+    folder.mkdir(parents=True)
+    said = {"theme": "dark", "compaction": {"enabled": False, "reserveTokens": 30_000, "keepRecentTokens": 9_000}}
+    (folder / "settings.json").write_text(json.dumps(said))
+    policy = Desk(open_session(session)).policy("pi")
+    first = policy.layers[0]
+    assert policy.automatic.enabled is False
+    assert str(first.at) == "the window less 30,000"
+    assert [getattr(each, "arguments")["keep"] for each in first.strategies] == [9_000]  # noqa: B009
+    assert first.summary.reply == 24_000
+
+
+def test_a_mark_in_tokens_may_be_set(home: Path) -> None:
+    """ "Uses token-based threshold (`model_auto_compact_token_limit`) rather than percentage"."""
+    folder = home / ".config" / "foldline"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("[compaction]\nauto_threshold_tokens = 90_000\n")
+    policy = read_settings().to_policy()
+    assert str(policy.layers[policy.first].at) == "90,000 tokens"
+
+
+def test_the_schema_of_the_settings_is_published() -> None:
+    """ "Extend `OpenClawConfig` type. Add schema validation"."""
+    from foldline._config import schema
+
+    published = Path(__file__).parents[1] / "docs" / "settings.schema.json"
+    assert json.loads(published.read_text("utf-8")) == json.loads(json.dumps(schema())), "run scripts/make_schema.py"
+
+
+# -- history ------------------------------------------------------------------------------------------------------
+
+
+def test_history_tells_an_automatic_fold_with_the_threshold_that_was_reached(session: Path) -> None:
+    """ "[2 hours ago] AUTO - Layer 2 (summarize) … Trigger:   88% threshold reached"."""
+    opened = Session(session)
+    compactor = Compactor(policy="default", window=9_000, session=opened, summarizer=tells)
+    compactor.fit(opened.context.messages)
+    told = command("context", "history", "--session", str(session)).stdout
+    assert "AUTO - Layer 2 (summarize)" in told
+    assert "\n  Trigger:   88% threshold reached\n" in told
+
+
+# -- pins ---------------------------------------------------------------------------------------------------------
+
+
+def ids(path: Path) -> Callable[[str], str]:
+    """Finds the message of a session that says something, by its id."""
+
+    def find(words: str) -> str:
+        return next(id for id, message in open_session(path).context.entries if words in message.text)
+
+    return find
+
+
+def test_a_pin_stands_in_the_log_and_is_shown(session: Path) -> None:
+    """ "Shows pinned messages (when implemented)"."""
+    id = ids(session)("fix the handler 3")
+    before = session.read_bytes()
+    assert command("pin", id, "--session", str(session)).stdout.startswith("Pinned: user: Please fix the handler 3")
+    assert session.read_bytes().startswith(before)
+    assert json.loads(session.read_text().splitlines()[-1])["data"] == {"target": id, "pinned": True}
+    told = command("context", "inspect", "--session", str(session)).stdout
+    assert "Pinned messages:" in told
+    assert "user: Please fix the handler 3" in told.partition("Pinned messages:")[2].partition("\n\n")[0]
+
+
+def test_a_pinned_message_is_folded_by_no_command_however_often(session: Path) -> None:
+    """ "Protection: Pinned messages never compacted"."""
+    wanted = "fix the handler 3"
+    command("pin", ids(session)(wanted), "--session", str(session))
+    for _ in range(2):
+        done = command("compact", "--yes", "--session", str(session), "--policy", "default")
+        assert done.exit_code == 0, done.output
+        pinned = [message.text for message in open_session(session).context.pinned]
+        assert len(pinned) == 1
+        assert wanted in pinned[0]
+        log = Session(session)
+        for n in range(12, 24):
+            log.append(Message("user", (Text(f"More {n}. " + "word " * 300),)))
+    assert command("session", "undo", "--session", str(session)).exit_code == 0
+    assert len(open_session(session).context.pinned) == 1
+
+
+def test_a_pin_is_taken_off_again_and_a_message_that_is_not_there_is_named(session: Path) -> None:
+    """ "pinned messages": by who works with the session."""
+    id = ids(session)("fix the handler 3")
+    command("pin", id, "--session", str(session))
+    assert command("pin", id, "--remove", "--session", str(session)).stdout.startswith("No longer pinned: ")
+    assert not open_session(session).context.pins
+    from foldline import SessionError
+
+    with pytest.raises(SessionError, match="no message nobody in its context; `foldline session show` lists them"):
+        open_session(session).pin("nobody")
+
+
+def test_an_agent_bound_to_the_session_keeps_to_its_pins(session: Path) -> None:
+    """ "Pinned messages never compacted": by any layer."""
+    wanted = "fix the handler 3"
+    Session(session).pin(ids(session)(wanted))
+    opened = Session(session)
+    compactor = Compactor(policy="default", window=9_000, session=opened, summarizer=tells)
+    assert any(wanted in message.text for message in compactor.fit(opened.context.messages))
+
+
+# -- inspect ------------------------------------------------------------------------------------------------------
+
+
+def test_the_potential_savings_leave_alone_what_is_protected(home: Path) -> None:
+    """ "Potential Savings: Layer 1 (prune): ~12,200 tokens": what is older than the protected outputs, and no more."""
+    log = Log()
+    log.user("Test it.")
+    for n in range(8):
+        log.reply("", f"c{n}")
+        log.result(f"c{n}", "\n".join(f"tests/test_{n}.py::test_{i} ... ok" for i in range(1_000)))
+    log.reply("I see.")
+    path = log.write(home / "s.jsonl")
+    words = ("context", "inspect", "--json", "--policy", "openclaw", "--session", str(path))
+    told = json.loads(command(*words).stdout)
+    outputs = next(share["tokens"] for share in told["shares"] if share["name"] == "Tool Outputs")
+    free = {each["layer"]: each["tokens"] for each in told["savings"]}
+    assert 20_000 < free["prune"] <= outputs - 40_000
