@@ -93,12 +93,17 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     else:
         gone = {entry.id for entry in span}
         stay = [entry.message for entry in view.entries if entry.id not in gone]
-        most = min(sum(entry.tokens for entry in span), wording.max_tokens or room * 3 // 2 + 64)
+        most = min(sum(entry.tokens for entry in span), _most(wording, room))
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     told = Told(edit.drop, edit.into.also, facts, written)
     if written.left_out:
         return Replacement(replace(edit, drop=()), (), told)
     return Replacement(replace(edit, into=(*written.native, *messages_of(written))), also, told)
+
+
+def _most(wording: Wording, room: int) -> int:
+    """Tokens that a summary may take where so many were asked for: models count badly, and a policy may bound them itself."""
+    return max(wording.max_tokens, wording.reply or 0) if wording.max_tokens else room * 3 // 2 + 64
 
 
 def _asked(wording: Wording, round: int, facts: Facts) -> Wording:
