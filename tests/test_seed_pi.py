@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from foldline import Brief, Compactor, Message, Session, Summary, Usage, open_session
+from foldline import Brief, Compactor, ConfigError, Message, Session, Summary, Usage, open_session
+from foldline._config import Summaries
+from foldline._desk.desk import Desk
 from foldline._engine.steps import layers
 from foldline.extend import Budget, Policy, budget, preset
 from sessions import Log
@@ -142,6 +144,19 @@ def test_pi_asks_with_the_plans_prompt_of_the_model_in_use() -> None:
     assert "- Absolute file paths of any relevant files that were read or modified\n" in prompt
     assert prompt.endswith("Be concise, structured, and focused on helping the next LLM seamlessly continue the work.")
     assert wording.model == "current"
+
+
+def test_the_model_in_use_may_be_asked_by_that_name_or_by_the_policys(tmp_path: Path) -> None:
+    """ "Use the currently selected model"."""
+    log = Log()
+    log.user("Do it.")
+    log.reply("Done.")
+    desk = Desk(open_session(log.write(tmp_path / "s.jsonl")))
+    for named in ("current", "policy"):
+        assert desk.plan(PI, writer=Summaries(named)).writer.model == "demo-1"
+    assert desk.plan(CODEX, writer=Summaries("policy")).writer.model == "extract"
+    with pytest.raises(ConfigError, match=r"summary\.model: the model in use is not known: name one"):
+        Summaries("current").meant(PI, "")
 
 
 # -- pi: its session file -----------------------------------------------------------------------------------------

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 PREFIX = "FOLDLINE_"
 """Environment variables: `FOLDLINE_COMPACTION__AUTO_ENABLED=off` sets `compaction.auto_enabled`."""
 
+CURRENT, POLICY = "current", "policy"
+"""What stands for a model's name: the one that the agent uses, and the one that the policy means."""
+
 NAMES = ("config.toml", "config.yaml", "config.yml", "config.json")
 
 
@@ -72,7 +75,8 @@ class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
 class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     """`summary`: which model writes the summaries, and how it is called; "extract" asks none.
 
-    In place of a model's name may stand that of a summarizer that a package offers.
+    In place of a model's name may stand that of a summarizer that a package offers; "current", the model that the agent
+    uses; or "policy", the one that the policy means, and extraction where it means none.
 
     `fallbacks` are tried in turn where it fails; "extract" as the last of them folds without a model rather than not
     at all. `native` allows the compaction that the model's provider offers itself, where the fold is written as messages
@@ -101,6 +105,13 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     def installed(self) -> Summarizer | None:
         """The summarizer of a package that stands in place of a model."""
         return declared().get(self.model) if self.bare else None
+
+    def meant(self, policy: Policy, current: str) -> Summaries:
+        """The same with the name of a model in place of "current" and "policy"; raises `ConfigError` where there is none."""
+        model = (policy.wording.model or EXTRACT) if self.model == POLICY else self.model
+        if model == CURRENT and not current:
+            raise ConfigError("the model in use is not known: name one", path="settings", key="summary.model")
+        return replace(self, model=current if model == CURRENT else model)
 
     def to_summarizer(self) -> Summarizer:
         """Who writes summaries as the settings say.

@@ -160,7 +160,9 @@ class Compactor:
         settings = settings or read_settings()
         rest.setdefault("policy", settings.to_policy())
         if "summarizer" not in rest:
-            rest["summarizer"] = settings.summary.to_summarizer()
+            policy = preset(rest["policy"]) if isinstance(rest["policy"], str) else rest["policy"]
+            name = model if isinstance(model, str) else model.name
+            rest["summarizer"] = settings.summary.meant(policy, name).to_summarizer()
         return cls(model, **rest)
 
     @property

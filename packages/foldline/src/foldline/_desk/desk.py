@@ -159,7 +159,8 @@ class Desk:
         after, fold = run(folding(view, steps, occasion), by)
         if not into:
             fold = reckoned(fold, view, after, self.model, self.meter.overhead, self.cached)
-        return FoldPlan(self, policy, focus, writer or Summaries(), into, after, fold)
+        writer = (writer or Summaries()).meant(policy, self.session.model)
+        return FoldPlan(self, policy, focus, writer, into, after, fold)
 
     @property
     def cached(self) -> int | None:
