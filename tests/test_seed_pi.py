@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from foldline import Brief, Compactor, ConfigError, Message, Session, Summary, Usage, open_session
+from foldline import Brief, Compactor, ConfigError, FoldlineError, Message, Session, Summary, Usage, open_session
+from foldline._cli.commands import foldline
 from foldline._config import Summaries
 from foldline._desk.desk import Desk
 from foldline._engine.steps import layers
@@ -365,3 +367,51 @@ def test_amp_summarizes_nothing_by_itself() -> None:
     assert [layer.kind for layer in preset("amp").layers] == ["hard"]
     history = [user("First.", 90_000), assistant("One.", 85_000), user("Go on.")]
     assert Compactor(policy="amp", window=200_000).fit(history) == history
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    """A session of three turns, of a pi that knows edits and of one that does not."""
+    log = Log()
+    for n in range(3):
+        log.step(n)
+    return log.write(tmp_path / "session.jsonl")
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(foldline, [*words], catch_exceptions=False)
+
+
+def test_amp_edits_an_earlier_message_and_takes_that_back(talk: Path) -> None:
+    """ "Edit/Restore: Edit or restore to previous messages"."""
+    before = [message.text for message in open_session(talk).context.messages]
+    id = open_session(talk).context.entries[4][0]
+    done = run("session", "edit", id, "--text", "Please fix nothing.", "--session", str(talk))
+    assert done.stdout.startswith("Edited. Undo with: foldline session undo --session ")
+    after = [message.text for message in open_session(talk).context.messages]
+    assert after == [*before[:4], "Please fix nothing.", *before[5:]]
+    assert run("session", "undo", "--session", str(talk)).exit_code == 0
+    assert [message.text for message in open_session(talk).context.messages] == before
+
+
+def test_amp_restores_to_an_earlier_message_and_takes_that_back(talk: Path) -> None:
+    """ "Edit/Restore: Edit or restore to previous messages"."""
+    before = [message.text for message in open_session(talk).context.messages]
+    id = open_session(talk).context.entries[7][0]
+    done = run("session", "restore", id, "--session", str(talk))
+    assert done.stdout.startswith("Restored: 4 messages behind it left the context.")
+    assert [message.text for message in open_session(talk).context.messages] == before[:8]
+    assert run("session", "undo", "--session", str(talk)).exit_code == 0
+    assert [message.text for message in open_session(talk).context.messages] == before
+
+
+@pytest.mark.parametrize(
+    ("place", "told"), [(5, "splits the pair call1"), (11, "is the newest message: nothing stands behind it")]
+)
+def test_what_cannot_be_restored_is_refused_and_nothing_written(place: int, told: str, talk: Path) -> None:
+    """ "providers fail if toolResult is orphaned from its assistant message with the toolCall"."""
+    before = talk.read_bytes()
+    id = open_session(talk).context.entries[place][0]
+    with pytest.raises(FoldlineError, match=told):
+        run("session", "restore", id, "--session", str(talk))
+    assert talk.read_bytes() == before

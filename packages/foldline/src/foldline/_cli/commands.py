@@ -24,7 +24,10 @@ COMMANDS = {
         "foldline._cli.context:context",
         "See what fills a session: status, inspect, history; export and import its state.",
     ),
-    "session": ("foldline._cli.session:session", "The sessions on this machine: list, show, branch, handoff, undo."),
+    "session": (
+        "foldline._cli.session:session",
+        "The sessions on this machine: list, show, branch, edit, restore, handoff, undo.",
+    ),
     "browse": ("foldline._cli.browse:browse", "All of that in a terminal, by key: see, fold, undo, branch, recall."),
     "pin": ("foldline._cli.pin:pin", "Pin a message of a session, so that no fold touches it."),
     "recall": ("foldline._cli.recall:recall", "Get back what was folded away: a message by its id, or by words."),

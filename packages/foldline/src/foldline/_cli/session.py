@@ -11,10 +11,12 @@ PLACES = {
     "show": ("foldline._cli.showing:show", "The live context, or what was folded away, a line for each message."),
     "undo": ("foldline._cli.showing:undo", "Take back the newest fold."),
     "branch": ("foldline._cli.branch:branch", "A new session from a message of this one on."),
+    "edit": ("foldline._cli.revising:edit", "Say a message in other words."),
+    "restore": ("foldline._cli.revising:restore", "Go back to a message: what came behind it leaves the context."),
     "handoff": ("foldline._cli.handoff:handoff", "A new session from what a goal needs of this one."),
 }
 
 
 @click.group(cls=LazyGroup, places=PLACES)
 def session() -> None:
-    """List, show, branch, hand off and undo."""
+    """List, show, branch, edit, restore, hand off and undo."""

@@ -1,0 +1,62 @@
+"""A session revised by hand: a message said in other words, or all behind one taken back; `session undo` undoes either."""
+
+from __future__ import annotations
+
+import secrets
+
+from foldline._desk.desk import Desk
+from foldline._engine.receipts import receipt_of
+from foldline._errors import SessionError
+from foldline._fold import Fold, Occasion
+from foldline._messages import Text, replace
+from foldline._view import Edit, View
+
+
+def edit(desk: Desk, id: str, text: str) -> Fold:
+    """Puts other words in the place of a message's, and writes that; what stands beside them in it stays.
+
+    Raises `SessionError` for a message that is not in the context or has no words, and `UnsafeEdit` for a pinned one.
+    """
+    message = desk.view.entries[_place(desk, id)].message
+    words = [part for part in message.parts if type(part) is Text]
+    if not words:
+        raise SessionError(f"{id} has no words that could be edited", path=desk.session.path)
+    parts = tuple(replace(part, text=text) if part is words[0] else part for part in message.parts)
+    parts = tuple(part for part in parts if type(part) is not Text or part not in words[1:])
+    return _written(desk, Edit((id,), (replace(message, parts=parts),), by="edit"))
+
+
+def restore(desk: Desk, id: str) -> Fold:
+    """Takes back all that came behind a message, and writes that.
+
+    Raises `SessionError` for a message that is not in the context or is the newest, and `UnsafeEdit` where a call would
+    lose its result.
+    """
+    behind = tuple(entry.id for entry in desk.view.entries[_place(desk, id) + 1 :])
+    if not behind:
+        raise SessionError(f"{id} is the newest message: nothing stands behind it", path=desk.session.path)
+    return _written(desk, Edit(behind, by="restore"))
+
+
+def words_of(desk: Desk, id: str) -> str:
+    """The words of a message as they stand; raises `SessionError` where there is no such message."""
+    return desk.view.entries[_place(desk, id)].message.text
+
+
+def _place(desk: Desk, id: str) -> int:
+    if (place := desk.view.index.get(id)) is None:
+        raise SessionError(
+            f"no message {id} in its context; `foldline session show` lists them", path=desk.session.path
+        )
+    return place
+
+
+def _written(desk: Desk, edit: Edit) -> Fold:
+    """One edit as a fold by hand, in the session's own records."""
+    before: View = desk.view
+    after = before.apply(edit)
+    occasion = Occasion("manual", overhead=desk.meter.overhead, error=desk.size.error)
+    receipt = receipt_of(before, after, (edit,), (), occasion, 0.0)
+    fold = Fold(secrets.token_hex(4), "manual", edit.by, (edit,), None, receipt)
+    desk.session.fold(before, after, fold, desk.meter)
+    return fold
