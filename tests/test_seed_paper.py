@@ -11,11 +11,23 @@ import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from provider_rules import check_valid
 
 from conversations import conversations
-from foldline import Brief, Compactor, ConfigError, Message, Session, Skipped, SummaryFailed, SummaryFellBack
+from foldline import (
+    Brief,
+    Compactor,
+    ConfigError,
+    Message,
+    ModelSummarizer,
+    Session,
+    Skipped,
+    SummaryFailed,
+    SummaryFellBack,
+)
 from foldline.extend import Draft, Model, preset
+from foldline_lab.provider_rules import check_valid
+from providers import Provider
+from providers import says as replies
 from talk import runs, says, user
 from test_properties import (
     SUMMARIZERS,
@@ -111,6 +123,22 @@ def test_compaction_is_triggered_at_85_percent_of_the_context_window() -> None:
     assert len(above.fit(messages)) < len(messages)
 
 
+def test_the_trigger_is_configurable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """ "Configurable via `aiProviderConfigs` (same pattern as `primaryContextWindow`)"."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOLDLINE_POLICY", "paper")
+    monkeypatch.setenv("FOLDLINE_COMPACTION__AUTO_THRESHOLD_PERCENT", "70")
+    messages = discussion(120, words=60)
+    below, above = (
+        Compactor.from_settings(window=window_for(messages, fill), reserve=0, summarizer=points())
+        for fill in (0.69, 1.4)
+    )
+    assert len(below.fit(messages)) == len(messages)
+    above.fit(messages)
+    assert told(above)[-1] == "keep_newest"
+    assert filled(above) <= 0.70
+
+
 def test_nothing_happens_below_the_trigger() -> None:
     """ "→ Under 85% threshold → NO compaction triggered → Full context preserved"."""
     stages = {name: discussion(20, passing=[4], of=name) for name in STAGES[:8]}
@@ -183,6 +211,35 @@ def test_general_chat_of_120_messages_at_91_percent_has_its_oldest_20_summarized
     assert len(sent) == 95
     assert sent[1:] == [message for message in messages[20:] if message.text not in PASSING]
     assert filled(compactor) <= 0.85
+
+
+def test_a_summary_stands_as_a_system_message_of_3_to_5_points_in_indonesian_and_its_cost_is_known() -> None:
+    """ "LLM summarize via Gemini Flash → 3-5 bullet points (Indonesian). Replace with 1 system message `[RINGKASAN DISKUSI SEBELUMNYA]`"."""
+    messages = [{"role": message.role, "content": message.text} for message in discussion(120, words=30)]
+    many = "\n".join(f"- Poin {n}." for n in range(7))
+    with Provider(replies(many), replies(POINTS)) as provider:
+        summarizer = ModelSummarizer("openai:gpt-4o-mini", base_url=provider.url, api_key="k")
+        compactor = paper(window_for(discussion(120, words=30), 0.90), summarizer=summarizer)
+        first, *rest = compactor.fit(messages)
+    assert first["role"] == "system"
+    assert first["content"].startswith(f"[RINGKASAN DISKUSI SEBELUMNYA]\n{POINTS}\n\n[folded: 20 messages")
+    assert rest == messages[20:]
+    asked, again = (request.text for request in provider.requests)
+    assert "Write 3 to 5 points" in asked
+    assert "Write in Indonesian." in asked
+    assert "the summary had 7 points where 3 to 5 were asked for" in again
+    receipt = compactor.folds[0].receipt
+    assert receipt.usage is not None
+    assert receipt.calls == 2
+    assert receipt.cost is not None
+    assert 0 < receipt.cost < 0.01
+
+
+def test_without_a_model_the_points_are_what_the_agent_said_last() -> None:
+    messages = discussion(120, words=8)
+    sent = paper(window_for(messages, 0.88)).fit(messages)
+    lines = sent[0].text.split("\n\n")[0].splitlines()
+    assert lines == [f"- {messages[at].text.strip()}" for at in range(11, 20, 2)]
 
 
 POINTS = "- Topik dipersempit ke media sosial.\n- Metode campuran dipilih.\n- Rujukan dari lima tahun terakhir."

@@ -202,11 +202,13 @@ def _reserving(layer: Layer, reserve: int) -> Layer:
 
 
 def _starting(layers: Sequence[Layer], first: int, at: Fill) -> list[Layer]:
-    """The layers with the mark of one at `at`, those before it no later, those behind it no earlier, and no target above."""
+    """The layers with the mark of one, and of those that start with it, at `at`: no other before it later, none behind it
+    earlier, and no target above."""
+    usual = layers[first].at
 
     def moved(place: int, layer: Layer) -> Layer:
-        mark = at if place == first else layer.at
-        if place != first and not isinstance(mark, Mark) and not isinstance(at, Mark):
+        mark = at if layer.at == usual else layer.at
+        if layer.at != usual and not isinstance(mark, Mark) and not isinstance(at, Mark):
             mark = min(mark, at) if place < first else max(mark, at)
         to = layer.to if isinstance(layer.to, Mark) or isinstance(at, Mark) else min(layer.to, at)
         return replace(layer, at=mark, to=mark if layer.to == layer.at else to)
