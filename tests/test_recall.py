@@ -225,6 +225,14 @@ def test_what_quotes_never_stands_above_what_it_quotes(own: list[Message]) -> No
             assert len(hits) > 1
 
 
+def test_a_summary_that_says_what_was_asked_stands_before_what_says_a_part_of_it() -> None:
+    parts = [says(f"{' '.join(QUOTES.split()[n % 3 : n % 3 + 4])} number {n}") for n in range(12)]
+    echo = recalling(ToolCall("r", "recall", json.dumps({"query": QUOTES})), fenced(QUOTES))
+    messages = [Message("user", (Summary(f"Folded: {QUOTES}"),)), *echo, *parts]
+    with index_of((f"m{i}", message) for i, message in enumerate(messages)) as index:
+        assert index.search(QUOTES, (), only=False)[0].id == "m0"
+
+
 def test_sessions_are_kept_apart(tmp_path: Path) -> None:
     one = session(tmp_path, "needle in the first")
     two = session(tmp_path, "needle in the second", name="two")

@@ -48,11 +48,11 @@ class Within(NamedTuple):
 
 
 class Worded(NamedTuple):
-    """A message with what it says, and whether these are foldline's own words."""
+    """A message with what it says, and whether these quote others."""
 
     said: Said
     words: str
-    own: bool
+    own: int
 
 
 class Index:

@@ -6,6 +6,7 @@ import re
 
 from foldline._messages import Message, Summary, ToolCall, text_of
 from foldline._recall.answer import NOTE
+from foldline._recall.search import ECHO, ORIGINAL, SUMMARY
 from foldline._strategies.tool_outputs import STUB
 
 _NAMED = re.compile(r"(?:.*[_./-])?recall")
@@ -18,16 +19,18 @@ class OwnWords:
     def __init__(self) -> None:
         self._asked: set[str] = set()
 
-    def __call__(self, message: Message) -> bool:
-        """Whether the message is a recall call, an answer to one, a stub or a summary."""
+    def __call__(self, message: Message) -> int:
+        """Which of these a message is."""
         asked = {call.id for call in message.calls if _asks(call)}
         self._asked |= asked
-        own = bool(asked) or any(type(part) is Summary for part in message.parts)
+        own = bool(asked)
         for result in message.results:
             text = text_of(result)
             own = own or result.call_id in self._asked or NOTE in text[:1_000] or text.startswith(STUB)
             self._asked.discard(result.call_id)
-        return own
+        if own:
+            return ECHO
+        return SUMMARY if any(type(part) is Summary for part in message.parts) else ORIGINAL
 
 
 def _asks(call: ToolCall) -> bool:

@@ -27,6 +27,9 @@ NEWEST = 400
 COMPARED = 40
 """Messages that hold the words in a row, the shortest ones, that are compared with the query as it was written."""
 
+ORIGINAL, SUMMARY, ECHO = 0, 1, 2
+"""What is nobody's quotation; a summary, which says more than what it quotes; a recall call, its answer or a stub."""
+
 PACKED = 2_000
 """Characters from which a text is kept compressed."""
 
@@ -85,7 +88,7 @@ def ranked(database: sqlite3.Connection, query: str, numbers: Sequence[int] | No
     in_runs = runs(query)
     if len(words) > 1 or in_runs:
         for tried in dict.fromkeys((query, encodable(unescaped(query)))):
-            found.add(_in_a_row(database, tried, numbers))
+            found.add(_in_a_row(database, tried, numbers), quoting=(ECHO,))
         if found.none:
             found.add(_by_weight(database, _counted(database, in_runs), numbers))
     _add_weighed(found, database, words, numbers)
@@ -106,7 +109,8 @@ def _in_a_row(database: sqlite3.Connection, query: str, numbers: Sequence[int] |
     rows.sort(key=lambda row: int(row[LENGTH]))
     written = re.compile(r"\s+".join(map(re.escape, query.split())))
     compared, rest = rows[:COMPARED], rows[COMPARED:]
-    return sorted(compared, key=lambda row: not written.search(_unpacked(row[TEXT]))) + rest
+    compared.sort(key=lambda row: not written.search(_unpacked(row[TEXT])))
+    return sorted(compared + rest, key=lambda row: bool(row[OWN]))
 
 
 def _add_weighed(
@@ -184,7 +188,10 @@ def _unpacked(kept: object) -> str:
 
 
 class _Distinct:
-    """Hits, each text once, since forks carry copies and agents read a file more than once; foldline's own words last."""
+    """Hits, each text once, since forks carry copies and agents read a file more than once; what quotes others last.
+
+    A summary that holds the words in a row stands behind the originals that do, and before what holds a part of them.
+    """
 
     def __init__(self, words: Sequence[str], limit: int) -> None:
         self._words, self._limit = words, limit
@@ -201,9 +208,9 @@ class _Distinct:
         best = [*self._said, *(digest for digest in self._own if digest not in self._said)]
         return [_hit(*every[digest], words=self._words) for digest in best[: self._limit]]
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[Row], quoting: Sequence[int] = (SUMMARY, ECHO)) -> None:
         for row in rows:
-            kept = self._own if row[OWN] else self._said
+            kept = self._own if row[OWN] in quoting else self._said
             if row[DIGEST] in kept:
                 kept[row[DIGEST]].append(row)
             elif len(self._said) < self._limit:

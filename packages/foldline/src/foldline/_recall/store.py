@@ -13,7 +13,7 @@ from foldline._errors import FoldlineError
 
 T = TypeVar("T")
 
-VERSION = 2
+VERSION = 3
 """Of the tables below; a file of another one is thrown away and made anew."""
 
 PATIENCE = 60.0
