@@ -116,6 +116,24 @@ def openclaw(home: Path) -> Path:
     return path
 
 
+def test_a_session_of_openclaw_that_works_for_another_is_listed_below_it(home: Path) -> None:
+    with sqlite3.connect(openclaw(home)) as connection:
+        connection.executescript(
+            "create table session_windows (session_id text, session_key text);"
+            "create table session_nodes (session_key text, current_session_id text, parent_session_key text,"
+            " spawned_by text, label text, display_name text);"
+            "insert into session_windows values ('claw_a', 'agent:main:sub:1'), ('claw_b', 'agent:main:main');"
+            "insert into session_nodes values ('agent:main:main', 'claw_b', null, null, 'Plums', 'main'),"
+            " ('agent:main:sub:1', 'claw_a', null, 'agent:main:main', null, 'Counting');"
+        )
+    connection.close()
+    found = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
+    assert [(each.id, each.parent, each.title) for each in found] == [
+        ("claw_b", "", "Plums"),
+        ("claw_a", "claw_b", "Counting"),
+    ]
+
+
 @pytest.mark.parametrize(("make", "names"), [(opencode, NAMES), (openclaw, ("claw_a", "claw_b"))])
 def test_every_session_of_a_store_is_found_by_its_id_and_by_its_directory(make, names, home: Path) -> None:
     path = make(home)

@@ -34,6 +34,14 @@ select session_id, max(created_at), (
 """
 
 
+_NODES = """
+select shown.session_id, coalesce(node.label, node.display_name), upper.current_session_id
+from session_windows as shown join session_nodes as node on node.session_key = shown.session_key
+left join session_nodes as upper on upper.session_key = coalesce(node.parent_session_key, node.spawned_by)
+"""
+"""What each session is called, and the one that it works for."""
+
+
 def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every session of the store, the one that changed last at the end."""
     source = Source(path, strict=strict)
@@ -41,7 +49,19 @@ def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     if not found:
         raise source.refused("no session of OpenClaw")
     several = len(found) > 1
-    return [_stored(source, str(id), changed, header, several=several) for id, changed, header in found]
+    nodes = {str(id): (string(title), string(parent)) for id, title, parent in _nodes(source)}
+    return [
+        _stored(source, str(id), changed, header, *nodes.get(str(id), ("", "")), several=several)
+        for id, changed, header in found
+    ]
+
+
+def _nodes(source: Source) -> list[tuple[Any, ...]]:
+    """The rows of it; none in a store that has no such tables."""
+    try:
+        return query(source, _NODES)
+    except SessionError:
+        return []
 
 
 def open_session(path: str, *, strict: bool = False) -> SessionFile:
@@ -51,10 +71,12 @@ def open_session(path: str, *, strict: bool = False) -> SessionFile:
     return Transcript(read_all(path, strict=strict)[-1].read(), overhead=FORMAT.overhead)
 
 
-def _stored(source: Source, id: str, changed: object, header: object, *, several: bool) -> Stored:
+def _stored(
+    source: Source, id: str, changed: object, header: object, title: str, parent: str, *, several: bool
+) -> Stored:
     seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
     cwd = string(mapping(object_in(header)).get("cwd"))
-    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), cwd, seconds)
+    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), cwd, seconds, title, parent)
 
 
 def _reading(source: Source, id: str, suffix: str) -> Reading:
