@@ -28,6 +28,7 @@ from foldline._lazy import lazily
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from foldline._compactor.before import Verdict
     from foldline._compactor.compactor import Compactor
     from foldline._compactor.compactors import Compactors
     from foldline._compactor.degradation import Risk
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
         WireError,
     )
     from foldline._fold import Fold, Receipt
+    from foldline._lifecycle.cut import without_unfinished_calls
+    from foldline._lifecycle.step import astep, step
     from foldline._messages import Message, Summary, Usage
     from foldline._policy import Layer, Policy, Room
     from foldline._recall import handle, recall_tool, resolve_references
@@ -108,19 +111,24 @@ __all__ = [
     "SummaryFellBack",
     "UnsafeEdit",
     "Usage",
+    "Verdict",
     "View",
     "WireError",
+    "astep",
     "conversation",
     "handle",
     "open_session",
     "recall_tool",
     "resolve_references",
+    "step",
+    "without_unfinished_calls",
     "wrap",
 ]
 
 __getattr__ = lazily(
     "foldline",
     {
+        "_compactor.before": ("Verdict",),
         "_compactor.compactor": ("Compactor",),
         "_compactor.compactors": ("Compactors",),
         "_compactor.degradation": ("Risk",),
@@ -153,6 +161,8 @@ __getattr__ = lazily(
             "Fold",
             "Receipt",
         ),
+        "_lifecycle.cut": ("without_unfinished_calls",),
+        "_lifecycle.step": ("astep", "step"),
         "_messages": (
             "Message",
             "Summary",

@@ -30,6 +30,8 @@ class Begun(NamedTuple):
     summarizer: Summarizer
     seconds: float | None
     announce: Callable[[], None] = lambda: None
+    ours: bool = True
+    """Whether a summarizer writes its summaries, and not the host."""
 
     def wait(self) -> Prepared:
         """The fold that a thread makes."""

@@ -11,8 +11,9 @@ from foldline import _wires as wire
 from foldline._compactor.account import Account
 from foldline._compactor.alignment import places_in
 from foldline._compactor.background import Begun, moved
+from foldline._compactor.before import Verdict
 from foldline._compactor.codec import Codec, Item
-from foldline._compactor.events import Event, Telling
+from foldline._compactor.events import Event, FoldDue, Telling
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
@@ -84,7 +85,11 @@ class Compactor:
 
     `timeout` is the seconds that a summarizer may take for one summary, None where it may take for ever; then extraction
     takes its place. One that is prepared and not there at its mark is waited for `grace` seconds, and then not before the
-    limit. `clock` gives seconds since 1970. `on_event` hears `FoldDue`, `Folded`, `SummaryFellBack`, `Rewound`,
+    limit. `clock` gives seconds since 1970.
+
+    `before_fold` is asked before each fold that the fill or a user asks for, and may answer with a `Verdict`: a veto,
+    instructions, or the summary itself. It answers at once. A fold after an overflow, and one to a hard budget, is not asked
+    for: there is nothing else that could be sent. `on_event` hears `FoldDue`, `Folded`, `SummaryFellBack`, `Rewound`,
     `Looping`, `Interleaved` and `Skipped`, and `Risk` after each fold from the one on that the policy warns at.
 
     Bound to a `session`, whose messages are what you give to `fit` (`session.context.messages`), each fold is written there,
@@ -112,6 +117,7 @@ class Compactor:
         grace: float = GRACE,
         session: SessionFile | None = None,
         clock: Callable[[], float] = time.time,
+        before_fold: Callable[[FoldDue], Verdict | None] | None = None,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         if not 0 <= ahead < 1:
@@ -139,7 +145,7 @@ class Compactor:
         self._writer = Writer(writes, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
         self._history.course = logged_stages(session) if session else Course()
-        self._folds = Folds(self._fill, self._writer, self._tells, session, ahead=ahead, grace=grace)
+        self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
         self._turns = Turns()
         self._reactions = 0
@@ -479,9 +485,9 @@ class Compactor:
         """The steps of `fold`."""
         with self._turns:
             self._take(messages)
-            begun = self._folds.begun(self._folds.by_hand(self._history, focus))
+            begun, sent = self._folds.asked_for(focus), self._hand_out()
             version = self._history.version
-        return (yield from self._made(begun, messages, version))
+        return (yield from self._made(begun, messages, version)) if begun else sent
 
     def _continuing(self, messages: Sequence[Item]) -> Generator[Waiting, Any, list[Item]]:
         """The steps of `recover` after a reply that was cut off."""
@@ -505,12 +511,12 @@ class Compactor:
     def _made(self, begun: Begun, messages: Sequence[Item], version: int) -> Generator[Waiting, Any, list[Item]]:
         """Makes a fold of that version of the history, installs it where it still stands when it is made, and hands out."""
         messages = list(messages)
-        made: tuple[View, Fold] | None = yield from asking(*begun)
+        made: tuple[View, Fold] | None = yield from asking(*begun[:4])
         with self._turns:
             if made and self._take_again(messages, version):
                 made = moved(made[1], self._history.view(), self.meter.overhead, made[1].receipt.waited)
             if made:
-                self._folds.finish(made, extracted=begun.summarizer is extract)
+                self._folds.finish(made, extracted=begun.summarizer is extract or not begun.ours)
             return self._hand_out()
 
     def _take_again(self, messages: Sequence[Item], version: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from foldline._compactor.background import Begun, Prepared
+from foldline._compactor.before import NOTHING, Verdict, given
 from foldline._compactor.degradation import risk_after
 from foldline._compactor.events import FoldDue, Folded, SummaryFellBack, Telling
 from foldline._compactor.fullness import Fill
@@ -31,7 +32,15 @@ class Folds:
     """Says which fold of a history is to be made, and installs what came of it."""
 
     def __init__(
-        self, fill: Fill, writer: Writer, tells: Telling, session: SessionFile | None, *, ahead: float, grace: float
+        self,
+        fill: Fill,
+        writer: Writer,
+        tells: Telling,
+        session: SessionFile | None,
+        before: Callable[[FoldDue], Verdict | None] | None,
+        *,
+        ahead: float,
+        grace: float,
     ) -> None:
         self.fill = fill
         self.policy = fill.policy
@@ -44,21 +53,23 @@ class Folds:
         self._account = fill.account
         self._tells = tells
         self._session = session
+        self._before = before
 
     # -- which fold is to be made ----------------------------------------------------------------------------------
 
     def due(self) -> Begun | None:
         """The fold that the fill asks for, or None; one that is being prepared goes before it."""
-        if self.prepared is not None or not self._full():
+        if self.prepared is not None or not self._full() or (verdict := self._asked()).veto:
             return None
-        return self.begun(self._asked_for())._replace(announce=self._announce)
+        return self.begun(self._by_policy(focus=verdict.instructions), verdict)._replace(announce=self._announce)
 
     def reactive(self) -> Begun | None:
         """The fold that a reply asks for which was cut off, or None where the fill asks for none."""
-        if not self._full():
+        if not self._full() or (verdict := self._asked()).veto:
             return None
         self.drop_prepared()
-        return self.begun(self._asked_for([step_discarding()]))._replace(announce=self._announce)
+        folding = self._by_policy([step_discarding()], verdict.instructions)
+        return self.begun(folding, verdict)._replace(announce=self._announce)
 
     @property
     def worth_it(self) -> bool:
@@ -66,15 +77,15 @@ class Folds:
         if not self._full():
             return False
         try:
-            return bool(run(self._asked_for(), extract)[1])
+            return bool(run(self._by_policy(), extract)[1])
         except CannotFit:
             return True
 
-    def _asked_for(self, first: Sequence[Step] = ()) -> Folding:
-        """The fold that a full window asks for, behind some steps of its own."""
+    def _by_policy(self, first: Sequence[Step] = (), focus: str = "") -> Folding:
+        """The fold that the policy makes of a full window, behind steps that go first."""
         budget = self._account.budget.less(self._history.count.error)
         steps = steps_for(self.policy, budget, self._account.meter.overhead, self.automatic)
-        return self._folding(self._history, [*first, *steps], "threshold", limit=self.fill.limit)
+        return self._folding(self._history, [*first, *steps], "threshold", limit=self.fill.limit, focus=focus)
 
     def wanted(self) -> Prepared | None:
         """The prepared fold to swap in now: it is waited for a little at its mark, once, and at the limit until it is there."""
@@ -92,7 +103,9 @@ class Folds:
         steps = self.fill.coming(self._ahead)
         if not steps or self.writer.extracts or self.policy.automatic.spent(self.automatic):
             return None
-        return self.begun(self._folding(self._history, steps, "threshold"))
+        verdict = self._asked()
+        folding = self._folding(self._history, steps, "threshold", focus=verdict.instructions)
+        return None if verdict.veto else self.begun(folding, verdict)
 
     def by_hand(self, history: History, focus: str) -> Folding:
         """The fold that a user asks for, of the history or of a copy of it."""
@@ -102,9 +115,30 @@ class Folds:
         steps = steps_by_hand(self.policy, view, self._account.budget, overhead, history.since(view))
         return self._folding(history, steps, "manual", focus=focus)
 
-    def begun(self, folding: Folding) -> Begun:
+    def asked_for(self, focus: str) -> Begun | None:
+        """The fold of the history that a user asks for; None where the host does not let it be made."""
+        if (verdict := self._asked()).veto:
+            return None
+        focus = "\n".join(filter(None, (focus, verdict.instructions)))
+        return self.begun(self.by_hand(self._history, focus), verdict)
+
+    def begun(self, folding: Folding, verdict: Verdict = NOTHING) -> Begun:
         """A fold of the history, and who writes its summaries."""
-        return Begun(folding, self.writer.next(self._history, self._account), self.writer.seconds)
+        writes = given(verdict.summary) if verdict.summary else self.writer.next(self._history, self._account)
+        return Begun(folding, writes, self.writer.seconds, ours=not verdict.summary)
+
+    def _asked(self) -> Verdict:
+        """What the host says to a fold that is about to be made."""
+        if self._before is None:
+            return NOTHING
+        try:
+            verdict = self._before(FoldDue(self._history.count.tokens, self._account.budget.window)) or NOTHING
+        except Exception as error:  # noqa: BLE001 - somebody else's function, which is told and goes no further
+            self._tells.skip(f"before_fold: {type(error).__name__}: {error}")
+            return NOTHING
+        if verdict.veto:
+            self._tells.skip(f"before_fold: {verdict.veto}")
+        return verdict
 
     def within(self, max_tokens: int, trigger: Trigger, media: Sequence[Step] = (), *, error: float) -> None:
         """Makes and installs a fold into at most so many tokens of the provider's, the overhead included."""
