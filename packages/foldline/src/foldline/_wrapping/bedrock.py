@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from foldline._wires.usage import stated
-from foldline._wrapping.sdk import Call, Fields, Route, Sdk, called, given, made_in
+from foldline._wrapping.sdk import Call, Fields, Route, Sdk, Through, called, given, made_in, method
 from foldline._wrapping.tools import one_more
 from foldline._wrapping.twins import twin
 
@@ -18,9 +17,9 @@ def _recognizes(client: Any) -> bool:
     return made_in(client, "botocore.client") and hasattr(client, "converse")
 
 
-def _wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
-    calls = {name: through(getattr(client, name), Call(called(_CONVERSE, streams=s))) for name, s in METHODS.items()}
-    return twin(client, {name: staticmethod(call) for name, call in calls.items()})
+def _wrap(client: Any, through: Through) -> Any:
+    calls = {name: Call(called(_CONVERSE, streams=streams)) for name, streams in METHODS.items()}
+    return twin(client, {name: method(type(client), name, through, call) for name, call in calls.items()})
 
 
 def _offer(fields: Fields, tool: dict[str, Any]) -> Fields | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from foldline._wires.usage import stated
-from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, called, made_in
+from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, Through, called, made_in, method
 from foldline._wrapping.tools import one_more
 from foldline._wrapping.twins import twin
 
@@ -14,20 +15,25 @@ METHODS = {"generate_content": False, "generate_content_stream": True}
 """The calls, and whether their replies are streamed."""
 
 
-def _wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
-    models = _models(client.models, through, awaited=False)
-    others = _models(client.aio.models, through, awaited=True)
-    aio = twin(client.aio, {"models": property(lambda self: others)})
-    return twin(client, {"models": property(lambda self: models), "aio": property(lambda self: aio)})
-
-
-def _models(models: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]], *, awaited: bool) -> Any:
-    """The models of a client, with calls that are put through a function."""
-    sending = {
-        name: staticmethod(through(getattr(models, name), Call(_read(streams), awaited)))
-        for name, streams in METHODS.items()
+def _wrap(client: Any, through: Through) -> Any:
+    aio = {"models": _models(type(client.aio), through, awaited=True)}
+    kind = type(client)
+    others = {
+        "models": _models(kind, through, awaited=False),
+        "aio": cached_property(lambda self: twin(kind.aio.__get__(self), aio)),
     }
-    return twin(models, sending)
+    return twin(client, others)
+
+
+def _models(kind: Any, through: Through, *, awaited: bool) -> cached_property[Any]:
+    """The models of a client, with other calls, for a class made from its class."""
+
+    def models(self: Any) -> Any:
+        given = kind.models.__get__(self)
+        calls = {name: Call(_read(streams), awaited) for name, streams in METHODS.items()}
+        return twin(given, {name: method(type(given), name, through, call) for name, call in calls.items()})
+
+    return cached_property(models)
 
 
 def _read(streams: bool) -> Callable[..., Request | None]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from foldline._wrapping.sdk import Call, Sdk, called
+from foldline._wrapping.sdk import Call, Sdk, Through, called
 from foldline._wrapping.stainless import CHAT
 from foldline._wrapping.twins import twin
 
@@ -18,7 +17,7 @@ def _recognizes(client: Any) -> bool:
     return isinstance(client, ModuleType) and client.__name__ == "litellm"
 
 
-def _wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
+def _wrap(client: Any, through: Through) -> Any:
     read = called(CHAT, ("model", "messages"))
     return twin(
         client, {name: through(getattr(client, name), Call(read, awaited)) for name, awaited in FUNCTIONS.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -84,20 +85,39 @@ class Call(NamedTuple):
     awaited: bool = False
 
 
+Through = Callable[[Callable[..., Any], Call], Callable[..., Any]]
+"""Makes a function like the one given, whose calls are kept within their windows."""
+
+
 class Sdk(Struct, frozen=True, kw_only=True):
     """A provider's library."""
 
     name: str
     recognizes: Callable[[Any], bool]
     """Whether an object is a client of it. It is asked of anything, so it never raises, and imports nothing."""
-    wrap: Callable[[Any, Callable[[Callable[..., Any], Call], Callable[..., Any]]], Any]
-    """Makes a client like the one given, in which the calls that send are put through the function given."""
+    wrap: Callable[[Any, Through], Any]
+    """Makes a client like the one given, in which the calls that send are others."""
 
 
 def made_in(client: Any, package: str) -> bool:
     """Whether the class of an object, or one that it is made from, stands in a package."""
     modules = (kind.__module__ or "" for kind in type(client).__mro__)
     return any(module == package or module.startswith(f"{package}.") for module in modules)
+
+
+def method(kind: type, name: str, through: Through, call: Call) -> Callable[..., Any]:
+    """A method as the one of that name, for a class made from `kind`."""
+    original = getattr(kind, name)
+
+    @wraps(original)
+    def sent(self: Any, *arguments: Any, **named: Any) -> Any:
+        return through(partial(original, self), call)(*arguments, **named)
+
+    @wraps(original)
+    async def sent_awaited(self: Any, *arguments: Any, **named: Any) -> Any:
+        return await sent(self, *arguments, **named)
+
+    return sent_awaited if call.awaited else sent
 
 
 def called(route: Route, order: Sequence[str] = (), *, streams: bool | None = None) -> Reader:

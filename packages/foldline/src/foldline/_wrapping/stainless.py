@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from foldline._wires.usage import stated
-from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, given, made_in, usage_of
+from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, Through, given, made_in, method, usage_of
 from foldline._wrapping.tools import with_tool
 from foldline._wrapping.twins import twin
 
@@ -32,14 +32,9 @@ def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
             return Request(route, body, send, opened=_unread if streams else _parsed)
         return Request(route, body, send, streams)
 
-    def wrap(client: Any, through: Callable[[Callable[..., Any], Call], Callable[..., Any]]) -> Any:
-        kind = type(client)
-        call = Call(read, awaited=hasattr(kind, "__aenter__"))
-
-        def post(self: Any, *arguments: Any, **named: Any) -> Any:
-            return through(kind.post.__get__(self), call)(*arguments, **named)
-
-        return twin(client, {"post": post}).copy()
+    def wrap(client: Any, through: Through) -> Any:
+        call = Call(read, awaited=hasattr(client, "__aenter__"))
+        return twin(client, {"post": method(type(client), "post", through, call)}).copy()
 
     return Sdk(name=name, recognizes=lambda client: made_in(client, name) and hasattr(client, "post"), wrap=wrap)
 

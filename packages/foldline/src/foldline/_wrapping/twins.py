@@ -10,7 +10,8 @@ from typing import Any
 def twin(thing: Any, attributes: Mapping[str, Any]) -> Any:
     """An object that is as another one is and shares all that it holds, but for the attributes of its class that are given.
 
-    It closes nothing when it is let go of, and keeps the other one from being let go of before.
+    It closes nothing when it is let go of, and keeps the other one from being let go of before. The attributes should hold
+    no object: a class is let go of late, and what it holds is then closed in any order.
     """
     if isinstance(thing, ModuleType):
         return _Module(thing, attributes)
