@@ -254,13 +254,13 @@ def _converse_stream(handler: _Handler, turn: Turn) -> None:
     handler.stream(_frame(name, event) for name, event in events)
 
 
-def _frame(name: str, event: Body) -> bytes:
-    """An event in Amazon's binary framing: lengths, headers and checksums around the JSON."""
+def _frame(name: str, event: Body, kind: str = "event") -> bytes:
+    """An event, or an exception, in Amazon's binary framing: lengths, headers and checksums around the JSON."""
 
     def header(key: str, value: str) -> bytes:
         return struct.pack(f">B{len(key)}sBH", len(key), key.encode(), 7, len(value)) + value.encode()
 
-    head = header(":event-type", name) + header(":content-type", "application/json") + header(":message-type", "event")
+    head = header(f":{kind}-type", name) + header(":content-type", "application/json") + header(":message-type", kind)
     payload = json.dumps(event).encode()
     prelude = struct.pack(">II", 16 + len(head) + len(payload), len(head))
     checked = prelude + struct.pack(">I", zlib.crc32(prelude)) + head + payload
