@@ -40,6 +40,9 @@ _FILES = 4
 _LINES = 6
 """Lines that are told of what a look at files showed."""
 
+COMMIT = "git commit: "
+"""How a call is told that made a commit."""
+
 _WRITES = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:cat|tee) [^|;&]*<<…[^|;&]*\Z")
 """A command that does nothing but write a file."""
 
@@ -132,7 +135,7 @@ class Ended(Value, frozen=True, dict=True):
     def line(self) -> str:
         """What was called."""
         if self.commit:
-            return f"git commit: {self.commit}"
+            return f"{COMMIT}{self.commit}"
         if self.called.action.command and _WRITES.match(self.source):
             return f"write {self._written}"
         return f"`{self.source}`" if self.called.action.command else self.source

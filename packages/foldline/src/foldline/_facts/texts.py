@@ -70,7 +70,7 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
         if not line or _RULE.match(line):
             continue
         if (found := _HEADING.match(line)) or (len(line) <= _LEAD and line.endswith((":", "："))):
-            heading = ((found[1] or found[2]) if found else line).strip(" :：*-")
+            heading = ((found[1] or found[2]) if found else line).strip(" .:：*-")
             under, whole = heading, found is not None
             continue
         if not (heading or whole or _ITEM.match(line)):

@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import log
 
 from foldline._facts.again import said_again
+from foldline._facts.calls import COMMIT
 from foldline._facts.cues import announces
 from foldline._facts.literals import literals
 from foldline._facts.types import Facts, Piece, Rule
@@ -162,7 +163,7 @@ def idle(facts: Facts) -> set[int]:
 
 
 def reported(facts: Facts) -> set[int]:
-    """The messages amid whose work the agent only thought and looked before a report closed the turn, which says what came of it."""
+    """The places of what a report took up that closed the turn: edits of files, and thoughts but for those beside them that found something."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
     reports = sorted({p.at for p in facts.pieces if p.kind == "report"})
     asked = sorted(request.newest for request in facts.requests)
@@ -171,7 +172,12 @@ def reported(facts: Facts) -> set[int]:
         report, request = (bisect_right(some, at) for some in (reports, asked))
         return report < len(reports) and (request == len(asked) or reports[report] < asked[request])
 
-    return {p.at for p in facts.pieces if p.kind == "thought" and p.at not in acting and closed(p.at)}
+    def taken_up(piece: Piece) -> bool:
+        if piece.kind == "change":
+            return not (" → " in piece.text or piece.text.startswith(COMMIT))
+        return piece.kind == "thought" and (piece.at not in acting or announces(piece.text))
+
+    return {i for i, piece in enumerate(facts.pieces) if taken_up(piece) and closed(piece.at)}
 
 
 def _is_bare(piece: Piece) -> bool:

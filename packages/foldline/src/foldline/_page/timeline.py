@@ -42,9 +42,8 @@ class Timeline:
         return [each for each in self.found if each.place not in known]
 
     def _tells(self, each: Candidate) -> bool:
-        """Whether a piece is more than an output, or a thought that a report took up."""
-        piece = each.piece
-        return not (is_raw(piece) or (piece.kind == "thought" and piece.at in self._reported))
+        """Whether a piece is more than an output, or what a report took up."""
+        return not (is_raw(each.piece) or each.place in self._reported)
 
     def tell(self, room: int) -> None:
         """Chooses pieces for `room` tokens: the user's words first, then what says most."""
