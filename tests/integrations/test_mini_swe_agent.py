@@ -44,7 +44,9 @@ class Reading:
         if "COMPLETE" in action["command"]:
             from minisweagent.exceptions import Submitted
 
-            raise Submitted({"role": "exit", "content": "done", "extra": {"exit_status": "Submitted", "submission": "done"}})
+            raise Submitted(
+                {"role": "exit", "content": "done", "extra": {"exit_status": "Submitted", "submission": "done"}}
+            )
         return {"output": output(int(action["command"].split("_")[-1])), "returncode": 0, "exception_info": ""}
 
     def get_template_vars(self, **rest: Any) -> dict[str, Any]:
@@ -82,7 +84,9 @@ def watched(kind: Any, provider: Provider, steps: int = STEPS) -> Any:
 
 
 def run(model: Any) -> Any:
-    agent = DefaultAgent(model, Reading(), system_template="You read parts.", instance_template="{{task}}", cost_limit=0)
+    agent = DefaultAgent(
+        model, Reading(), system_template="You read parts.", instance_template="{{task}}", cost_limit=0
+    )
     agent.run(TASK)
     return agent
 
