@@ -432,7 +432,7 @@ def test_bills_from_before_a_fold_are_not_those_of_what_stands(tmp_path: Path, a
     assert full is not None
     write(session, [summarized(session, prompts(session)[0], prompts(session)[2])])
     assert session.meter().billed is None
-    assert not any(m.usage for _, m in session.context.entries)
+    assert not any(m.usage.prompt for _, m in session.context.entries if m.usage)
 
 
 def test_claude_code_rows_hang_in_one_chain_with_ids_of_their_own(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from pydantic_ai.usage import RequestUsage
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, output, worked
 
 from foldline import Brief, CannotFit, Compactor, Folded, Message, Summary
-from foldline.extend import Text, extract, preset, replace
+from foldline.extend import Text, extract, replace
 from foldline.integrations._history import HostHistory
 from foldline.integrations._shapes.pydantic_ai import SHAPE
 from foldline.integrations.pydantic_ai import Folding, HistoryFolded
@@ -179,7 +179,7 @@ def test_nothing_of_a_message_is_lost() -> None:
         history.append(ModelResponse([ToolCallPart("read", {"part": number}, f"c{number}")]))
         history.append(ModelRequest([ToolReturnPart("read", output(number), f"c{number}")]))
     kept = deepcopy(history)
-    held = HostHistory(Compactor("gpt-5.4", window=20_000, policy=preset("openclaw")), SHAPE)
+    held = HostHistory(Compactor("gpt-5.4", window=20_000), SHAPE)
     assert [id(each) for each in held.fit(history[:3])] == [id(each) for each in history[:3]]
     folded = held.fit(history)
     ours = {id(each) for each in history}
