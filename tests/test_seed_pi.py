@@ -16,6 +16,7 @@ from foldline._config import Summaries
 from foldline._desk.desk import Desk
 from foldline._engine.steps import layers
 from foldline.extend import Budget, Policy, budget, preset
+from providers import Provider, says
 from sessions import Log
 
 Item = dict[str, Any]
@@ -415,3 +416,18 @@ def test_what_cannot_be_restored_is_refused_and_nothing_written(place: int, told
     with pytest.raises(FoldlineError, match=told):
         run("session", "restore", id, "--session", str(talk))
     assert talk.read_bytes() == before
+
+
+def test_amp_lets_a_second_model_extract_what_the_goal_needs(talk: Path) -> None:
+    """ "Uses a secondary model to extract relevant information during handoff"."""
+    found = "The handler of module 2 stands in src/module_2.py; settings_2.toml must not be touched."
+    words = ("session", "handoff", "Finish module 2", "--print", "--session", str(talk))
+    with Provider(says(found)) as provider:
+        text = run(*words, "--model", "demo-1", "--base-url", provider.url).stdout
+        asked = provider.requests[0].text
+    assert text.startswith("Finish module 2\n\nAnother language model worked on this before, in session ")
+    assert f"\n\n{found}\n\n## Constraints" in text
+    assert "Extract what that goal needs, and nothing else" in asked
+    assert "The user asks to keep above all: Finish module 2" in asked
+    with Provider(says("")) as provider, pytest.raises(FoldlineError, match="wrote nothing"):
+        run(*words, "--model", "demo-1", "--base-url", provider.url)

@@ -10,7 +10,9 @@ from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.export import into_option, to_option
 from foldline._cli.options import Answer, about, about_new, answering, check_place, draw_written, may_ask, on_session
 from foldline._cli.printing import Exact
+from foldline._cli.summaries import asked_for
 from foldline._desk.desk import Desk
+from foldline._handoff.by_model import told_by_model
 from foldline._handoff.goal import TOKENS, draft, hand_off
 from foldline._visible import visible
 
@@ -27,21 +29,40 @@ from foldline._visible import visible
     show_default=True,
     help="The draft's size at most.",
 )
+@click.option(
+    "--model", metavar="PROVIDER:NAME", help="A model that reads the old session for what GOAL needs, as well."
+)
+@click.option("--base-url", metavar="URL", help="Where the model is served; OpenAI's dialect unless named.")
 @to_option
 @into_option
 @answering
 @on_session
-def handoff(desk: Desk, goal: str, only_print: bool, yes: bool, tokens: int, format: str, into: str | None) -> Answer:
+def handoff(
+    desk: Desk,
+    goal: str,
+    only_print: bool,
+    yes: bool,
+    tokens: int,
+    model: str | None,
+    base_url: str | None,
+    format: str,
+    into: str | None,
+) -> Answer:
     """Open a new session for GOAL with the constraints, files and decisions of the old one that bear on it.
 
-    On a terminal the opening prompt is shown in your editor first; emptied, nothing is written.
+    On a terminal the opening prompt is shown in your editor first; emptied, nothing is written. With a --model half of the
+    prompt is what it found for GOAL; where it fails nothing is written.
     """
     if not goal.strip():
         raise click.UsageError("GOAL is empty")
     if not only_print:
         check_place(format, into, "--into")
     found = desk.session
-    made = draft(found, goal, tokens=tokens)
+    made = draft(found, goal, tokens=tokens if model is None else tokens // 2)
+    if model is not None:
+        by = {"model": model, "base_url": base_url, "fallbacks": (), "native": None}
+        writer = asked_for(desk.settings.summary, by).meant(desk.policy(), found.model)
+        made = told_by_model(found, made, writer.to_summarizer(), tokens // 2)
     told = about(found, draft=made, written=None)
     if only_print:
         return Answer(told, Exact(made.text))
