@@ -17,7 +17,7 @@ from foldline._desk.desk import Desk
 from foldline._engine.steps import layers
 from foldline.extend import Budget, Policy, budget, preset
 from providers import Provider, says
-from sessions import Log
+from sessions import Log, long_log
 
 Item = dict[str, Any]
 PI, CODEX, OPENCODE, CLAUDE = map(preset, ("pi", "codex", "opencode", "claude-code"))
@@ -340,6 +340,17 @@ def test_claude_code_goes_on_from_the_summary_of_the_whole_history() -> None:
     ]
     sent = Compactor(policy=CLAUDE, summarizer=tells, window=200_000).fit(history)
     assert (sent[0], roles(sent)) == (system, ["system", "user"])
+
+
+def test_claude_code_begins_a_new_session_with_the_summary_and_the_system_prompt(tmp_path: Path) -> None:
+    """ "Starts a new session with the summary as initial context": of the whole history, with the system prompt that it had."""
+    log = long_log(12, system=True)
+    path, new = log.write(tmp_path / "s.jsonl"), tmp_path / "new.jsonl"
+    done = run("compact", "--yes", "--policy", "claude-code", "--to", "pi", "--out", str(new), "--session", str(path))
+    assert "Left out" not in done.stdout
+    system, summary = open_session(new).context.messages
+    assert (system.role, summary.summary is not None) == ("system", True)
+    assert "You are pi." in system.text
 
 
 def test_claude_code_asks_with_its_prompt_and_the_users_instructions() -> None:

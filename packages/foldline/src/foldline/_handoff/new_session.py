@@ -25,6 +25,7 @@ from foldline._sessions.pi import PI
 from foldline._sessions.pi.composing import details_of, new_entry_id, new_path, new_session_id
 from foldline._sessions.pi.dialect import KNOWN_VERSION, stored
 from foldline._sessions.writing import now, write_whole
+from foldline._wires.arranging import beside_system
 
 FORMATS = (PI, *AGENTS, *wire.OWN)
 """The formats that a session can be written in."""
@@ -75,6 +76,9 @@ def write_new(
         if parent:
             header["parentSession"] = os.path.abspath(parent)
         records = _records([m for m in carried if m.role != "system"], model, agent, tokens_before, note)
+        if agent == PI and records and records[0]["type"] == "compaction" and (said := beside_system(carried)[0]):
+            records[0]["systemMessage"] = {"role": "system", "content": said, "timestamp": time.time_ns() // 1_000_000}
+            lost["system"] = 0
         if records:
             header["draftUntil"] = records[-1]["id"]
         data, count = b"".join(encoded(record) for record in (header, *records)), len(records)
