@@ -329,6 +329,13 @@ def test_what_is_shown_of_a_policy_is_a_file_of_it(name: str, home: Path) -> Non
     assert all(f"{layer.name}:" in drawn and f"from {mark_of(layer.at)}" in drawn for layer in preset(name).layers)
 
 
+@pytest.mark.parametrize("name", sorted({*names()} - {"default", "paper"}))
+def test_every_preset_has_a_page_that_shows_it_as_it_is(name: str) -> None:
+    page = (ROOT / "docs" / "policies" / f"{name}.md").read_text("utf-8")
+    own = Path(foldline.__file__).parent / "_policies" / f"{name}.toml"
+    assert own.read_text("utf-8").strip() in page
+
+
 def test_every_policy_is_listed_with_what_it_does(home: Path) -> None:
     told = json.loads(command(home, "policy", "list", "--json").stdout)["policies"]
     assert [each["name"] for each in told] == names()
