@@ -336,6 +336,45 @@ def test_every_preset_has_a_page_that_shows_it_as_it_is(name: str) -> None:
     assert own.read_text("utf-8").strip() in page
 
 
+NEW = """
+description = "Everything but the newest four messages, told by the assistant."
+
+[[layers]]
+name = "logs"
+at = { tokens = 1_000 }
+to = { tokens = 0 }
+least = 0.001
+strategies = [{ use = "condense_tool_outputs", protect = 500, minimum = 100 }]
+
+[[layers]]
+name = "rest"
+at = { less = 16_384 }
+strategies = [{ use = "summarize_all_but_messages", messages = 4 }]
+
+[summary]
+heading = "# Before (round {round})"
+acknowledged = "I see."
+"""
+
+
+def test_a_new_policy_file_runs_without_a_line_of_python(home: Path) -> None:
+    (home / "new.toml").write_text(NEW)
+    assert command(home, "policy", "check", "new.toml").returncode == 0
+    assert "from the window less 16,384 on" in command(home, "policy", "show", "new.toml").stdout
+    assert folded_by(home, "--policy", "new.toml") == {"summarize_all_but_messages"}
+    loop = """
+from foldline import Compactor
+history = []
+compactor = Compactor(window=20_000, reserve=0, policy="new.toml")
+for turn in range(20):
+    history.append({"role": "user", "content": f"Request {turn}: " + "word " * 200})
+    history.append({"role": "assistant", "content": "Done with it. " + "word " * 200})
+    sent = compactor.fit(history)
+print(sent[0]["content"].split("\\n")[0], "|", sent[1]["content"] if sent[1]["role"] == "assistant" else "-")
+"""
+    assert python(home, "-c", loop).stdout.startswith("# Before (round ")
+
+
 def test_every_policy_is_listed_with_what_it_does(home: Path) -> None:
     told = json.loads(command(home, "policy", "list", "--json").stdout)["policies"]
     assert [each["name"] for each in told] == names()

@@ -390,3 +390,151 @@ def test_the_potential_savings_leave_alone_what_is_protected(home: Path) -> None
     outputs = next(share["tokens"] for share in told["shares"] if share["name"] == "Tool Outputs")
     free = {each["layer"]: each["tokens"] for each in told["savings"]}
     assert 20_000 < free["prune"] <= outputs - 40_000
+
+
+# -- commands -----------------------------------------------------------------------------------------------------
+
+
+def test_compact_previews_asks_keeps_what_is_asked_for_and_appends(session: Path) -> None:
+    """ "`openclaw compact [--focus=<instruction>] [--dry-run] [--session=<id>]`"; "Preview of before/after token counts";
+    "Confirmation required before compaction"."""
+    before = session.read_bytes()
+    preview = command("compact", "--dry-run", "--focus", "the settings", "--session", str(session)).stdout
+    assert preview.startswith("Compaction Preview")
+    assert "Before:" in preview
+    assert "After:" in preview
+    refused = command("compact", "--session", str(session))
+    assert (refused.exit_code, session.read_bytes()) == (2, before)
+    assert command("compact", "--yes", "--focus", "the settings", "--session", str(session)).exit_code == 0
+    assert session.read_bytes().startswith(before)
+    assert '  Focus:     "the settings"' in command("context", "history", "--session", str(session)).stdout
+
+
+def test_status_tells_usage_count_last_time_and_risk(session: Path) -> None:
+    """ "Total Tokens … Auto-Compaction … Compaction Count … Last Compaction … Degradation Risk … Recommendations"."""
+    command("compact", "--yes", "--session", str(session))
+    told = command("context", "status", "--session", str(session)).stdout
+    for line in (
+        "Total Tokens:",
+        "Auto-Compaction:",
+        "Compaction Count:    1",
+        "Last Compaction:",
+        "Degradation Risk:    Low",
+    ):
+        assert line in told
+    assert "Recommendations:\n  ✓ Context healthy" in told
+
+
+def test_inspect_tells_what_fills_the_context(session: Path) -> None:
+    """ "Breakdown: Conversation, Tool Outputs, System Prompt. Protected. Compactable. Potential Savings: Layer 1 (prune),
+    Layer 2 (summarize)"."""
+    told = command("context", "inspect", "--policy", "openclaw", "--session", str(session)).stdout
+    assert "Conversation:" in told
+    assert "Tool Outputs:" in told
+    assert "(12 outputs)" in told
+    assert "System Prompt:" in told
+    assert (
+        told.index("Protected:") < told.index("Compactable:") < told.index("Layer 1 (prune):") < told.index("Layer 2 (")
+    )
+
+
+@pytest.mark.parametrize(("folds", "level"), [(2, "Low"), (3, "Medium"), (5, "High")])
+def test_a_fresh_start_is_suggested_at_3_compactions_and_strongly_at_5(folds: int, level: str, session: Path) -> None:
+    """ "Soft warning at 3 compactions (suggest fresh start). Hard warning at 5 compactions (strongly recommend fresh start).
+    Warning shows in session output"."""
+    done = ""
+    for n in range(folds):
+        log = Session(session)
+        for turn in range(12):
+            log.append(Message("user", (Text(f"Round {n}, more {turn}. " + "word " * 400),)))
+        done = command("compact", "--yes", "--session", str(session)).stdout
+    told = command("context", "status", "--session", str(session)).stdout
+    assert f"Degradation Risk:    {level}" in told
+    for text in (told, done):
+        assert ("fresh start would keep quality" in text) == (level == "Medium")
+        assert ("Start afresh" in text) == (level == "High")
+
+
+def test_history_may_be_limited(session: Path) -> None:
+    """ "`openclaw context history [--depth=<n>]`"; "Total Compactions: 2. Risk Level: Low (recommend fresh start at 3)"."""
+    command("compact", "--yes", "--session", str(session))
+    log = Session(session)
+    for turn in range(12):
+        log.append(Message("user", (Text(f"More {turn}. " + "word " * 400),)))
+    command("compact", "--yes", "--session", str(session))
+    told = command("context", "history", "--depth", "1", "--session", str(session)).stdout
+    assert told.count("MANUAL - Layer 2 (summarize)") == 1
+    assert "Total Compactions:   2" in told
+    assert "(recommend fresh start at 3)" in told
+
+
+def test_a_branch_copies_the_lines_as_they_stand_under_a_new_id(session: Path) -> None:
+    """ "Raw line copying (preserves exact formatting). New session ID generated for branch"."""
+    at = open_session(session).points()[3].id
+    made = json.loads(command("session", "branch", "--at", at, "--json", "--session", str(session)).stdout)
+    lines = session.read_bytes().splitlines()
+    copied = Path(made["path"]).read_bytes().splitlines()
+    assert copied[1:] == lines[1 : len(copied)]
+    assert made["session"] != made["parent"]["session"]
+
+
+def test_an_export_begins_a_fresh_session(session: Path, home: Path) -> None:
+    """ "Export includes entities, findings, tool operations, next steps. `context import <filename>` loads into new session"."""
+    out, new = home / "state.json", home / "new.jsonl"
+    assert command("context", "export", str(out), "--session", str(session)).exit_code == 0
+    assert {"entities", "findings", "operations", "next_steps"} <= json.loads(out.read_text()).keys()
+    assert command("context", "import", str(out), "--into", str(new)).exit_code == 0
+    assert open_session(new).context.messages
+
+
+def test_a_compaction_event_says_what_was_done(session: Path) -> None:
+    """ "interface CompactionEvent { id, type, timestamp, summary, messagesCompacted, tokensBeforeCompaction, …, trigger, layer,
+    customInstruction?, boundaryMessageId }"."""
+    command("compact", "--yes", "--focus", "tests", "--session", str(session))
+    event = json.loads(session.read_text().splitlines()[-1])
+    ours = event["details"]["foldline"]
+    assert (event["type"], ours["trigger"], ours["layer"]) == ("compaction", "manual", "summarize")
+    assert event["id"]
+    assert event["timestamp"]
+    assert event["summary"]
+    assert event["tokensBefore"] == ours["receipt"]["tokens_before"]
+    assert event["firstKeptEntryId"] in dict(open_session(session).context.entries)
+    assert ours["receipt"]["messages_folded"] > 10
+    assert ours["receipt"]["instruction"] == "tests"
+
+
+def test_what_stood_before_the_boundary_is_not_loaded_again(session: Path) -> None:
+    """ "Find LATEST compaction event. Load only: compaction summary + events AFTER boundary. Don't reload pre-compaction messages"."""
+    for n in range(3):
+        log = Session(session)
+        for turn in range(12):
+            log.append(Message("user", (Text(f"Round {n}, more {turn}. " + "word " * 400),)))
+        command("compact", "--yes", "--session", str(session))
+    summaries = [message for message in open_session(session).context.messages if message.summary]
+    assert len(summaries) == 1
+    assert summaries[0].summary is not None
+    assert summaries[0].summary.facts["round"] == 3
+
+
+def test_a_restarted_process_goes_on_from_the_event_that_was_appended(session: Path) -> None:
+    """ "APPEND compaction event to transcript. RELOAD session with boundary rule. RESUME message processing"."""
+    asked: list[int] = []
+
+    def counts(brief: Brief, messages: Sequence[Message]) -> Summary:
+        asked.append(len(messages))
+        return tells(brief, messages)
+
+    for _ in range(2):
+        opened = Session(session)
+        Compactor(window=12_000, session=opened, summarizer=counts).fit(opened.context.messages)
+    assert len(asked) == 1
+
+
+def test_auto_compactions_may_be_limited_and_notices_switched_off(home: Path) -> None:
+    """ "max_auto_compactions: 4"; "notify_before_auto: true"; "warn_at_compaction: 3"; "auto_enabled: true"."""
+    folder = home / ".config" / "foldline"
+    folder.mkdir(parents=True)
+    text = "[compaction]\nnotify_before_auto = false\nmax_auto_compactions = 2\nwarn_at_compaction = 7\nauto_enabled = false\n"
+    (folder / "config.toml").write_text(text)
+    automatic = read_settings().to_policy().automatic
+    assert (automatic.enabled, automatic.most, automatic.warn_at, automatic.notify) == (False, 2, 7, False)
