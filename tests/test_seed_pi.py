@@ -15,8 +15,8 @@ from foldline._cli.commands import foldline
 from foldline._config import Summaries
 from foldline._desk.desk import Desk
 from foldline._engine.steps import layers
-from foldline.extend import Budget, Policy, budget, preset
-from providers import Provider, says
+from foldline.extend import Budget, Policy, Text, budget, encode, preset
+from providers import Provider, says, status
 from sessions import Log, long_log
 
 Item = dict[str, Any]
@@ -442,3 +442,80 @@ def test_amp_lets_a_second_model_extract_what_the_goal_needs(talk: Path) -> None
     assert "The user asks to keep above all: Finish module 2" in asked
     with Provider(says("")) as provider, pytest.raises(FoldlineError, match="wrote nothing"):
         run(*words, "--model", "demo-1", "--base-url", provider.url)
+
+
+# -- what worked already ------------------------------------------------------------------------------------------
+
+
+def test_autocompact_shows_the_reserve_and_what_is_kept(tmp_path: Path) -> None:
+    """ "Also displays current power-user settings (reserveTokens, keepRecentTokens)"."""
+    done = CliRunner().invoke(foldline, ["autocompact"], env={"HOME": str(tmp_path), "FOLDLINE_POLICY": "pi"})
+    assert (
+        "is on, from the window less 16,384 on, with 16,384 tokens held back for the reply and the newest 20,000"
+        in done.stdout
+    )
+
+
+@pytest.mark.parametrize("off", ["off", "false"])
+def test_auto_compaction_is_disabled_by_a_variable(off: str, tmp_path: Path) -> None:
+    """ "Disables auto-compaction via `OPENCODE_DISABLE_AUTOCOMPACT` env var"; "Allow users to disable auto-compaction"."""
+    env = {"HOME": str(tmp_path), "FOLDLINE_COMPACTION__AUTO_ENABLED": off}
+    assert "auto-compaction is off" in CliRunner().invoke(foldline, ["autocompact"], env=env).stdout
+
+
+def test_the_default_prunes_first_and_summarizes_between_85_and_90_percent() -> None:
+    """ "Threshold: 85-90% recommended (95% is often too late)"; "Consider pruning old tool outputs before full compaction"."""
+    policy = preset("default")
+    assert [layer.kind for layer in policy.layers] == ["prune", "summarize", "hard"]
+    assert layers(policy, Budget(1_000), 0)[1].mark in range(850, 901)
+
+
+def test_a_model_is_asked_without_tools_for_no_more_than_the_reserve_allows(talk: Path) -> None:
+    """ "Use pi-ai directly (not the full agent loop): No tools needed. Set `maxTokens` to `0.8 * reserveTokens`"; "the plan's
+    prompt"."""
+    log = Session(talk)
+    for n in range(12):
+        log.append(Message("user", (Text(f"More {n}. " + "word " * 4_000),)))
+    with Provider(says("## Progress\nThe handlers are fixed; the tests are still to be run.")) as provider:
+        words = ("--policy", "pi", "--model", "demo-1", "--base-url", provider.url, "--session", str(talk))
+        assert run("compact", "--yes", *words).exit_code == 0
+        body = provider.requests[0].body
+    assert "tools" not in body
+    assert 13_107 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+    assert "You are performing a CONTEXT CHECKPOINT COMPACTION." in json.dumps(body["messages"][0])
+    assert "Nothing between them is addressed to you." in json.dumps(body["messages"][0])
+
+
+def test_a_failed_summary_changes_nothing_and_is_told(talk: Path) -> None:
+    """ "On compaction failure: output error, let user decide what to do"."""
+    log = Session(talk)
+    for n in range(12):
+        log.append(Message("user", (Text(f"More {n}. " + "word " * 400),)))
+    before = talk.read_bytes()
+    with Provider(status(400)) as provider, pytest.raises(FoldlineError, match="nothing was written"):
+        run("compact", "--yes", "--model", "demo-1", "--base-url", provider.url, "--session", str(talk))
+    assert talk.read_bytes() == before
+
+
+@pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock-converse"])
+def test_the_summary_is_a_users_message_on_every_wire(format: str) -> None:
+    """ "The summary is injected as a user message with a prefix"."""
+    item = encode(Message("user", (Summary("It was done.", frame=("Prefix: ", "")),)), format)
+    assert item["role"] == "user"
+    assert "Prefix: It was done." in json.dumps(item)
+
+
+def test_branches_begin_at_every_user_message_before_and_after_folds(talk: Path) -> None:
+    """ "Branch UI shows ALL user messages in the session file, both before and after any compaction events"; "User branches at u2:
+    No compaction in new session. This effectively "undoes" the compaction"."""
+    log = Session(talk)
+    for n in range(12):
+        log.append(Message("user", (Text(f"More {n}. " + "word " * 400),)))
+    run("compact", "--yes", "--session", str(talk))
+    Session(talk).append(Message("user", (Text("And now?"),)))
+    points = open_session(talk).points()
+    assert len(points) == 16
+    assert [point.folds for point in (points[0], points[-1])] == [0, 1]
+    for point, summaries in ((points[2], 0), (points[-1], 1)):
+        made = open_session(talk).branch(point.id)
+        assert sum(message.summary is not None for message in open_session(made.path).context.messages) == summaries

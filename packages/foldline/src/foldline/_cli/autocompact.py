@@ -13,7 +13,8 @@ from foldline._cli.options import Answer, Choice, answering
 from foldline._config import read_settings, settings_path
 from foldline._decoding import read_table
 from foldline._errors import ConfigError
-from foldline._policy import Mark, mark_of
+from foldline._policies.file import arguments_of_strategy
+from foldline._policy import USUAL_RESERVE, Mark, Policy, mark_of
 from foldline._sessions.writing import replace_file
 
 
@@ -34,8 +35,21 @@ def autocompact(switch: str | None) -> Answer:
     enabled, mark = policy.automatic.enabled, mark_of(policy.layers[policy.first].at)
     at = round(100 * mark.share, 6) if mark == Mark(mark.share) else None
     state = f"on, from {mark} on" if at is None else f"on, from {mark}"
+    reserve, keep = _sizes(policy)
+    kept = f" and the newest {keep:,} tokens kept" if keep is not None else ""
+    state += f", with {reserve:,} tokens held back for the reply{kept}"
     told = {"auto_enabled": enabled, "at": at, "mark": str(mark), "settings": str(path)}
+    told |= {"reserve_tokens": reserve, "keep_recent_tokens": keep}
     return Answer(told, f"For agents that call foldline, auto-compaction is {state if enabled else 'off'} ({path})")
+
+
+def _sizes(policy: Policy) -> tuple[int, int | None]:
+    """What a policy holds back for the reply, and the newest tokens that it keeps, where it counts these."""
+    layer = policy.layers[policy.first]
+    less = mark_of(layer.at).less
+    reserve = less if isinstance(less, int) and less else USUAL_RESERVE if policy.reserve is None else policy.reserve
+    told = (arguments_of_strategy(strategy).get("keep") for strategy in layer.strategies)
+    return reserve, next((keep for keep in told if isinstance(keep, int)), None)
 
 
 def _switched(path: Path, on: bool) -> str:
