@@ -578,6 +578,7 @@ def test_stages_stand_in_the_log_of_a_session_and_a_new_process_goes_on_from_the
     session = Session(path)
     restarted = paper(window, session=session, on_event=heard.append)
     assert restarted.digest().split("\n")[1:] == [f"- {name}: Keputusan {name}: disetujui." for name in STAGES[:5]]
+    assert [entry.stage for entry in session.view().entries][2::20] == list(STAGES[2:6])
     restarted.reopen(STAGES[0])
     restarted.fit(session.context.messages)
     assert [event for event in heard if isinstance(event, Skipped)] == []

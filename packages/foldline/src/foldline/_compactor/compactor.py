@@ -17,7 +17,6 @@ from foldline._compactor.events import Event, FoldDue, Telling
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
-from foldline._compactor.logged import logged_stages
 from foldline._compactor.state import VERSION, State, decoded, encoded, folds_to_keep
 from foldline._compactor.turns import Turns
 from foldline._compactor.watching import Watch
@@ -144,7 +143,7 @@ class Compactor:
         writes = _summarizer_named(summarizer) if isinstance(summarizer, str) else summarizer
         self._writer = Writer(writes, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
-        self._history.course = logged_stages(session) if session else Course()
+        self._history.course = session.context.course if session else Course()
         self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
         self._turns = Turns()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from foldline._errors import SessionError
 from foldline._fold import Fold
 from foldline._messages import replace
-from foldline._stages import Course, Stage
+from foldline._sessions.stages import noted
+from foldline._stages import Course
 from foldline._tokens.meter import Meter
-from foldline._view import View, identity, opens_turn
+from foldline._view import View, identity
 
 if TYPE_CHECKING:
     from foldline._sessions.file import SessionFile
@@ -42,37 +41,8 @@ def log_fold(session: SessionFile, before: View, after: View, fold: Fold, meter:
 
 
 def log_stages(session: SessionFile, course: Course, places: Sequence[int | None]) -> None:
-    """Writes the stages of a conversation, where each begins by the id of the entry before it.
+    """Writes the stages of a conversation; `places` tells where what the session shows stands among all that was said.
 
-    `places` tells where what the session shows stands among all that was said. Raises `SessionError` where the session
-    cannot hold them.
+    Raises `SessionError` where the session cannot hold them.
     """
-    ids = [id for id, _ in session.context.entries]
-    runs = [(_entry_before(place, places, ids), name) for place, name in course.runs]
-    session.note_stages({"stages": msgspec.to_builtins(course.stages), "runs": runs})
-
-
-def logged_stages(session: SessionFile) -> Course:
-    """The stages that a session notes, each run from the user's first words behind the entry that it begins behind."""
-    noted = session.noted_stages
-    if not noted:
-        return Course()
-    entries = session.context.entries
-    at = {id: place for place, (id, _) in enumerate(entries, 1)}
-    try:
-        stages = msgspec.convert(noted.get("stages"), tuple[Stage, ...])
-        anchors = msgspec.convert(noted.get("runs"), tuple[tuple[str, str], ...])
-    except msgspec.ValidationError:
-        return Course()
-    course, place = Course(stages), 0
-    for id, name in anchors:
-        place = max(place, at.get(id, place))
-        ahead = (i for i in range(place, len(entries)) if opens_turn(entries[i][1]))
-        course = course.run(name, next(ahead, len(entries)) if id in at else place)
-    return course
-
-
-def _entry_before(place: int, places: Sequence[int | None], ids: Sequence[str]) -> str:
-    """The id of the entry behind which that begins which stands at a place; empty for the first one."""
-    first = next((i for i, said in enumerate(places) if said is not None and said >= place), len(places))
-    return ids[min(first, len(ids)) - 1] if first and ids else ""
+    session.note_stages(noted(course, places, [id for id, _ in session.context.entries]))

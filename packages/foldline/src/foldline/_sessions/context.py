@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from foldline._messages import Message, replace
+from foldline._stages import Course
 from foldline._tokens.meter import Count, Meter, calibrated, newest_size, weighed
 from foldline._tokens.weigh import at_most
 from foldline._view import Entry, View
@@ -34,11 +35,14 @@ class Context:
         overhead: int = 0,
         replaced: Sequence[Message] = (),
         pins: Collection[str] = (),
+        course: Course | None = None,
     ) -> None:
         self.entries = list(entries)
         self.since = since
         self.stale = frozenset(stale)
         self.pins = frozenset(pins)
+        self.course = course or Course()
+        """The stages that the file notes, and where each is worked at among the messages."""
         """The ids of the messages that no fold may touch, besides the system's."""
         self.learned = dict(learned or {})
         self.overhead = overhead
@@ -85,10 +89,10 @@ class Context:
         """What the model sees, sized by the meter so that the sizes add up to its total; system messages are pinned."""
         ends = [0, *(round(weight * meter.ratio) for weight in accumulate(self._weighed(meter)))]
         entries = (
-            Entry(id, message, end - start, message.role == "system" or id in self.pins)
-            for (id, message), start, end in zip(self.entries, ends, ends[1:])
+            Entry(id, message, end - start, message.role == "system" or id in self.pins, self.course.at(at))
+            for at, ((id, message), start, end) in enumerate(zip(self.entries, ends, ends[1:]))
         )
-        return View(tuple(entries), meter.count, bound)
+        return View(tuple(entries), meter.count, bound, self.course.told(self.messages))
 
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""

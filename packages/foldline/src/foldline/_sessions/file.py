@@ -108,12 +108,8 @@ class SessionFile(Protocol):
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
 
-    @property
-    def noted_stages(self) -> Mapping[str, Any]:
-        """What was noted of the conversation's stages last; empty where nothing was."""
-
     def note_stages(self, noted: Mapping[str, Any]) -> None:
-        """Notes the conversation's stages, beside its messages."""
+        """Notes the conversation's stages, which its context tells from then on."""
 
     def undo(self) -> str | None:
         """Takes back the newest fold that stands and answers its id, or None where there is none."""

@@ -85,11 +85,6 @@ class Transcript:
         """Refused: this agent's sessions are read only."""
         self.check_writable()
 
-    @property
-    def noted_stages(self) -> Mapping[str, Any]:
-        """Nothing: this agent's sessions have no place for it."""
-        return {}
-
     def note_stages(self, noted: Mapping[str, Any]) -> None:
         """Refused: this agent's sessions have no place for it."""
         raise self._refused("have no place for stages: keep what `Compactor.dump` says")

@@ -17,6 +17,7 @@ from foldline._sessions.file import Branch, Point, Told
 from foldline._sessions.lines import Line, Record, encoded, first_line, line_number, lines_from_end, opened
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, marks, tree
 from foldline._sessions.reading import Fault, PastFold
+from foldline._sessions.stages import course_of
 from foldline._sessions.values import mapping
 from foldline._tokens.meter import Meter
 from foldline._view import View
@@ -136,12 +137,6 @@ class Session:
         leaf = self._path.leaf
         return leaf.id or "" if leaf else ""
 
-    @property
-    def noted_stages(self) -> Mapping[str, Any]:
-        """What was noted of the conversation's stages last; empty where nothing was."""
-        noted = next((record for record in reversed(self._path.records) if marks.notes_stages(record)), None)
-        return mapping(noted.data.get("data")) if noted else {}
-
     def note_stages(self, noted: Mapping[str, Any]) -> None:
         """Notes the conversation's stages in a record that pi keeps and passes over."""
         self.check_writable()
@@ -248,6 +243,7 @@ class Session:
             learned=learned,
             overhead=overhead,
             pins=marks.pins(self._path.records),
+            course=course_of(marks.stages(self._path.records), entries),
         )
 
     def _version(self, first: Record) -> int:

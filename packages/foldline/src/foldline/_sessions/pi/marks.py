@@ -108,6 +108,12 @@ def past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
     )
 
 
+def stages(records: Sequence[Record]) -> dict[str, Any]:
+    """What was noted last of the stages of a conversation; empty where nothing was."""
+    noted = next((record for record in reversed(records) if notes_stages(record)), None)
+    return mapping(noted.data.get("data")) if noted else {}
+
+
 def pins(records: Iterable[Record]) -> set[str]:
     """The ids of the entries on a path that are pinned: copies say so themselves, and what was pinned or unpinned last holds."""
     pinned: set[str] = set()
