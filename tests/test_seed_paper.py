@@ -260,6 +260,7 @@ def points(asked: list[Sequence[Message]] | None = None) -> Any:
 
 STAY = [
     (says("Kerangka ini disetujui?"), user("ya")),
+    (says("Pilih gaya sitasi?\n1. APA\n2. MLA"), user("ok")),
     (says("Sudah saya tulis."), user("ya?")),
     (says("Sudah saya tulis."), user("lanjut!")),
     (says("Sudah saya tulis."), user("pakai APA")),
@@ -481,6 +482,33 @@ def test_approval_alone_gives_a_stage_its_messages() -> None:
     assert decisions(sent[:2]) == [f"Keputusan {name}: disetujui." for name in STAGES[:2]]
     assert all("20 messages" in digest.text for digest in sent[:2])
     assert sent[2:] == messages[40:]
+
+
+def test_a_stage_that_is_begun_amid_a_turn_begins_behind_what_was_being_done() -> None:
+    compactor = paper(1_000_000)
+    messages = discussion(20, of="Gagasan")
+    compactor.stage("Gagasan")
+    compactor.fit(messages)
+    approve, answer = runs("approve", {"stage": "Gagasan"}, "disetujui")
+    compactor.close_stage("Gagasan", digest="Media sosial.")
+    compactor.stage("Topik")
+    messages += [approve, answer, says("Gagasan selesai."), *discussion(80, of="Topik")]
+    compactor.fit(messages)
+    small = paper(window_for(messages, 1.2), summarizer=points())
+    small.load(compactor.dump())
+    sent = small.fit(messages)
+    assert decisions(sent[:1]) == ["Media sosial."]
+    assert "23 messages" in sent[0].text
+
+
+def test_a_conversation_that_is_rewound_goes_on_at_the_stage_that_the_host_is_at() -> None:
+    compactor, messages, _ = fitted(worked(), 0.8)
+    rewound = [*messages[:30], *discussion(30, of="lain")]
+    assert compactor.fit(rewound) == rewound
+    compactor.close_stage(STAGES[5], digest="Tinjauan selesai.")
+    assert compactor.digest().endswith("- Tinjauan Literatur: Tinjauan selesai.")
+    compactor.undo()
+    assert compactor.fit([*rewound, user("Lanjut ke metodologi.")])[-1].text == "Lanjut ke metodologi."
 
 
 @pytest.mark.parametrize(

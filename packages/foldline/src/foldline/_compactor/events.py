@@ -29,7 +29,7 @@ class Folded(Value, frozen=True):
 
 
 class SummaryFellBack(Value, frozen=True):
-    """The summarizer's draft was not installed; extraction took its place."""
+    """The summarizer's draft was not installed; extraction took its place, or what the policy says."""
 
     reason: str
 

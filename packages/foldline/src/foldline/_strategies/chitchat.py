@@ -19,15 +19,14 @@ def strip_chitchat(*, shorter_than: Number = 15) -> Strategy:
 
     @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
-        before: Message | None = None
+        begun = asked = False
         for entry in view.entries[:-1]:
             message = entry.message
-            if message.role == "system":
-                continue
-            answers = before is None or (before.role == "assistant" and asks(before.text))
-            if not answers and not entry.pinned and _is_chitchat(message, shorter_than):
+            if begun and not asked and not entry.pinned and _is_chitchat(message, shorter_than):
                 yield Edit((entry.id,), by="strip_chitchat")
-            before = message
+            if message.role == "assistant" and message.text:
+                asked = asks(message.text)
+            begun = begun or message.role != "system"
 
     return strategy
 
