@@ -421,6 +421,18 @@ def test_a_rewind_takes_back_the_digest_that_stands_in_the_history() -> None:
     assert compactor.fit(messages)[-10:] == messages[-10:]
 
 
+def test_a_stage_that_is_reopened_and_closed_anew_at_once_leaves_no_old_digest_in_the_history() -> None:
+    compactor, messages, _ = fitted(worked(), 1.05)
+    compactor.reopen(STAGES[0])
+    compactor.close_stage(STAGES[0], digest="Tema lain.")
+    sent = compactor.fit(messages)
+    assert "Keputusan Gagasan" not in "".join(message.text for message in sent)
+    assert compactor.digest().split("\n")[1] == "- Gagasan: Tema lain."
+    folds = len(compactor.folds)
+    assert compactor.fit(messages) == sent
+    assert len(compactor.folds) == folds
+
+
 LISTS = {"Referensi": [f"Penulis {n} (2024)" for n in range(9)], "Kutipan": ["satu", "dua"]}
 
 
@@ -535,6 +547,24 @@ def test_a_stage_closed_without_a_digest_is_told_by_the_agents_last_words() -> N
     compactor.fit([user("Mulai dari mana?"), says("Kita teliti media sosial.")])
     compactor.close_stage("Gagasan")
     assert compactor.digest(HEADING) == f"{HEADING}\n- Gagasan: Kita teliti media sosial."
+
+
+def test_a_digest_made_of_the_agents_last_words_outlives_them(tmp_path: Path) -> None:
+    stages = worked()
+    window = window_for([message for part in stages.values() for message in part], 1.05)
+    session = Session.create(tmp_path / "s.jsonl")
+    compactor = paper(window, session=session)
+    for name in stages:
+        compactor.stage(name)
+        for message in stages[name]:
+            session.append(message)
+        compactor.fit(session.context.messages)
+        if name != STAGES[5]:
+            compactor.close_stage(name)
+    last = stages[STAGES[0]][-1].text
+    assert last not in [message.text for message in session.context.messages]
+    restarted = paper(window, session=Session(session.path))
+    assert restarted.digest().split("\n")[1] == f"- Gagasan: {last}"
 
 
 def labelled() -> list[Message]:

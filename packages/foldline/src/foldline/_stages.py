@@ -133,6 +133,14 @@ def closing_words(messages: Iterable[Message]) -> str:
     return one_line(next((text for text in said if text.strip()), ""), DIGEST)
 
 
+def lists_of(given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """A stage's lists as they are kept: every entry a line; raises `ConfigError` for what is no list of texts."""
+    for name, entries in given.items():
+        if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries):
+            raise ConfigError(f"{name!r} must be a list of texts", path="Compactor.close_stage", key="lists")
+    return {name: tuple(" ".join(entry.split()) for entry in entries) for name, entries in given.items()}
+
+
 # -- what is told of them ----------------------------------------------------------------------------------------------
 
 
@@ -190,11 +198,3 @@ def is_digest(message: Message) -> bool:
 def _found(message: Message) -> re.Match[str] | None:
     text = message.text if message.role != "assistant" else ""
     return _DIGEST.search(text) if "[stage " in text else None
-
-
-def lists_of(given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """A stage's lists as they are kept: every entry a line; raises `ConfigError` for what is no list of texts."""
-    for name, entries in given.items():
-        if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries):
-            raise ConfigError(f"{name!r} must be a list of texts", path="Compactor.close_stage", key="lists")
-    return {name: tuple(" ".join(entry.split()) for entry in entries) for name, entries in given.items()}

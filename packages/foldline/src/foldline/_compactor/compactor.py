@@ -143,7 +143,7 @@ class Compactor:
         writes = _summarizer_named(summarizer) if isinstance(summarizer, str) else summarizer
         self._writer = Writer(writes, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
-        self._history.course = session.context.course if session else Course()
+        self._history.follow(session.context.course if session else Course())
         self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
         self._turns = Turns()
@@ -441,7 +441,8 @@ class Compactor:
         with self._turns:
             self._folds.drop_prepared()
             self._history.restart(told.folds, told.severed)
-            self._history.course, self._history.expected = told.course, told.messages
+            self._history.follow(told.course)
+            self._history.expected = told.messages
             self._account.void()
             self.meter.learned = told.meter
             window, reserve, most = told.limits
@@ -533,7 +534,8 @@ class Compactor:
                 self._account.void()
             self._fill.rewound(rewrite.stands)
             self._watch.rewritten(rewrite, items)
-        if any(stage.superseded and not stage.closed for stage in self._history.course.stages):
+        if self._history.stale:
+            self._history.stale = False
             self._folds.supersede()
         if folds := self._history.folds:
             self._watch.look(self._history.messages[folds[-1][0] :])

@@ -51,6 +51,8 @@ class History:
         """The stages that the host told of."""
         self.expected = 0
         """How many messages another one knew whose folds this one took; they are still to come."""
+        self.stale = False
+        """Whether digests may be seen that are none of the course's any more: it changed since that was looked for."""
         self._turned: int | None = None
         """Where the course took a turn, behind all that was known: what comes first yet still belongs to what was before."""
         self.version = 0
@@ -141,7 +143,12 @@ class History:
     def go_on(self, turned: Callable[[Course, int], Course]) -> None:
         """Takes what the host tells of its stages, behind all that is known by now."""
         end = len(self.messages) or self.expected
-        self.course, self._turned = turned(self.course, end), end
+        self.follow(turned(self.course, end))
+        self._turned = end
+
+    def follow(self, course: Course) -> None:
+        """Takes the stages as they stand."""
+        self.course, self.stale = course, bool(course.stages)
 
     def told_course(self) -> Course:
         """The stages that the host told of, or else those that the messages tell, each closed one with its digest."""
@@ -291,7 +298,8 @@ class History:
         return len(view.entries) - (len(self.messages) - self.folds[-1][0]) if self.folds else 0
 
     def install(self, view: View, fold: Fold) -> None:
-        """Takes a fold of what the model sees, which makes it a view."""
+        """Takes a fold of what the model sees, which makes it a view; stages have the digests by which they were folded."""
+        self.course = replace(self.course, stages=self.course.told(self.messages))
         self.folds = (*self.folds, (len(self.messages), fold))
         self._show(view, [at for at in self.seen.places if at is not None])
 

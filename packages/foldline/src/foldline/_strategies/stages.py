@@ -47,13 +47,14 @@ def _opens(view: View, span: Span) -> bool:
 
 @remembered
 def drop_superseded() -> Strategy:
-    """Takes back the digests of stages that were reopened since: what they say holds no longer."""
+    """Takes back the digests of stages that were reopened, or closed with another one, since: they hold no longer."""
 
     @never_summarizes
     def strategy(view: View, excess: int) -> Iterator[Edit]:
-        closed = {stage.name for stage in view.stages if stage.closed}
+        holds = {stage.name: stage.decision for stage in view.stages if stage.closed}
         for entry in view.entries:
-            if (name := digested(entry.message)) and name not in closed:
+            name = digested(entry.message)
+            if name and (name not in holds or holds[name] not in entry.message.text):
                 stale = Message("user", (Summary(superseded(entry.message)),))
                 yield Edit((entry.id,), (stale,), by="drop_superseded")
 
