@@ -329,7 +329,7 @@ def test_what_is_shown_of_a_policy_is_a_file_of_it(name: str, home: Path) -> Non
     assert all(f"{layer.name}:" in drawn and f"from {mark_of(layer.at)}" in drawn for layer in preset(name).layers)
 
 
-@pytest.mark.parametrize("name", sorted({*names()} - {"default", "paper"}))
+@pytest.mark.parametrize("name", sorted({*names()} - {"default"}))
 def test_every_preset_has_a_page_that_shows_it_as_it_is(name: str) -> None:
     page = (ROOT / "docs" / "policies" / f"{name}.md").read_text("utf-8")
     own = Path(foldline.__file__).parent / "_policies" / f"{name}.toml"
