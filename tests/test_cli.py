@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from foldline._cli.context import draw_history
 from foldline._policies import names
+from foldline._sessions.reading import summarized
+from foldline.extend import preset
 from sessions import Log
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
@@ -101,6 +104,13 @@ def test_where_nothing_folds_a_full_window_is_told_as_well(foldline, session):
 
 def test_a_fill_beyond_all_measure_does_not_look_broken(foldline, session):
     assert "/ 1 assumed (>999%)" in foldline("context", "status", "--window", "1", "--session", str(session)).stdout
+
+
+def test_a_fold_of_the_agents_own_is_no_layer_of_ours():
+    folds = [summarized("a", "", 100_000, 1, "Plums were counted.", trigger="threshold")]
+    told = draw_history(folds, None, preset("default"))
+    assert "AUTO - by the agent itself" in told
+    assert "Layer" not in told
 
 
 def test_compact_history_undo(foldline, session):

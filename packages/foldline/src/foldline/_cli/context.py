@@ -162,9 +162,10 @@ def _drawn(fold: PastFold, policy: Policy) -> list[str]:
         fold.trigger, "AGENT"
     )
     after = f"{r.tokens_after:,}" if r.tokens_after else "?"
+    layer = _layer(fold.layer, policy) if fold.ours else "by the agent itself"
     undone = " (no longer stands)" if fold.undone else ""
     lines = [
-        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {_layer(fold.layer, policy)}{undone}",
+        f"[{age(fold.timestamp) or 'unknown time'}] {by} - {layer}{undone}",
         f"  {r.tokens_before:,} → {after} tokens",
     ]
     if r.messages_folded:

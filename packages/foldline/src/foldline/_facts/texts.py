@@ -104,13 +104,16 @@ def parted(line: str) -> Iterator[str]:
 
 
 def _cut(text: str) -> Iterator[str]:
-    while len(text) > LONGEST:
-        space = text.rfind(" ", LONGEST // 2, LONGEST)
-        end = space if space > 0 else LONGEST
-        yield text[:end]
-        text = text[end:].strip()
-    if text:
-        yield text
+    start = 0
+    while len(text) - start > LONGEST:
+        space = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
+        end = space if space > 0 else start + LONGEST
+        yield text[start:end]
+        start = end
+        while text[start : start + 1].isspace():
+            start += 1
+    if start < len(text):
+        yield text[start:]
 
 
 def record_of(text: str) -> Any:
