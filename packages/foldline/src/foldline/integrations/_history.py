@@ -81,6 +81,8 @@ class HostHistory(Generic[Native]):
         """What each of the framework's messages says, by its identity."""
         self._home_of: dict[int, _Home] = {}
         """Where a message stands, by its identity."""
+        self._last: Sequence[Native] = ()
+        """The framework's messages as they came last: many frameworks make them anew each time."""
 
     def fit(self, natives: Sequence[Native], *, system: Any = None) -> list[Native]:
         """The framework's messages that the model should see now."""
@@ -104,9 +106,16 @@ class HostHistory(Generic[Native]):
             self._forget_all_but(natives)
         messages: list[Message] = []
         homes = self._homes
-        for native in natives:
-            messages += (homes.get(id(native)) or self._settled(native, tuple(self._shape.read(native)))).messages
+        for place, native in enumerate(natives):
+            messages += (homes.get(id(native)) or self._home(native, place)).messages
+        self._last = natives
         return messages
+
+    def _home(self, native: Native, place: int) -> _Home:
+        """What one of the framework's messages says that was not seen before: the same as the one before it that equals it."""
+        before = self._last[place] if place < len(self._last) else None
+        known = self._homes.get(id(before)) if before is not None and before == native else None
+        return self._settled(native, known.messages if known else tuple(self._shape.read(native)))
 
     def _settled(self, native: Any, messages: tuple[Message, ...]) -> _Home:
         home = self._homes[id(native)] = _Home(native, messages)
