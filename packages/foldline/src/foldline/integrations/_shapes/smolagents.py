@@ -49,10 +49,10 @@ def _calls(native: ChatMessage) -> list[ToolCall]:
 def _said(native: ChatMessage) -> list[dict[str, Any]]:
     """The calls that a text names; none where it cannot be read."""
     try:
-        said: Any = list(native.content or ())[0]
+        said: Any = next(iter(native.content or ()))
         calls = literal_eval(said["text"].removeprefix(CALLING))
         return calls if all({"name", "arguments"} <= {*call["function"]} for call in calls) else []
-    except (ValueError, SyntaxError, TypeError, LookupError):
+    except (ValueError, SyntaxError, TypeError, LookupError, StopIteration):
         return []
 
 
