@@ -49,8 +49,8 @@ def _part(content: Any) -> Part:
         case "function_result":
             return ToolResult(content.call_id or "", _returned(content), bool(content.exception), content.name or "")
         case "data" | "uri":
-            kind: Any = str(content.media_type or "").partition("/")[0]
-            known = kind if kind in ("image", "audio", "video") else "document"
+            kind = str(content.media_type or "").partition("/")[0]
+            known: Any = kind if kind in ("image", "audio", "video") else "document"
             return Media(known, {"url": content.uri, "media_type": content.media_type})
     return Opaque({"type": content.type, "said": json.dumps(content.to_dict(), default=str)})
 
