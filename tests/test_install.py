@@ -70,8 +70,10 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
     return dict(found())
 
 
-@every_agent
-@pytest.mark.parametrize("scope", [(), ("--project",)], ids=["user", "project"])
+@pytest.mark.parametrize(
+    ("agent", "scope"),
+    [*((name, ()) for name in AGENTS), *((name, ("--project",)) for name in AGENTS if AGENTS[name].has_projects)],
+)
 def test_what_is_put_somewhere_is_taken_back_to_the_byte(home, agent: str, scope: tuple[str, ...]) -> None:
     was = everything(home.parent)
     done = run("install", agent, "--yes", *scope)
@@ -88,6 +90,9 @@ def test_what_is_put_somewhere_is_taken_back_to_the_byte(home, agent: str, scope
 
 def test_all_of_them_at_once(home) -> None:
     was = everything(home)
+    done = run("install", "openclaw", "--project", "--yes")
+    assert done.exit_code == 2
+    assert "no place in a project" in done.output
     assert {each["agent"] for each in told("install", "--all", "--yes")["changes"]} == set(AGENTS)
     run("uninstall", "--all", "--yes")
     assert everything(home) == was

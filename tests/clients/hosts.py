@@ -309,3 +309,36 @@ class OpenCode(Host):
 
     def environment(self, url: str) -> dict[str, str]:
         return {f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
+
+
+class OpenClaw(Host):
+    """OpenClaw's agent without its gateway."""
+
+    name = "openclaw"
+    program = ROOT / "openclaw/node_modules/openclaw/openclaw.mjs"
+    kept = (".openclaw/agents/*/agent/openclaw-agent.sqlite",)
+    settings_file = ".openclaw/openclaw.json"
+    window = 64_000
+
+    @classmethod
+    def is_there(cls) -> bool:
+        return NODE is not None and cls.program.exists()
+
+    def configure(self, url: str) -> None:
+        model = {"id": "scripted", "name": "Scripted", "reasoning": False, "input": ["text"], "maxTokens": 4000}
+        model |= {"contextWindow": self.window, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
+        provider = {"baseUrl": f"{url}/v1", "apiKey": "test", "api": "openai-completions", "models": [model]}
+        defaults = {"workspace": str(self.project), "model": {"primary": "scripted/scripted"}}
+        defaults |= {"compaction": {"keepRecentTokens": 8000}}
+        own = {"models": {"mode": "replace", "providers": {"scripted": provider}}, "agents": {"defaults": defaults}}
+        own |= {"update": {"checkOnStart": False}}
+        self.settings(".openclaw/openclaw.json", json.dumps(own, indent=2), url)
+
+    def command(self, prompt: str) -> list[str]:
+        told = ["--local", "--agent", "main", "--message", prompt, "--json"]
+        return [str(NODE), str(self.program), "agent", *told]
+
+    def environment(self, url: str) -> dict[str, str]:
+        state = self.home / ".openclaw"
+        own = {"OPENCLAW_STATE_DIR": str(state), "OPENCLAW_CONFIG_PATH": str(state / "openclaw.json")}
+        return {**own, "OPENCLAW_NO_AUTO_UPDATE": "1", "OPENCLAW_DISABLE_TELEMETRY": "1"}

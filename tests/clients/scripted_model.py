@@ -34,7 +34,8 @@ class Reply:
 
 
 class ScriptedModel:
-    """The server, running while it is entered; `requests` are the bodies of the requests that carried tools.
+    """The server, running while it is entered; `requests` are the bodies of the requests that offered
+    a shell.
 
     `beside` are those without, which clients send for titles and for summaries; with a `summary` given, requests for one
     that carry tools are among them, and it is the answer to all. A request of more than `window` tokens is refused, and
@@ -63,7 +64,9 @@ class ScriptedModel:
     def answer(self, body: dict[str, Any]) -> Reply:
         """The next scripted reply; a request without tools is a side task and uses none up."""
         with self._lock:
-            if not body.get("tools") or (self._summary and ASKS_SUMMARY in json.dumps(body.get("messages", [])[-1:])):
+            if not any(tool.get("name") in SHELLS for tool in _tools(body)) or (
+                self._summary and ASKS_SUMMARY in json.dumps(body.get("messages", [])[-1:])
+            ):
                 self.beside.append(body)
                 return Reply(self._summary or "A title")
             self.requests.append(body)
@@ -149,7 +152,7 @@ def tokens(body: dict[str, Any]) -> int:
 
 
 def _tools(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for tool in body["tools"]:
+    for tool in body.get("tools") or ():
         yield from tool.get("functionDeclarations") or [tool.get("function") or tool]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosts import ClaudeCode, Codex, GeminiCli, Host, OlderClaudeCode, OlderPi, Pi, QwenCode
+from hosts import ClaudeCode, Codex, GeminiCli, Host, OlderClaudeCode, OlderPi, OpenCode, Pi, QwenCode
 from requests_sent import check_messages
 from scripted_model import Reply, ScriptedModel, tokens
 
@@ -18,7 +18,7 @@ def there(host: type[Host]) -> Any:
     return pytest.param(host, id=host.__name__, marks=pytest.mark.skipif(not host.is_there(), reason=ABSENT))
 
 
-FOLDING = [there(host) for host in (Pi, OlderPi, ClaudeCode)]
+FOLDING = [there(host) for host in (Pi, OlderPi, ClaudeCode, OpenCode)]
 """Those that foldline folds in by itself."""
 
 

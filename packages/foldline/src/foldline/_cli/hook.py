@@ -15,9 +15,10 @@ from foldline._errors import FoldlineError
 def hook(agent: str) -> None:
     """Answer an AGENT that is about to compact: one JSON object in, one out.
 
-    In: `session` (a path or an id), and where known `trigger` (auto, overflow or manual), `focus` and `window`. Out: the
-    summary, what it keeps by its ids, sizes in tokens and the receipt; or `error`, and then the agent's own compaction
-    should go on. Nothing is written, and the exit code is 0 either way.
+    In: `session` (a path or an id), and where known `trigger` (auto, overflow or manual), `focus` and `window`; of an agent
+    that chose the cut itself, `messages` and the `previous` summary. Out: the summary, what it keeps by its ids, sizes in
+    tokens and the receipt; or `error`, and then the agent's own compaction should go on. The exit code is 0 either way,
+    and nothing is written into the session.
     """
     import msgspec
 
@@ -26,10 +27,11 @@ def hook(agent: str) -> None:
 
 
 def _answer(agent: str, data: bytes) -> dict[str, Any]:
-    from foldline._desk.hook import asked_in, fold_for, not_folded
+    from foldline._desk.hook import asked_in, fold_for, not_folded, summary_for
 
     try:
-        return fold_for(agent, asked_in(data))
+        asked = asked_in(data)
+        return fold_for(agent, asked) if asked.session else summary_for(asked)
     except FoldlineError as error:
         return not_folded(type(error).__name__, str(error))
     except Exception as error:  # noqa: BLE001  whatever it is, the agent goes on by itself

@@ -45,7 +45,11 @@ def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Ans
     from foldline._install.installing import to_install
 
     place = os.getcwd() if project else ""
-    chosen = _chosen(agents, every, [name for name, agent in AGENTS.items() if is_there(agent)])
+    there = [name for name, agent in AGENTS.items() if is_there(agent) and (agent.has_projects or not project)]
+    chosen = _chosen(agents, every, there)
+    for agent in chosen:
+        if project and not agent.has_projects:
+            raise click.UsageError(f"{agent.title} has no place in a project: leave --project out")
     changes = [change for agent in chosen for change in to_install(agent, place)]
     return _carried_out(
         changes, place, yes, "Installed. Take it back with: foldline uninstall " + _words(chosen, project)

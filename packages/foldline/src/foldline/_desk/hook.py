@@ -7,6 +7,7 @@ what has no place there, foldline keeps.
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -14,32 +15,66 @@ import msgspec
 
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._errors import FormatError
-from foldline._fold import Trigger
-from foldline._messages import replace
+from foldline._facts.reading import facts_of
+from foldline._fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
+from foldline._messages import Summary, replace
 from foldline._sessions.finding import find
-from foldline._sessions.hooked import SENDS, keep, marked, stand, standing
+from foldline._sessions.hooked import SENDS, keep, marked, remembered, stand, standing
 from foldline._sessions.opening import open_session
+from foldline._sessions.pi.dialect import message_in
 from foldline._sessions.pi.log import Session
-from foldline._view import Entry, View
+from foldline._tokens.estimate import estimate
+from foldline._tokens.weigh import weigh
+from foldline._view import Brief, Entry, View
+from foldline._writers.extraction import extracted
 
 TRIGGERS: Mapping[str, Trigger] = {"auto": "threshold", "overflow": "overflow", "manual": "manual"}
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an agent asks: its session by path or id, why it compacts, what the user wants kept, its window in tokens."""
+    """What an agent asks: its session by path or id, why it compacts, what the user wants kept, its window in tokens.
 
-    session: str
+    One that chose the cut itself gives the messages to be summarized, as pi and OpenClaw write them, in place of a session;
+    `previous` is the summary that stands before them, and `max_tokens` the most that the new one may take.
+    """
+
+    session: str = ""
     trigger: Literal["auto", "overflow", "manual"] = "manual"
     focus: str = ""
     window: int | None = None
+    messages: tuple[dict[str, Any], ...] = ()
+    previous: str = ""
+    max_tokens: int = 4_000
 
 
 def asked_in(data: bytes) -> Asked:
     """What stands in a hook's input; raises `FormatError` where it is none."""
     try:
-        return msgspec.json.decode(data, type=Asked)
+        asked = msgspec.json.decode(data, type=Asked)
     except msgspec.DecodeError as error:
         raise FormatError(f"what a hook is asked is one JSON object: {error}", where="standard input") from error
+    if bool(asked.session) == bool(asked.messages):
+        raise FormatError("a hook is asked of a session or of messages", where="standard input")
+    return asked
+
+
+def summary_for(asked: Asked, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """What is to stand for messages that an agent chose itself, with its receipt; as for a session, nothing is written."""
+    new = [message for each in asked.messages if (message := message_in(each))]
+    told = [*([remembered(asked.previous, environment)] if asked.previous else []), *new]
+    if not new:
+        return not_folded("NothingToDo", "no message that a model would see")
+    trigger = TRIGGERS[asked.trigger]
+    facts = facts_of(told)
+    round = max(folds_behind(told), bool(asked.previous)) + 1
+    summary = extracted(Brief(asked.max_tokens, asked.focus, round=round), facts)
+    counts = {"round": round, "automatic": automatic_folds(told) + (trigger == "threshold")}
+    before, after = sum(map(weigh, told)), estimate(summary.text)
+    receipt = Receipt(before, after, len(new), round=round, instruction=asked.focus)
+    fold = Fold(secrets.token_hex(4), trigger, "summarize", receipt=receipt)
+    keep(fold, Summary(summary.text, {**summary.facts, **counts}), environment)
+    answer = {"fold": fold.id, "trigger": trigger, "summary": marked(summary.text, fold)}
+    return {**answer, "tokens_before": before, "tokens_after": after, "receipt": msgspec.to_builtins(receipt)}
 
 
 def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:

@@ -9,23 +9,23 @@ from typing import Any, NamedTuple
 
 
 class Put(NamedTuple):
-    """A file of ours, below `files`, and its place below an agent's folder, and below a project's."""
+    """A file of ours, below `files`, and its place below an agent's folder, and below a project's where it has one."""
 
     source: str
     place: str
-    in_project: str
+    in_project: str = ""
 
 
 class Entry(NamedTuple):
-    """An entry in a settings file of the agent: the file below its folder, and below a project's; the keys, the value.
+    """Entries in a settings file of the agent: the file below its folder, and below a project's (empty where it has
+    none); the keys of each, and its value.
 
-    In the value `PROGRAM` stands for the program of foldline, in a list for the whole command.
+    In a value `PROGRAM` stands for the program of foldline, in a list for the whole command.
     """
 
     file: str
     in_project: str
-    keys: tuple[str, ...]
-    value: Any
+    values: tuple[tuple[tuple[str, ...], Any], ...]
 
 
 class Agent(NamedTuple):
@@ -45,6 +45,11 @@ class Agent(NamedTuple):
     """The first version in which what is put there works."""
     inside: str = ""
     """Where the agent's folder stands below what its variable names."""
+
+    @property
+    def has_projects(self) -> bool:
+        """Whether anything of it can stand in a project."""
+        return any(each.in_project for each in (*self.puts, *self.entries))
 
     def home(self, environment: Mapping[str, str] = os.environ) -> Path:
         """The agent's own folder."""
@@ -105,6 +110,30 @@ OPENCODE = Agent(
     _TOOLS,
 )
 
+_PLUGIN = ("openclaw.plugin.json", "package.json", "index.js")
+
+OPENCLAW = Agent(
+    "openclaw",
+    "OpenClaw",
+    "openclaw",
+    "OPENCLAW_STATE_DIR",
+    ".openclaw",
+    tuple(Put(f"openclaw/{each}", f"extensions/foldline/{each}") for each in _PLUGIN),
+    (
+        Entry(
+            "openclaw.json",
+            "",
+            (
+                (("agents", "defaults", "compaction", "provider"), "foldline"),
+                (("plugins", "entries", "foldline", "enabled"), True),
+            ),
+        ),
+    ),
+    "foldline writes the summary of its compactions, without a model call; OpenClaw chooses the cut",
+    "foldline context history, foldline recall; its store is read and not written",
+    "no",
+)
+
 CODEX = Agent(
     "codex",
     "Codex",
@@ -112,7 +141,7 @@ CODEX = Agent(
     "CODEX_HOME",
     ".codex",
     (),
-    (Entry("config.toml", ".codex/config.toml", ("mcp_servers", "foldline"), _MCP),),
+    (Entry("config.toml", ".codex/config.toml", ((("mcp_servers", "foldline"), _MCP),)),),
     "",
     f"{AT_REST}; {_NO_HOOK}",
     _TOOLS,
@@ -125,7 +154,7 @@ GEMINI_CLI = Agent(
     "GEMINI_CLI_HOME",
     ".gemini",
     (),
-    (Entry("settings.json", ".gemini/settings.json", ("mcpServers", "foldline"), _MCP),),
+    (Entry("settings.json", ".gemini/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
     "",
     f"{AT_REST}; {_NO_HOOK}",
     _TOOLS,
@@ -139,11 +168,13 @@ QWEN_CODE = Agent(
     "QWEN_HOME",
     ".qwen",
     (),
-    (Entry("settings.json", ".qwen/settings.json", ("mcpServers", "foldline"), _MCP),),
+    (Entry("settings.json", ".qwen/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
     "",
     f"{AT_REST}; {_NO_HOOK}",
     _TOOLS,
 )
 
-AGENTS: dict[str, Agent] = {agent.name: agent for agent in (PI, CLAUDE_CODE, OPENCODE, CODEX, GEMINI_CLI, QWEN_CODE)}
+AGENTS: dict[str, Agent] = {
+    agent.name: agent for agent in (PI, CLAUDE_CODE, OPENCODE, OPENCLAW, CODEX, GEMINI_CLI, QWEN_CODE)
+}
 """Every agent by its name."""

@@ -29,8 +29,13 @@ class Change(NamedTuple):
     path: str
     before: bytes | None
     after: bytes | None
-    inserted: str = ""
+    inserted: tuple[str, ...] = ()
     kept: str = ""
+
+    @property
+    def takes_out(self) -> bool:
+        """Whether what foldline wrote goes: the file, or the entries in it."""
+        return self.after is None or any(text.encode() not in self.after for text in self.inserted)
 
     @property
     def what(self) -> str:
@@ -40,7 +45,7 @@ class Change(NamedTuple):
         if self.before == self.after:
             return "as it should be"
         if self.inserted:
-            return "gets an entry" if self.after and self.inserted.encode() in self.after else "loses its entry"
+            return "loses its entry" if self.takes_out else "gets an entry"
         return "written" if self.before is None else "replaced" if self.after is not None else "removed"
 
 
@@ -53,8 +58,10 @@ def command() -> list[str]:
 def to_install(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> list[Change]:
     """What installing changes, for the user or in a project; raises `ConfigError` for settings that cannot be read."""
     known = manifest.read(environment)
-    changes = [_file(agent, put, project, known, environment) for put in agent.puts]
-    return changes + [_entry(agent, entry, project, known, environment) for entry in agent.entries]
+    puts = (put for put in agent.puts if put.in_project or not project)
+    entries = (entry for entry in agent.entries if entry.in_project or not project)
+    changes = [_file(agent, put, project, known, environment) for put in puts]
+    return changes + [_entry(agent, entry, project, known, environment) for entry in entries]
 
 
 def to_uninstall(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> list[Change]:
@@ -69,7 +76,7 @@ def carry_out(changes: list[Change], project: str, environment: Mapping[str, str
             continue
         known = manifest.read(environment)
         was = known.at(change.path)
-        if change.after is None or (change.inserted and change.inserted.encode() not in change.after):
+        if change.takes_out:
             _take_away(change, was, known, environment)
         elif change.after != change.before or was is None:
             _put(change, was, known, project, environment)
@@ -130,15 +137,19 @@ def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environmen
     before = read_file(path)
     noted = known.at(path)
     text = (before or b"").decode("utf-8")
-    if noted and noted.inserted and noted.inserted in text:
-        text = text.replace(noted.inserted, "", 1)
+    for old in noted.inserted if noted else ():
+        text = text.replace(old, "", 1)
     make = entry_in_toml if path.endswith(".toml") else entry_in_json
     text = text if text.strip() or path.endswith(".toml") else "{}\n"
-    at, inserted = make(text, entry.keys, _value(entry.value), path=path)
-    if not inserted:
-        what = f"kept: {'.'.join(entry.keys)} stands there already, and foldline did not write it"
-        return Change(agent.name, path, before, before, kept=what)
-    return Change(agent.name, path, before, (text[:at] + inserted + text[at:]).encode(), inserted)
+    texts: list[str] = []
+    for keys, value in entry.values:
+        at, inserted = make(text, keys, _value(value), path=path)
+        if not inserted:
+            what = f"kept: {'.'.join(keys)} stands there already, and foldline did not write it"
+            return Change(agent.name, path, before, before, kept=what)
+        text = text[:at] + inserted + text[at:]
+        texts.append(inserted)
+    return Change(agent.name, path, before, text.encode(), tuple(texts))
 
 
 def _value(value: Any) -> Any:
@@ -159,10 +170,12 @@ def _taken_back(written: Written) -> Change:
     if not written.inserted:
         kept = "" if digest(before) == written.sha256 else "kept: it was changed since foldline wrote it"
         return Change(written.agent, written.path, before, None, kept=kept)
-    if (n := before.count(written.inserted.encode())) != 1:
-        kept = f"kept: the entry stands there {n} times as foldline wrote it; take it out by hand"
-        return Change(written.agent, written.path, before, before, written.inserted, kept)
-    after: bytes | None = before.replace(written.inserted.encode(), b"", 1)
+    after: bytes | None = before
+    for text in reversed(written.inserted):
+        if not after or after.count(text.encode()) != 1:
+            kept = f"kept: it does not hold {' '.join(text.split())} as foldline wrote it; take it out by hand"
+            return Change(written.agent, written.path, before, before, written.inserted, kept)
+        after = after.replace(text.encode(), b"", 1)
     if written.created and (after or b"").strip() in (b"", b"{}"):
         after = None
     return Change(written.agent, written.path, before, after, written.inserted)

@@ -17,7 +17,7 @@ NAME = "installed.json"
 
 
 class Written(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that was written for an agent: a whole file by its hash, or a text that was put into one.
+    """One thing that was written for an agent: a whole file by its hash, or texts that were put into one.
 
     `project` is the project's directory, empty for the user's own settings; `folders` were made for it, outermost first.
     """
@@ -26,7 +26,7 @@ class Written(msgspec.Struct, frozen=True, omit_defaults=True):
     path: str
     project: str = ""
     sha256: str = ""
-    inserted: str = ""
+    inserted: tuple[str, ...] = ()
     created: bool = False
     """Whether there was no such file before."""
     folders: tuple[str, ...] = ()

@@ -48,6 +48,12 @@ def keep(fold: Fold, summary: Summary, environment: Mapping[str, str] = os.envir
     _write(_place(f"folds/{fold.id}.json", environment), kept)
 
 
+def remembered(summary: str, environment: Mapping[str, str] = os.environ) -> Message:
+    """A summary that an agent hands back, with the facts that foldline keeps of it."""
+    kept = _kept(summary, environment)
+    return Message("user", (Summary(summary, kept.facts if kept else {}),))
+
+
 def with_receipts(reading: Reading, environment: Mapping[str, str] = os.environ) -> Reading:
     """A reading in which the folds that agents wrote for foldline have their receipts, and their summaries their facts."""
     if not any(fold.ours is False and _MARK.search(fold.summary) for fold in reading.folds):

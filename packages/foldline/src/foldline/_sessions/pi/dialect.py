@@ -67,7 +67,7 @@ def message_of(record: Record) -> Message | None:
     data = record.data
     match record.type:
         case "message":
-            return _message(data.get("message"))
+            return message_in(data.get("message"))
         case "custom_message":
             parts = _by(_blocks(data.get("content")), "harness")
             return Message("user", _copied(parts) if data.get("customType") == FOLD else parts, format=FORMAT)
@@ -97,7 +97,7 @@ def model_of(record: Record) -> str:
 
 def system_of(record: Record) -> Message | None:
     """The system prompt that a compaction carries, where pi 0.87 wrote one."""
-    return _message(record.data.get("systemMessage"))
+    return message_in(record.data.get("systemMessage"))
 
 
 def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
     return mapping(mapping(mapping(data.get("details")).get("foldline")).get("facts"))
 
 
-def _message(data: object) -> Message | None:
+def message_in(data: object) -> Message | None:
     if not isinstance(data, dict):
         return None
     match data.get("role"):

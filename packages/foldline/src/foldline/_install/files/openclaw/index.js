@@ -1,0 +1,40 @@
+// foldline in OpenClaw: a compaction provider. OpenClaw chooses the cut and keeps the tail; foldline writes what stands for
+// the rest, without a model call. Whatever goes wrong with foldline, OpenClaw's own summary is written.
+// `foldline uninstall openclaw` takes this folder away.
+import { spawn } from "node:child_process"
+
+const FOLDLINE = ["foldline"]
+const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 60_000
+
+const ask = (question, signal) =>
+  new Promise((resolve, reject) => {
+    const [program, ...words] = FOLDLINE
+    const child = spawn(program, [...words, "hook", "openclaw"], { stdio: ["pipe", "pipe", "ignore"], signal })
+    const late = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS)
+    let out = ""
+    child.stdout.on("data", (data) => (out += data))
+    child.stdin.on("error", () => {})
+    child.on("error", reject)
+    child.on("close", (code) => {
+      clearTimeout(late)
+      code === 0 ? resolve(out) : reject(new Error(`foldline ended with ${code}`))
+    })
+    child.stdin.end(JSON.stringify(question))
+  })
+
+export default {
+  id: "foldline",
+  name: "foldline",
+  description: "foldline writes the summary of a compaction, without a model call",
+  register(api) {
+    api.registerCompactionProvider({
+      id: "foldline",
+      label: "foldline",
+      async summarize({ messages, previousSummary, signal }) {
+        const answer = JSON.parse(await ask({ messages, previous: previousSummary ?? "", trigger: "auto" }, signal))
+        if (answer.error) throw new Error(answer.error.message)
+        return answer.summary
+      },
+    })
+  },
+}
