@@ -51,7 +51,7 @@ pi: $(READY) ## compare with pi's own session managers (installs their npm packa
 	sh tests/pi/install.sh .pi
 	PI_PACKAGES=$(CURDIR)/.pi $(BIN)/python -m pytest tests/pi
 
-clients: $(READY) ## fold sessions of the real Claude Code, Codex, Gemini CLI and Qwen Code and resume them (installs their npm packages into .clients)
+clients: $(READY) ## fold in the real agents, by hand and installed, and resume them (installs their npm packages into .clients)
 	sh tests/clients/install.sh .clients
 	CLIENT_PACKAGES=$(CURDIR)/.clients $(BIN)/python -m pytest -rs tests/clients
 

@@ -318,7 +318,7 @@ class OpenClaw(Host):
     program = ROOT / "openclaw/node_modules/openclaw/openclaw.mjs"
     kept = (".openclaw/agents/*/agent/openclaw-agent.sqlite",)
     settings_file = ".openclaw/openclaw.json"
-    window = 64_000
+    window = 48_000
 
     @classmethod
     def is_there(cls) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosts import ClaudeCode, Codex, GeminiCli, Host, OlderClaudeCode, OlderPi, OpenCode, Pi, QwenCode
+from hosts import ClaudeCode, Codex, GeminiCli, Host, OlderClaudeCode, OlderPi, OpenClaw, OpenCode, Pi, QwenCode
 from requests_sent import check_messages
 from scripted_model import Reply, ScriptedModel, tokens
 
@@ -69,7 +69,7 @@ def test_a_session_of_many_windows_goes_on_without_a_model_call_for_a_summary(ho
     agent.foldline("uninstall", agent.name, "--yes")
     assert written
     assert not any(Path(path).exists() for path in written)
-    assert not (agent.home / ".config").exists()
+    assert not (agent.home / ".config/foldline").exists()
 
 
 @pytest.mark.parametrize("host", FOLDING)
@@ -138,4 +138,22 @@ def test_an_agent_calls_the_tools_and_its_settings_are_as_before(host: type[Host
 
     agent.foldline("uninstall", agent.name, "--yes")
     assert agent.without_port(agent.files()[agent.settings_file]) == agent.without_port(was)
-    assert not (agent.home / ".config").exists()
+    assert not (agent.home / ".config/foldline").exists()
+
+
+@pytest.mark.parametrize("host", [there(OpenClaw)])
+def test_foldline_writes_the_summary_where_the_agent_chooses_the_cut(host: type[Host], tmp_path: Path) -> None:
+    agent = begun(host, tmp_path)
+    for n in range(2, 5):
+        model = agent.say(f"Prompt {n}.", agent.work(agent.steps_each), agent.window)
+        assert not [body for body in model.beside if not body.get("tools")]
+        for body in model.requests:
+            check_messages(body)
+            assert tokens(body) <= agent.window
+            assert f"Prompt {n}." in json.dumps(body)
+    folds = agent.folds()
+    assert folds
+    assert all(fold["ours"] and fold["receipt"]["messages_folded"] for fold in folds)
+    agent.foldline("uninstall", agent.name, "--yes")
+    assert not (agent.home / ".openclaw/extensions/foldline").exists()
+    assert b"foldline" not in agent.files()[agent.settings_file]

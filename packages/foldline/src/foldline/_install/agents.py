@@ -49,7 +49,7 @@ class Agent(NamedTuple):
     @property
     def has_projects(self) -> bool:
         """Whether anything of it can stand in a project."""
-        return any(each.in_project for each in (*self.puts, *self.entries))
+        return any(put.in_project for put in self.puts) or any(entry.in_project for entry in self.entries)
 
     def home(self, environment: Mapping[str, str] = os.environ) -> Path:
         """The agent's own folder."""
