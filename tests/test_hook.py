@@ -119,7 +119,7 @@ def test_what_claude_code_writes_of_it_has_its_receipt_and_its_facts(ask, tmp_pa
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     answer = ask("claude-code", {"session": "s1", "trigger": "auto"})
     assert answer["path"] == str(path)
-    assert answer["summary"].endswith(f"[fold {answer['fold']} by foldline]")
+    assert answer["summary"].startswith(f"[fold {answer['fold']} by foldline]")
 
     as_claude_code_writes(rows, answer)
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -180,3 +180,75 @@ def pruning(folder: Path) -> Path:
         'strategies = [{ use = "prune_tool_outputs", protect = 500, minimum = 100 }]\n'
     )
     return path
+
+
+# -- agents that choose the cut themselves, and agents that write no fold ------------------------------------------
+
+
+def message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1}
+
+
+def test_messages_without_a_session_are_summarized_and_carry_on_what_was_known(ask) -> None:
+    first = [
+        message("user", "Never touch settings.toml. Fix the parser."),
+        message("assistant", "The parser is fixed."),
+    ]
+    answer = ask("openclaw", {"messages": first, "trigger": "auto"})
+    assert "Never touch settings.toml." in answer["summary"]
+    assert answer["receipt"]["messages_folded"] == 2
+    later = [message("user", "Now the lexer."), message("assistant", "The lexer is fixed.")]
+    answer = ask("openclaw", {"messages": later, "previous": answer["summary"], "trigger": "overflow"})
+    assert "Never touch settings.toml." in answer["summary"]
+    assert "Now the lexer." in answer["summary"]
+    assert (answer["receipt"]["round"], answer["trigger"]) == (2, "overflow")
+
+
+@pytest.mark.parametrize("question", [{"session": "s", "messages": [message("user", "x")]}, {"messages": []}])
+def test_a_hook_is_asked_of_one_thing(ask, question) -> None:
+    assert ask("openclaw", question)["error"]["kind"] == "FormatError"
+
+
+def opencode_session(folder: Path, turns: int) -> Path:
+    """An exported session of opencode."""
+    messages: list[dict[str, Any]] = []
+    for n in range(turns):
+        asked = {"id": f"msg_{n:03}a", "role": "user", "sessionID": "ses_1"}
+        text = {"type": "text", "id": f"prt_{n:03}a", "text": f"Fix handler {n}, never touch settings_{n}.toml."}
+        messages.append({"info": asked, "parts": [text]})
+        output = "\n".join(f"def handler_{n}_{i}(request): return {n * i}" for i in range(60))
+        state = {"status": "completed", "input": {"filePath": f"src/module_{n}.py"}, "output": output}
+        tool = {"type": "tool", "id": f"prt_{n:03}b", "callID": f"call_{n}", "tool": "read", "state": state}
+        said = {"type": "text", "id": f"prt_{n:03}c", "text": f"Handler {n} is fixed."}
+        answer = {"id": f"msg_{n:03}b", "role": "assistant", "sessionID": "ses_1", "modelID": "scripted"}
+        messages.append({"info": answer, "parts": [tool, said]})
+    path = folder / "s.jsonl"
+    path.write_text(json.dumps({"info": {"id": "ses_1", "directory": "/p"}, "messages": messages}))
+    return path
+
+
+def test_a_fold_that_an_agent_sends_without_writing_it_stands_until_it_is_undone(ask, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = opencode_session(tmp_path, 40)
+    was, before = path.read_bytes(), open_session(path)
+    answer = ask("opencode", {"session": str(path), "trigger": "auto", "window": 20_000})
+    session = open_session(path)
+    assert path.read_bytes() == was
+    (lead, *kept) = [id for id, _ in session.context.entries]
+    assert lead == answer["fold"]
+    assert kept == answer["kept"]
+    assert {id for id, _ in session.messages()} == {lead, *(id for id, _ in before.messages())}
+    (fold,) = history()
+    assert (fold["id"], fold["trigger"], fold["ours"], fold["undone"]) == (lead, "threshold", True, False)
+
+    done = CliRunner().invoke(foldline, ["session", "undo", "--session", "s.jsonl"])
+    assert done.exit_code == 0, done.output
+    assert [id for id, _ in open_session(path).context.entries] == [id for id, _ in before.context.entries]
+    assert [fold["undone"] for fold in history()] == [True]
+
+
+def test_a_fold_stands_only_while_what_it_kept_is_there(ask, tmp_path) -> None:
+    path = opencode_session(tmp_path, 40)
+    ask("opencode", {"session": str(path), "trigger": "auto", "window": 20_000})
+    opencode_session(tmp_path, 2)
+    assert not any(message.summary for _, message in open_session(path).context.entries)

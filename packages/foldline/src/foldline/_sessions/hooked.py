@@ -1,6 +1,6 @@
 """What foldline keeps of a fold that an agent makes for it, where the agent's own log has no place for that.
 
-An agent that writes the fold itself ends the summary with a mark that names it, and a small file holds the receipt and the
+An agent that writes the fold itself begins the summary with a mark that names it, and a small file holds the receipt and the
 facts; without that file the fold is one of the agent's own. One that cannot write it sends it all the same: then the file
 holds the whole fold, and while it stands the agent's requests begin with it.
 """
@@ -38,8 +38,8 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def marked(summary: str, fold: Fold) -> str:
-    """A summary that names its fold."""
-    return f"{summary}\n[fold {fold.id} by foldline]"
+    """A summary that names its fold, at its start: some agents cut the end off."""
+    return f"[fold {fold.id} by foldline]\n{summary}"
 
 
 def keep(fold: Fold, summary: Summary, environment: Mapping[str, str] = os.environ) -> None:
@@ -78,8 +78,8 @@ def _with_receipt(fold: PastFold, environment: Mapping[str, str]) -> PastFold:
 
 
 def _kept(summary: str, environment: Mapping[str, str]) -> Kept | None:
-    named = _MARK.findall(summary)
-    return _read(_place(f"folds/{named[-1]}.json", environment), Kept) if named else None
+    named = _MARK.search(summary)
+    return _read(_place(f"folds/{named[1]}.json", environment), Kept) if named else None
 
 
 # -- folds that stand ----------------------------------------------------------------------------------------------

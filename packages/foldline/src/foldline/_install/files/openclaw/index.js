@@ -5,6 +5,7 @@ import { spawn } from "node:child_process"
 
 const FOLDLINE = ["foldline"]
 const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 60_000
+const MOST = 3_000 // tokens: OpenClaw puts its newest turns behind the summary, and cuts it where both are too long
 
 const ask = (question, signal) =>
   new Promise((resolve, reject) => {
@@ -31,7 +32,8 @@ export default {
       id: "foldline",
       label: "foldline",
       async summarize({ messages, previousSummary, signal }) {
-        const answer = JSON.parse(await ask({ messages, previous: previousSummary ?? "", trigger: "auto" }, signal))
+        const question = { messages, previous: previousSummary ?? "", trigger: "auto", max_tokens: MOST }
+        const answer = JSON.parse(await ask(question, signal))
         if (answer.error) throw new Error(answer.error.message)
         return answer.summary
       },
