@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,34 @@ class Pi(Host):
 
     def environment(self, url: str) -> dict[str, str]:
         return {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+
+    @contextmanager
+    def open(self, url: str) -> Iterator[Callable[[str], list[dict[str, Any]]]]:
+        """pi kept running; each call hands it a line of the user's, and answers what it tells until it is done with it."""
+        self.configure(url)
+        command = [word for word in self.command("")[:-1] if word != "-p"]
+        command[command.index("json")] = "rpc"
+        environment = {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": ":".join(filter(None, sys.path)),
+        }
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        with subprocess.Popen(command, cwd=self.project, env={**environment, **self.environment(url)}, **streams) as pi:
+
+            def said(line: str) -> list[dict[str, Any]]:
+                print(json.dumps({"type": "prompt", "message": line, "id": line}), file=pi.stdin, flush=True)
+                told = []
+                for answer in map(json.loads, pi.stdout):
+                    told.append(answer)
+                    if answer.get("type") == ("response" if line.startswith("/") else "agent_end"):
+                        return told
+                return told
+
+            try:
+                yield said
+            finally:
+                pi.terminate()
 
 
 class OlderPi(Pi):

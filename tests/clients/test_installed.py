@@ -117,6 +117,30 @@ def test_doctor_says_where_a_version_is_too_old(host: type[Host], tmp_path: Path
     assert ["2.1.287" in trouble["what"] for trouble in told["troubles"]] == [True]
 
 
+@pytest.mark.parametrize("host", [there(Pi), there(OlderPi)])
+def test_the_commands_in_pi(host: type[Pi], tmp_path: Path) -> None:
+    agent = host(tmp_path)
+    agent.say(f"Prompt 1. {RULE}", agent.work(8))
+    agent.foldline("install", "pi", "--yes")
+    with ScriptedModel(["Answer 2."], agent.window) as model, agent.open(model.url) as say:
+        assert f"/ {agent.window:,}" in json.dumps(say("/context"))
+        folded = json.dumps(say("/fold the RULE"))
+        assert '"setWidget"' in folded
+        assert "messages folded" in folded
+        assert "folds at 81 %" in folded
+        assert "Undone: fold" in json.dumps(say("/undo-fold"))
+        assert "Undone: fold" not in json.dumps(say("/undo-fold"))
+        assert "step-2 row" in json.dumps(say("/recall step-2 row 7"))
+        assert "auto off" in json.dumps(say("/autocompact off"))
+        assert "folds at 81 %" in json.dumps(say("/autocompact on"))
+        say("Prompt 2.")
+        say("/handoff Write the report.")
+        assert len(model.requests) == 1
+        assert not model.beside
+    assert len(agent.sessions()) == 2
+    assert "Write the report." in agent.sessions()[-1].read_text()
+
+
 SERVED = [there(host) for host in (Codex, GeminiCli, QwenCode)]
 """Those that are given foldline's tools, and fold by themselves as before."""
 

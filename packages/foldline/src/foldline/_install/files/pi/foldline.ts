@@ -80,11 +80,12 @@ export default function foldline(pi: any) {
 	}
 
 	/** Runs a command on this session and shows what it printed. */
-	const showing = (args: (given: string, path: string) => string[]) => async (given: string, ctx: any) => {
+	const showing = (command: string[], more: (given: string, ctx: any) => string[]) => async (given: string, ctx: any) => {
 		const path = file(ctx);
 		if (!path) return show(ctx, "foldline: this session is kept in memory only", "warning");
 		try {
-			show(ctx, (await run([...args(given.trim(), path), "--session", path])).trim() || "foldline: nothing to do");
+			const told = await run([...command, "--session", path, ...more(given.trim(), ctx)]);
+			show(ctx, told.trim() || "foldline: nothing was found");
 		} catch (error: any) {
 			show(ctx, `foldline: ${error.message}`, "error");
 		}
@@ -144,11 +145,13 @@ export default function foldline(pi: any) {
 	});
 	pi.registerCommand("context", {
 		description: "How full this session is, and what fills it",
-		handler: showing(() => ["context", "status"]),
+		handler: showing(["context", "status"], (_given, ctx) =>
+			ctx.model?.contextWindow ? ["--window", String(ctx.model.contextWindow)] : [],
+		),
 	});
 	pi.registerCommand("recall", {
 		description: "Find what was folded away: /recall ID or words",
-		handler: showing((query) => ["recall", "--limit", "5", "--", query].filter(Boolean)),
+		handler: showing(["recall", "--limit", "5"], (query) => ["--", query]),
 	});
 	pi.registerCommand("autocompact", {
 		description: "Whether foldline folds by itself: /autocompact [on|off]",
