@@ -17,6 +17,7 @@ from foldline._cli.commands import foldline
 from foldline._errors import ConfigError
 from foldline._install.agents import AGENTS
 from foldline._install.entries import entry_in_json, entry_in_toml
+from sessions import long_log
 
 SETTINGS = {
     "codex": (".codex/config.toml", '# mine\nmodel = "gpt"\n[mcp_servers.other]\ncommand = "x"  # kept\n'),
@@ -247,6 +248,24 @@ def test_doctor_tells_what_is_there_and_what_mends_it(home, tmp_path) -> None:
     assert claude["version"] == "2.1.148"
     assert ["2.1.287" in trouble["what"] for trouble in claude["troubles"]] == [True]
     assert claude["automatic"] == ""
+
+
+def test_doctor_says_who_folded_last(home) -> None:
+    folder = home / ".pi/agent/sessions/--project--"
+    folder.mkdir(parents=True)
+    log = long_log(3)
+    log.compaction(None, "pi's own", timestamp="2020-01-01T00:00:00.000Z")
+    path = log.write(folder / "s.jsonl")
+
+    def pi() -> dict[str, Any]:
+        return next(each for each in told("doctor")["agents"] if each["agent"] == "pi")
+
+    run("install", "pi", "--yes")
+    assert (pi()["newest_fold"]["by"], pi()["troubles"]) == ("pi", [])
+    log.compaction(None, "pi's own again", timestamp="2100-01-01T00:00:00.000Z")
+    log.write(path)
+    assert ["by pi itself" in trouble["what"] for trouble in pi()["troubles"]] == [True]
+    assert pi()["automatic"] == ""
 
 
 def test_doctor_says_that_no_agent_is_there(tmp_path, monkeypatch) -> None:

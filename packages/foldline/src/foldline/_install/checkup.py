@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
@@ -25,6 +26,8 @@ LOOKED_AT = 5
 
 PATIENCE = 10.0
 """Seconds that an agent has to say its version."""
+
+_ITS_OWN = "foldline had nothing to fold, failed, or was not asked; `foldline compact` folds between two runs"
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
@@ -71,7 +74,12 @@ def check(agent: Agent, project: str, environment: Mapping[str, str] = os.enviro
     version = version_of(program) if program else ""
     known = manifest.read(environment)
     scopes = [scope for scope in ("", project) if known.of(agent.name, scope)]
+    newest = newest_fold(agent, environment)
     troubles = [*_troubles(agent, version, scopes, project, environment)]
+    if agent.automatic and not troubles and newest and newest.by == agent.title:
+        since = min(os.path.getmtime(each.path) for each in known.written if each.agent == agent.name)
+        if _seconds(newest.timestamp) > since:
+            troubles.append(Trouble(f"the newest fold was made by {agent.title} itself: {_ITS_OWN}", ""))
     return Checkup(
         agent.name,
         agent.title,
@@ -81,7 +89,7 @@ def check(agent: Agent, project: str, environment: Mapping[str, str] = os.enviro
         "" if troubles else agent.automatic,
         agent.by_hand,
         agent.mcp if scopes else "",
-        newest_fold(agent, environment),
+        newest,
         tuple(troubles),
     )
 
@@ -130,6 +138,14 @@ def _troubles(
     if version and agent.least and _numbers(version) < agent.least:
         least = ".".join(map(str, agent.least))
         yield Trouble(f"version {version} compacts by itself all the same: foldline needs {least} or newer there", "")
+
+
+def _seconds(timestamp: str) -> float:
+    """A time of day as seconds since 1970; 0 where it is none."""
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _numbers(version: str) -> tuple[int, ...]:
