@@ -167,7 +167,10 @@ def test_an_agent_calls_the_tools_and_its_settings_are_as_before(host: type[Host
 
 @pytest.mark.parametrize("host", [there(OpenClaw)])
 def test_foldline_writes_the_summary_where_the_agent_chooses_the_cut(host: type[Host], tmp_path: Path) -> None:
-    agent = begun(host, tmp_path)
+    agent = host(tmp_path)
+    agent.say(f"Prompt 1. {RULE}", agent.work(3))
+    was = agent.files()[agent.settings_file]
+    agent.foldline("install", agent.name, "--yes")
     for n in range(2, 5):
         model = agent.say(f"Prompt {n}.", agent.work(agent.steps_each), agent.window)
         assert not [body for body in model.beside if not body.get("tools")]
@@ -180,4 +183,4 @@ def test_foldline_writes_the_summary_where_the_agent_chooses_the_cut(host: type[
     assert all(fold["ours"] and fold["receipt"]["messages_folded"] for fold in folds)
     agent.foldline("uninstall", agent.name, "--yes")
     assert not (agent.home / ".openclaw/extensions/foldline").exists()
-    assert b"foldline" not in agent.files()[agent.settings_file]
+    assert agent.without_port(agent.files()[agent.settings_file]) == agent.without_port(was)
