@@ -128,7 +128,7 @@ class Compactor:
             warn_of_unknown(self.model)
         self.policy = preset(policy) if isinstance(policy, str) else policy
         self.meter = Meter(self.model.family, overhead=overhead)
-        self._tells = Telling(on_event)
+        self._tells = Telling(on_event, self.model.name)
         guarded = self._tells.guarded
         pins = [guarded(self.policy.pinned, "a policy's pins", otherwise=False)]
         pins += [guarded(pinned, "pinned", otherwise=False)] if pinned else []

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
+from foldline import _telemetry as telemetry
 from foldline._compactor.degradation import Risk
 from foldline._fold import Fold
 from foldline._messages import Message, Value
@@ -65,10 +66,14 @@ Event = FoldDue | Folded | SummaryFellBack | Rewound | Looping | Risk | Interlea
 
 
 class Telling:
-    """Tells events to a listener; what anybody's function raises is told instead of raised, once for each reason."""
+    """Tells events to a listener and to the application's telemetry; `model` is the agent's.
 
-    def __init__(self, listener: Callable[[Event], None] | None) -> None:
+    What anybody's function raises is told instead of raised, once for each reason.
+    """
+
+    def __init__(self, listener: Callable[[Event], None] | None, model: str = "") -> None:
         self._listener = listener
+        self._model = model
         self._reasons: set[str] = set()
         self._untold: deque[str] = deque()
         self.wrong: list[str] = []
@@ -76,12 +81,21 @@ class Telling:
 
     def tell(self, event: Event) -> None:
         """Tells an event at once."""
-        if self._listener is None:
-            return
-        try:
-            self._listener(event)
-        except Exception as error:  # noqa: BLE001
-            self.wrong = [without_keys(f"on_event: {type(error).__name__}: {error}")]
+        for name, listener in (("telemetry", self._record), ("on_event", self._listener)):
+            try:
+                if listener is not None:
+                    listener(event)
+            except Exception as error:  # noqa: BLE001
+                self.wrong = [without_keys(f"{name}: {type(error).__name__}: {error}")]
+
+    def _record(self, event: Event) -> None:
+        match event:
+            case Folded(fold=fold):
+                telemetry.fold_made(fold, self._model)
+            case SummaryFellBack(reason=reason) | Skipped(reason=reason):
+                telemetry.log("events", f"{type(event).__name__}: {reason}", warns=True)
+            case _:
+                telemetry.log("events", type(event).__name__)
 
     def skip(self, reason: str) -> None:
         """Takes down, in any thread, that something was left out, to be told when there is time."""

@@ -14,6 +14,7 @@ from foldline._recall.answer import hits_answer, text_answer
 from foldline._recall.index import Index, index_of
 from foldline._recall.recalled import Recallable, Recalled, id_in, recalled
 from foldline._recall.scope import Scope, is_session, scope, scope_of
+from foldline._telemetry import recall_asked
 from foldline._tokens.weigh import weigh
 from foldline._wires import FORMATS, Tool
 
@@ -70,7 +71,8 @@ def handle(arguments: str | Mapping[str, Any], *, source: Recallable | None = No
         asked = read_arguments(arguments)
         if source is not None and (asked.session or asked.all):
             raise FormatError("other sessions cannot be asked here; leave out session and all", where=NAME)
-        return answer(asked, source, most=most)
+        with recall_asked():
+            return answer(asked, source, most=most)
     except FoldlineError as error:
         return f"Nothing recalled: {error}"
 

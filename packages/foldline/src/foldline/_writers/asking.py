@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from foldline._errors import SummaryFailed
 from foldline._messages import Summary, replace
+from foldline._telemetry import summary_asked
 from foldline._writers.draft import Answer, Ask, Draft, Summarizer
 from foldline._writers.extraction import extract, extracted
 from foldline._writers.secrets import without_keys
@@ -27,6 +28,13 @@ def answer_to(ask: Ask, summarizer: Summarizer, seconds: float | None = None) ->
     """
     if summarizer is extract:
         return extracted(ask.brief, ask.facts, ask.messages)
+    with summary_asked() as told:
+        answer = _answered_within(ask, summarizer, seconds)
+        told(answer)
+        return answer
+
+
+def _answered_within(ask: Ask, summarizer: Summarizer, seconds: float | None) -> Answer:
     if seconds is None and not _in_loop():
         return _answered(ask, summarizer)
     working = in_thread(lambda: _answered(ask, summarizer))
@@ -40,6 +48,13 @@ async def await_answer(ask: Ask, summarizer: Summarizer, seconds: float | None =
     """The answer to what a fold asks, awaited where it must be; one that is not awaited keeps no event loop waiting."""
     if summarizer is extract:
         return extracted(ask.brief, ask.facts, ask.messages)
+    with summary_asked() as told:
+        answer = await _awaited_within(ask, summarizer, seconds)
+        told(answer)
+        return answer
+
+
+async def _awaited_within(ask: Ask, summarizer: Summarizer, seconds: float | None) -> Answer:
     if seconds is None and not _in_loop():
         return await _awaited(ask, summarizer)
     import asyncio
