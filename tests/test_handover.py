@@ -172,3 +172,55 @@ def test_what_a_summary_calls_next_is_over_once_it_was_changed() -> None:
 def test_code_stands_where_it_was_said() -> None:
     report = "Fixed.\n\nThat means it looks in:\n```text\nservices/worker/store\n```\nThe user expected another folder."
     assert "That means it looks in: services/worker/store" in section([TASK, says(report), user("Thanks a lot, and now the docs of the exporter.")], "What happened")  # fmt: skip
+
+
+def test_a_later_commit_closes_the_failure_of_one() -> None:
+    red = bash('git commit -m "Gzip"', "fatal: failed to write commit object\nexit code: 128", error=True)
+    assert len(errors(*red)) == 1
+    assert errors(*red, *bash('git commit -m "Gzip, signed"', "[main 1a2b3c4] Gzip, signed\n 1 file changed")) == []
+
+
+def test_opening_a_file_changes_nothing() -> None:
+    assert (
+        section([TASK, *runs("open", {"path": "setup.py"}, "url = 'x'")], "State") == "- the last request is under way"
+    )
+
+
+def test_edits_of_a_turn_go_behind_the_report_that_closed_it() -> None:
+    edits = [
+        m
+        for n in range(30)
+        for m in runs(
+            "edit", {"path": f"src/part_{n}.py", "oldText": "", "newText": f"def load_part_{n}():"}, id=f"e{n}"
+        )
+    ]
+    report = "All parts of the export are written as gzip, and readers take both formats by the first two bytes."
+    told = section([TASK, *edits, says(report), user("Good. Now describe it in the handbook of the exporter.")], "What happened", 400)  # fmt: skip
+    assert report in told
+
+
+def test_of_lines_that_differ_in_their_numbers_alone_few_are_told() -> None:
+    listing = "\n".join(f"index {n} tag div" for n in range(40, 140))
+    looks = [
+        m
+        for n in range(4)
+        for m in runs("page_state", {"tab": n}, f"title Invoices of May, {n}\n{listing}", id=f"p{n}")
+    ]
+    told = section([TASK, *looks], "What happened", 300)
+    assert "title Invoices of May" in told
+
+
+def test_an_older_summary_goes_behind_a_newer_one() -> None:
+    first, second = (
+        user(
+            f"This session is being continued from a previous conversation that ran out of context.\n\n## Decisions\n{told}"
+        )
+        for told in (
+            "\n".join(f"- Stage {n} of the old plan keeps loader_{n} for a while." for n in range(40)),
+            "- The loaders are gone: rows are read from the store, by its cursor, in batches of one thousand.",
+        )
+    )
+    told = section(
+        [first, says("I go on."), second, *runs("read", {"path": "src/rows.py"}, "x = 1")], "What happened", 260
+    )
+    assert "The loaders are gone" in (told or extract(Brief(260), [first, says("I go on."), second]).text)

@@ -108,9 +108,10 @@ class Ended(Value, frozen=True, dict=True):
     @cached_property
     def changed(self) -> bool:
         """Whether it is a call that changes something."""
-        touched = any(verb != "read" for verb, _, _ in self.called.action.touches)
         words = words_of(self.called.call.name)
-        return touched or (bool(words & CHANGING) and not words & FEEDING)
+        if touches := self.called.action.touches:
+            return any(verb != "read" for verb, _, _ in touches)
+        return bool(words & CHANGING) and not words & FEEDING
 
     @property
     def wrote(self) -> bool:
@@ -186,7 +187,7 @@ def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple
         return "shown", list(wanted_lines(answer))[:_LINES]
     if (record := record_of(answer)) is not None:
         return "result", fields(record)
-    if action.command:
+    if action.command or words_of(ended.called.call.name) & FEEDING:
         return "shown" if ended.looks else "excerpt", [*wanted_lines(answer), *rims(answer)]
     if len(answer) <= _SHORT:
         return "result", list(sentences(answer))

@@ -101,6 +101,8 @@ def family(command: str) -> str:
     attempts = [step for step in steps if _program(step.words)[0] not in _AROUND]
     own = [step for step in attempts if not step.aside]
     name, args = next((_program(step.words) for step in (*own[-1:], *attempts[:1], *steps[-1:])), ("", []))
+    if name == "git":
+        return " ".join([name, *args[:1]])
     flags = [arg for arg in args[:2] if arg == "-m"]
     words = " ".join([name, *flags, *(arg for arg in args if not arg.startswith("-"))]).split()
     return " ".join(words[:_FAMILY_WORDS])

@@ -36,6 +36,7 @@ BROUGHT = ("result", "excerpt", "shown")
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
 
+_NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
 _HEAD = 12
@@ -90,7 +91,7 @@ class Candidate(Value, frozen=True):
     whole: float
     """The weights of its terms together."""
     share: float = 1.0
-    """What its form leaves of its worth: less of a question, which was answered, and of what was said again and again."""
+    """What its form leaves of its worth: less of a question, which was answered, of what was said again and again, and of a line of many."""
     bonus: float = 0.0
     """What its form adds: somebody put a label before it, or a report begins or ends with it."""
 
@@ -107,6 +108,7 @@ def candidates(
     said: Counter[str] = Counter()
     for piece in pieces:
         said[piece.text] += piece.times
+    shapes = Counter(_shape(piece) for piece in pieces if piece.kind in BROUGHT)
     costs = estimate_all([piece.text for piece in pieces])
     lift = boost or {}
     weighed = [{t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()} for each in found]
@@ -117,7 +119,8 @@ def candidates(
             cost,
             each,
             sum(each.values()),
-            (_QUESTION if piece.text.endswith(("?", "？")) and not piece.open else 1.0) / said[piece.text],
+            (_QUESTION if piece.text.endswith(("?", "？")) and not piece.open else 1.0)
+            / (shapes[_shape(piece)] if piece.kind in BROUGHT and not piece.used else said[piece.text]),
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if piece.edge else 0.0)
             + (
@@ -129,6 +132,11 @@ def candidates(
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
         if not _is_bare(piece)
     ]
+
+
+def _shape(piece: Piece) -> str:
+    """What the lines of a listing have in common, which differ in their numbers."""
+    return _NUMBER.sub("#", piece.text)
 
 
 def settled(facts: Facts) -> set[int]:
@@ -163,7 +171,8 @@ def idle(facts: Facts) -> set[int]:
 
 
 def reported(facts: Facts) -> set[int]:
-    """The places of what a report took up that closed the turn: edits of files, and thoughts but for those beside them that found something."""
+    """The places of what was told again: by a report that closed the turn edits of files, and thoughts but for those beside
+    them that found something; by a newer summary an older one."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
     reports = sorted({p.at for p in facts.pieces if p.kind == "report"})
     asked = sorted(request.newest for request in facts.requests)
@@ -172,12 +181,15 @@ def reported(facts: Facts) -> set[int]:
         report, request = (bisect_right(some, at) for some in (reports, asked))
         return report < len(reports) and (request == len(asked) or reports[report] < asked[request])
 
+    newest = max((p.at for p in facts.pieces if p.kind == "summary"), default=0)
+
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return not (" → " in piece.text or piece.text.startswith(COMMIT))
         return piece.kind == "thought" and (piece.at not in acting or announces(piece.text))
 
-    return {i for i, piece in enumerate(facts.pieces) if taken_up(piece) and closed(piece.at)}
+    older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
+    return older | {i for i, piece in enumerate(facts.pieces) if taken_up(piece) and closed(piece.at)}
 
 
 def _is_bare(piece: Piece) -> bool:

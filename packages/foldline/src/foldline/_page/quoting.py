@@ -96,9 +96,10 @@ def _ends(lines: Sequence[str], room: int) -> list[str]:
 
 
 def shorten(text: str, tokens: int) -> str:
-    """As much of the head of a text as fits into some tokens, marked where it is cut."""
+    """As much of the head of a text as fits into some tokens, cut between words where it has any, and marked there."""
     if estimate(text) <= tokens:
         return text
     cuts = range(1, len(text) + 1)
     fitting = bisect_right(cuts, tokens, key=lambda end: estimate(text[:end].rstrip() + "…"))
-    return text[:fitting].rstrip() + "…" if fitting else ""
+    head, space = text[:fitting], text.rfind(" ", fitting * 2 // 3, fitting)
+    return head[: space if space > 0 else fitting].rstrip() + "…" if fitting else ""
