@@ -15,7 +15,6 @@ import msgspec
 
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._errors import FormatError
-from foldline._facts.reading import facts_of
 from foldline._fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline._messages import Summary, replace
 from foldline._sessions.finding import find
@@ -26,7 +25,7 @@ from foldline._sessions.pi.log import Session
 from foldline._tokens.estimate import estimate
 from foldline._tokens.weigh import weigh
 from foldline._view import Brief, Entry, View
-from foldline._writers.extraction import extracted
+from foldline._writers.extraction import extract
 
 TRIGGERS: Mapping[str, Trigger] = {"auto": "threshold", "overflow": "overflow", "manual": "manual"}
 
@@ -65,9 +64,8 @@ def summary_for(asked: Asked, environment: Mapping[str, str] = os.environ) -> di
     if not new:
         return not_folded("NothingToDo", "no message that a model would see")
     trigger = TRIGGERS[asked.trigger]
-    facts = facts_of(told)
     round = max(folds_behind(told), bool(asked.previous)) + 1
-    summary = extracted(Brief(asked.max_tokens, asked.focus, round=round), facts)
+    summary = extract(Brief(asked.max_tokens, asked.focus, round=round), told)
     counts = {"round": round, "automatic": automatic_folds(told) + (trigger == "threshold")}
     before, after = sum(map(weigh, told)), estimate(summary.text)
     receipt = Receipt(before, after, len(new), round=round, instruction=asked.focus)
