@@ -145,6 +145,14 @@ def test_what_is_kept_is_what_is_stated(strategy: str, kept: list[str], made: Ca
     assert rest == (kept if "words" in strategy else ["user: <summary> All", *kept])
 
 
+def test_a_call_that_waits_for_its_answer_is_not_folded_with_the_whole(made: Callable[[str], Policy]) -> None:
+    policy = made('[[layers]]\nname = "x"\nat = { tokens = 1_000 }\nstrategies = [{ use = "summarize_all" }]')
+    compactor = Compactor(policy=policy, summarizer=tells, window=10_000)
+    *history, call, answer = [user("First.", 900), assistant("Done.", 900), *reads("a", 40)]
+    assert said(compactor.fit([*history, call])) == ["user: <summary> All", "assistant: None"]
+    assert said(compactor.fit([*history, call, answer])) == ["user: <summary> All", "assistant: None", "tool: a line"]
+
+
 def test_a_turn_that_fills_the_window_gets_a_summary_of_its_own(made: Callable[[str], Policy]) -> None:
     policy = made("""
 [[layers]]
