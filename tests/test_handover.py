@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from foldline import Brief, Message
+from foldline import Brief, Message, Summary
 from foldline._facts.edits import names_in_edits
 from foldline._facts.reading import facts_of
 from foldline._page.lines import files, state
@@ -146,9 +146,16 @@ def test_of_a_projects_own_instructions_those_are_told_that_match_the_task() -> 
     told = section(
         [INSTRUCTIONS, user("Fix the export and reply in the discussion about it, please.")], "Rules that stand"
     )
-    assert told.splitlines()[0] == "- When you reply in discussions, always say that an agent wrote it."
+    assert told.splitlines()[0] == "- (the project) When you reply in discussions, always say that an agent wrote it."
     assert "pnpm" not in told
     assert "reads rows" not in told
+
+
+def test_the_projects_rules_stay_the_projects_where_a_page_comes_back_as_text() -> None:
+    messages = [INSTRUCTIONS, user("Fix the export and reply in the discussion about it, please.")]
+    again = facts_of([Message("user", (Summary(extract(Brief(1_500), messages).text, {}),))])
+    assert [rule.text for rule in again.rules if rule.by != "project"] == []
+    assert section([Message("user", (Summary(extract(Brief(1_500), messages).text, {}),))], "Rules that stand") == section(messages, "Rules that stand")  # fmt: skip
 
 
 # -- what is over --------------------------------------------------------------------------------------------------
@@ -167,6 +174,13 @@ def test_what_a_summary_calls_next_is_over_once_it_was_changed() -> None:
     assert "Tell the auditors" in told
     assert "OldTree" not in told
     assert "where we left it off" not in told
+
+
+def test_marks_of_markdown_go_and_code_stays() -> None:
+    report = "**Fixed:** [rows.py:12](/srv/app/src/rows.py:12) passes `**options` on, see src/**/rows.py and [the docs](docs/a.md)."
+    edits = [m for n in range(3) for m in runs("edit", {"path": f"/srv/app/src/part_{n}.py"}, id=f"e{n}")]
+    told = section([TASK, *edits, says(report), user("Good. Now describe it in the handbook of the exporter.")], "What happened")  # fmt: skip
+    assert "Fixed: rows.py:12 passes `**options` on, see src/**/rows.py and the docs (docs/a.md)." in told
 
 
 def test_code_stands_where_it_was_said() -> None:

@@ -201,18 +201,14 @@ def _in_words(called: Called) -> str:
     if action.touches and not action.command:
         writes = any(verb in WRITING for verb, _, _ in action.touches)
         names = names_in_edits(arguments, action.touches[0][1]) if writes else {}
-        return clean(f"{_doing(call.name)} {', '.join(_named(path, names) for _, path, _ in action.touches[:_FILES])}")
+        doing = call.name if says_what(call.name) else "edit"
+        return clean(f"{doing} {', '.join(_named(path, names) for _, path, _ in action.touches[:_FILES])}")
     if isinstance(arguments, str):
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
     told = (
         f"{key}={_argument(value)}" for key, value in arguments.items() if key not in BODIES and value not in ("", None)
     )
     return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
-
-
-def _doing(tool: str) -> str:
-    """The name of a tool that says what it does to files, or a word that does."""
-    return tool if says_what(tool) else "edit"
 
 
 def _named(path: str, names: Mapping[str, str]) -> str:

@@ -20,6 +20,12 @@ _ERROR = re.compile(r"open error: `(.*?)` → (.+)")
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
 
+PROJECT = "(the project) "
+"""What stands before a rule of the project's own instructions."""
+
+POINTER = "the project's own instructions hold as well (recall: {})"
+"""The line that says where the others are."""
+
 _READ = ("[ ] ", "open error: ", "last run: ", "git: ", "git in ", "the last request is ", "the agent said last: ")
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
@@ -43,6 +49,9 @@ def facts_of_page(text: str) -> Facts:
     task = "\n".join(line.removeprefix("> ") for line in lines.get("Task now", ()))
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
     said = [*_said(task), *(piece for line in lines["What happened"] for piece in _pieces(line))]
+    ruling = [line.removeprefix("- ") for line in lines.get("Rules that stand", ())]
+    orders = [line.removeprefix(PROJECT) for line in ruling if line.startswith(PROJECT)]
+    said += [Piece(each, 0, 0, "harness", "rule") for each in orders]
     faults = (_ERROR.match(line) for line in open_now)
     todos = (line for line in open_now if line.startswith("[ ] "))
     rest = (line for line in open_now if not line.startswith(_READ))
@@ -52,7 +61,7 @@ def facts_of_page(text: str) -> Facts:
     ]
     return Facts(
         requests=(Request(task),) if task else (),
-        rules=tuple(Rule(line.removeprefix("- ")) for line in lines.get("Rules that stand", ())),
+        rules=tuple(_rule(line) for line in ruling if not line.startswith(PROJECT)),
         pieces=tuple(replace(p, part=i) for i, p in enumerate(said)),
         faults=tuple(Fault(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
@@ -60,6 +69,14 @@ def facts_of_page(text: str) -> Facts:
         repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),
         end=1,
     )
+
+
+def _rule(line: str) -> Rule:
+    """A rule of the user's, or the line that points to the project's own ones."""
+    head, tail = POINTER.split("{}")
+    if line.startswith(head):
+        return Rule(f"# {line.removeprefix(head).removesuffix(tail)}", 0, "project")
+    return Rule(line)
 
 
 def _repository(folder: str | None, line: str) -> Repository:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from foldline._facts.speech import clean
+from foldline._facts.told import POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._page.choosing import candidates, choose, idle, settled, terms
 from foldline._page.lines import ending, files, instructed, rules, state, task
@@ -84,23 +85,20 @@ def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
     return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
 
 
-_PROJECT = "the project's own instructions hold as well (recall: {})"
-
-
 def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
     """The rules as lines, oldest first; where not all have room, those that say most for their length."""
     pieces = [
-        Piece(
-            _PROJECT.format(r.text.lstrip("# ")) if r.by == "project" and r.text.startswith(("#", "<")) else r.text,
-            r.at,
-            i,
-            "harness" if r.by == "project" else "user",
-            "rule",
-        )
-        for i, r in enumerate(standing)
+        Piece(_ruling(r), r.at, i, "harness" if r.by == "project" else "user", "rule") for i, r in enumerate(standing)
     ]
     chosen = choose(candidates(pieces), room, set(), newest)
     return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
+
+
+def _ruling(rule: Rule) -> str:
+    if rule.by != "project":
+        return rule.text
+    heading = rule.text.startswith(("#", "<"))
+    return POINTER.format(rule.text.lstrip("# ")) if heading else f"{PROJECT}{rule.text}"
 
 
 class Page:

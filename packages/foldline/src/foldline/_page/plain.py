@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from foldline._facts.standing import base_of
-from foldline._facts.types import Facts, Kind
+from foldline._facts.types import Facts, Kind, Piece
 from foldline._messages import replace
 
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\(([^)\s]+)\)")
+_BOLD = re.compile(r"(`[^`\n]*`)|(?<!/)\*\*(?!/)")
+"""The marks around bold words; what stands in backquotes is code."""
+
+_SHOWN: frozenset[Kind] = frozenset({"call", "change", "failure", "excerpt", "shown"})
+"""The kinds of pieces that are no prose."""
 
 
 def plain(facts: Facts) -> Facts:
     """The facts with their pieces in plain words; those of the user stand as they are."""
     roots = {base_of(facts), *(f"{each.folder}/" for each in facts.repositories if each.folder.startswith("/"))} - {""}
-    longest = sorted(roots, key=len, reverse=True)
-    return replace(
-        facts,
-        pieces=tuple(p if p.by == "user" else replace(p, text=_plain(p.text, longest, p.kind)) for p in facts.pieces),
-    )
+    either = "|".join(re.escape(root) for root in sorted(roots, key=len, reverse=True))
+    root = re.compile(rf"(?:{either})(?=[\w.])") if roots else None
 
+    def told(piece: Piece) -> Piece:
+        text = root.sub("", piece.text) if root else piece.text
+        return replace(piece, text=text if piece.kind in _SHOWN else _BOLD.sub(r"\1", _LINK.sub(_linked, text)))
 
-def _plain(text: str, roots: Sequence[str], kind: Kind) -> str:
-    for root in roots:
-        text = text.replace(root, "")
-    if kind in ("call", "change", "failure", "excerpt", "shown"):
-        return text
-    return _LINK.sub(_linked, text).replace("**", "") if "](" in text else text.replace("**", "")
+    return replace(facts, pieces=tuple(p if p.by == "user" else told(p) for p in facts.pieces))
 
 
 def _linked(link: re.Match[str]) -> str:
