@@ -224,6 +224,16 @@ def test_of_lines_that_differ_in_their_numbers_alone_few_are_told() -> None:
     assert "title Invoices of May" in told
 
 
+def test_what_files_show_is_not_told_of_an_agent_that_says_what_it_found_there() -> None:
+    looks = [
+        m for n in range(3) for m in bash(f"sed -n 1,9p src/rows_{n}.py", f"the rows of part_{n} are export_part_{n}")
+    ]
+    found = with_words("The rows are written in two places.", runs("read", {"path": "src/more.py"}, "x = 2", id="d"))
+    asked = user("Where are export_part_0, export_part_1 and export_part_2 written to?")
+    assert "are export_part_1" in extract(Brief(2_000), [asked, *looks]).text
+    assert "are export_part_1" not in extract(Brief(2_000), [asked, *looks, *found]).text
+
+
 def test_an_older_summary_goes_behind_a_newer_one() -> None:
     first, second = (
         user(

@@ -32,6 +32,7 @@ class Timeline:
         self.told = told
         self.chosen: list[Candidate] = []
         self._newest = facts.end
+        self._speaks = any(piece.kind == "thought" for piece in facts.pieces)
         self._reported = reported(facts)
         self._starts = sorted(request.at for request in facts.requests) if numbered else []
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
@@ -56,13 +57,14 @@ class Timeline:
     def tell_more(self, room: int, wanted: str, *, all: bool) -> bool:
         """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
 
-        What is left then goes to what a report took up, to outputs and, where `all` is to be told, to what files show still.
+        What is left then goes to what a report took up, to outputs and, where `all` is to be told, to what files show still: not
+        of an agent that says amid its work what it found there.
         """
         left = self.left()
         words = [*filter(self._tells, left)]
         more = choose(words, room, self.told, self._newest)
         more = more or choose(unlike(words, self.chosen, wanted), room, set(), self._newest)
-        rest = (each for each in left if all or each.piece.kind != "shown")
+        rest = (each for each in left if (all and not self._speaks) or each.piece.kind != "shown")
         more = more or choose(rest, room, self.told, self._newest)
         self.chosen += more
         return bool(more)
