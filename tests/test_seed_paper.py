@@ -139,6 +139,12 @@ def test_the_trigger_is_configurable(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert filled(above) <= 0.70
 
 
+@pytest.mark.parametrize(("named", "share"), [({"model": "gemini-2.5-flash"}, 0.026), ({"window": 128_000}, 0.2)])
+def test_the_window_is_the_models_or_the_one_that_is_stated(named: dict[str, Any], share: float) -> None:
+    """ "With Gemini 2.5 Flash (1M context) this is ~2.6% usage. With 128K default window, ~20%." of ~26,500 tokens."""
+    assert 26_500 / Compactor(**named, policy="paper").budget.limit == pytest.approx(share, rel=0.04)
+
+
 def test_nothing_happens_below_the_trigger() -> None:
     """ "→ Under 85% threshold → NO compaction triggered → Full context preserved"."""
     stages = {name: discussion(20, passing=[4], of=name) for name in STAGES[:8]}
@@ -189,6 +195,18 @@ def test_an_extreme_case_at_92_percent_has_the_two_oldest_stages_as_digests() ->
     later = [message for name in STAGES[2:11] for message in parts[name]]
     assert sent[2:] == [message for message in later if message.text not in PASSING]
     assert 0.80 < filled(compactor) <= 0.85
+
+
+def test_no_summary_is_prepared_ahead_while_what_goes_before_it_may_be_enough() -> None:
+    """ "Run priorities **sequentially**. Stop as soon as tokens drop below 85%"."""
+    messages = discussion(80, passing=range(10, 22, 2), words=4)
+    asked: list[Sequence[Message]] = []
+    compactor = paper(window_for(messages, 0.86), ahead=0.3, summarizer=points(asked))
+    for stop in range(60, 81, 4):
+        sent = compactor.fit(messages[:stop])
+    assert not compactor.preparing
+    assert asked == []
+    assert len(sent) == 74
 
 
 def test_general_chat_of_80_messages_at_86_percent_loses_what_was_said_in_passing() -> None:

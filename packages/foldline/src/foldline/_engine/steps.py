@@ -82,9 +82,14 @@ def steps_for(policy: Policy, budget: Budget, overhead: int, made: int = 0) -> l
 
 
 def steps_ahead(policy: Policy, budget: Budget, overhead: int, tokens: int, ahead: float) -> list[Step]:
-    """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away."""
-    steps = (s for s in layers(policy, budget, overhead) if s.layer.kind == "summarize")
-    return [step._replace(mark=-1) for step in steps if tokens > step.mark - ahead * budget.window][:1]
+    """The soft layer whose summary should be written now, since its mark is less than `ahead` of the window away.
+
+    None is where layers that ask no model start at the same mark before it: what they free may be enough.
+    """
+    steps = layers(policy, budget, overhead)
+    pruned = {step.mark for step in steps[: policy.first] if step.layer.kind == "prune"}
+    near = (s for s in steps if s.layer.kind == "summarize" and tokens > s.mark - ahead * budget.window)
+    return [step._replace(mark=-1) for step in near if step.mark not in pruned][:1]
 
 
 def steps_by_hand(policy: Policy, view: View, budget: Budget, overhead: int, since: int = 0) -> list[Step]:
