@@ -253,11 +253,24 @@ def test_a_summary_stands_as_a_system_message_of_3_to_5_points_in_indonesian_and
     assert 0 < receipt.cost < 0.01
 
 
-def test_without_a_model_the_points_are_what_the_agent_said_last() -> None:
+def test_without_a_model_the_points_are_what_the_agent_said_in_its_turns() -> None:
     messages = discussion(120, words=8)
     sent = paper(window_for(messages, 0.88)).fit(messages)
     lines = sent[0].text.split("\n\n")[0].splitlines()
-    assert lines == [f"- {messages[at].text.strip()}" for at in range(11, 20, 2)]
+    assert lines == [f"- {messages[at].text.strip()}" for at in (1, 5, 9, 15, 19)]
+
+
+def test_the_next_points_carry_on_those_before_them() -> None:
+    messages = discussion(120, words=8)
+    compactor = paper(window_for(messages, 0.88))
+    first, *_ = compactor.fit(messages)
+    messages += discussion(24, words=8, of="lagi")
+    second, *_ = compactor.fit(messages)
+    assert len(compactor.folds) == 2
+    points = second.text.split("\n\n")[0].splitlines()
+    assert len(points) == 5
+    assert points[0] == first.text.splitlines()[0]
+    assert "folded" not in " ".join(points)
 
 
 POINTS = "- Topik dipersempit ke media sosial.\n- Metode campuran dipilih.\n- Rujukan dari lima tahun terakhir."

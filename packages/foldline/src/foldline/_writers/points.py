@@ -10,7 +10,10 @@ from foldline._messages import Message
 from foldline._page.quoting import safe
 from foldline._view import opens_turn
 
-_POINT = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s+\S")
+_POINT = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s+(\S.*)$")
+_LONGEST = 1_000
+"""Characters that are looked at of what was said."""
+
 _CHARACTERS = 3
 """Characters for each token of a point, rather few."""
 
@@ -22,21 +25,23 @@ def miscounted(text: str, least: int, most: int) -> str:
 
 
 def pointed(messages: Sequence[Message], most: int, max_tokens: int) -> str:
-    """The newest of what was asked and answered in the messages, a point for each turn, in their own words."""
-    turns = [turn for turn in _turns(messages) if turn][-most:]
-    width = max(24, max_tokens * _CHARACTERS // max(1, len(turns)) - 2)
-    return "\n".join(f"- {safe(cut(turn, width))}" for turn in turns)
+    """What turns of the messages came to, from the first to the last of them, a point for each, in their own words."""
+    turns = [turn for turn in _turns(messages) if turn]
+    chosen = (
+        turns if len(turns) <= most else [turns[round(i * (len(turns) - 1) / max(1, most - 1))] for i in range(most)]
+    )
+    width = max(24, max_tokens * _CHARACTERS // max(1, len(chosen)) - 2)
+    return "\n".join(f"- {safe(cut(turn, width))}" for turn in chosen)
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[str]:
-    """What each turn came to: the agent's last words in it, or else the user's."""
+    """What each turn came to, the agent's last words in it or else the user's; of an earlier summary its points."""
     said = ""
     for message in messages:
         if message.summary is not None:
-            yield from (one_line(_POINT.sub("", line), len(line)) for line in message.text.splitlines() if line.strip())
-        elif opens_turn(message) and said:
-            yield said
-            said = one_line(message.text, 1_000)
-        elif message.text.strip() and message.role in ("user", "assistant"):
-            said = one_line(message.text, 1_000)
+            yield from (one_line(point, _LONGEST) for point in _POINT.findall(message.text))
+        elif message.role in ("user", "assistant") and message.text.strip():
+            if opens_turn(message):
+                yield said
+            said = one_line(message.text, _LONGEST)
     yield said
