@@ -692,6 +692,14 @@ def test_what_folds_took_is_recalled_by_its_id_and_comes_back_by_undo() -> None:
     assert compactor.digest()
 
 
+def test_what_a_writer_rules_in_indonesian_stands_on_the_page() -> None:
+    rules = ["Jangan ubah rumusan masalah.", "Selalu pakai gaya APA untuk daftar pustaka."]
+    messages = [user("Halo, tolong bantu saya."), says("Baik."), user(" ".join(rules)), *discussion(61, words=40)[1:]]
+    page = Compactor(window=20_000).fold_to(messages, 1_500)[0].text
+    standing = page.partition("## Rules that stand\n")[2].partition("\n## ")[0]
+    assert [line.removeprefix("- ") for line in standing.splitlines() if line] == rules
+
+
 # -- the laws of every fold, over stages -------------------------------------------------------------------------------------
 
 
