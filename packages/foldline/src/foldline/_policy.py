@@ -127,7 +127,8 @@ class Mark(Value, frozen=True, omit_defaults=True):
         """The tokens that the messages of a request have at that fill, beside its `overhead`."""
         if self.output is not None:
             system = overhead if self.system is None else self.system
-            return int(self.share * (budget.window - system - self.output - self.buffer))
+            room = max(budget.window - system - self.output - self.buffer, int(LEAST_MARK * budget.window))
+            return int(self.share * room)
         less = (budget.output or budget.reserve) if self.less == "output" else self.less
         room = max(budget.window - less, int(LEAST_MARK * budget.window)) if less else budget.window
         filled = round(self.share * room)

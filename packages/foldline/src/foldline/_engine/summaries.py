@@ -23,6 +23,9 @@ from foldline._writers.extraction import extracted
 UNNOTED = 64
 """Tokens of a summary that has no room for a line which says what can be recalled."""
 
+AROUND = 0.25
+"""The share of the room for a summary that a policy's words around it may take in a hard layer."""
+
 TRIES = 3
 """How often a page is written anew, smaller, until it holds."""
 
@@ -56,7 +59,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     messages = tuple(entry.message for entry in span)
     if not isinstance(edit.into, Brief):
         return Replacement(_with_facts(edit, edit.into, messages), also)
-    wording = layer.summary
+    wording = _affordable(layer, edit.into.max_tokens)
     room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
     note = _note(span, room)
     round = max(occasion.rounds, folds_behind(messages)) + 1
@@ -104,6 +107,13 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
 def _most(wording: Wording, room: int) -> int:
     """Tokens that a summary may take where so many were asked for: models count badly, and a policy may bound them itself."""
     return max(wording.max_tokens, wording.reply or 0) if wording.max_tokens else room * 3 // 2 + 64
+
+
+def _affordable(layer: Layer, room: int) -> Wording:
+    """A layer's words around a summary; foldline's own where a hard budget has too little room for them."""
+    wording = layer.summary
+    around = sum(map(estimate, (*(wording.frame(1) or ()), wording.acknowledged, wording.follow_up)))
+    return Wording() if layer.hard and around > AROUND * room else wording
 
 
 def _asked(wording: Wording, round: int, facts: Facts) -> Wording:

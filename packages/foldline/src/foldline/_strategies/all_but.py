@@ -144,7 +144,7 @@ def _newest_words(view: View, stop: int, words: int) -> set[int]:
     kept: set[int] = set()
     for i in range(stop - 1, -1, -1):
         entry = view.entries[i]
-        if opens_turn(entry.message) and entry.message.role == "user":
+        if opens_turn(entry.message) and not any(True for _ in entry.message.results):
             if (words := words - entry.tokens) < 0:
                 break
             kept.add(i)

@@ -1,0 +1,47 @@
+"""Every preset keeps the laws: what is handed out is valid, pins and what is untouched stay, and nothing is destroyed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis import Phase, given
+from hypothesis import strategies as st
+
+from conversations import conversations
+from foldline import Skipped
+from foldline.extend import preset
+from foldline_lab.provider_rules import check_valid
+from test_properties import (
+    MODELS,
+    SUMMARIZERS,
+    Setting,
+    everything_folded_can_be_recalled,
+    pins_stay_byte_for_byte,
+    steps,
+    what_is_untouched_is_the_same_object_and_nothing_grows,
+)
+
+USER_FIRST = ("anthropic", "gemini", "bedrock-converse")
+FORMATS = ("openai-chat", "openai-responses", *USER_FIRST)
+"""What takes a user's message first alone, and what takes the assistant's as well, which the step loop's summary is."""
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "opencode", "step", "goat", "amp"])
+@hypothesis.settings(max_examples=8, phases=(Phase.generate,))
+@given(data=st.data())
+def test_a_preset_keeps_the_laws(name: str, data: st.DataObject) -> None:
+    format = data.draw(st.sampled_from(USER_FIRST if name == "step" else FORMATS))
+    talk = data.draw(conversations(format))
+    windows, writers, models = map(st.sampled_from, ((1_500, 2_500, 4_000), SUMMARIZERS, MODELS))
+    setting = Setting(data.draw(windows), preset(name), data.draw(writers), data.draw(models))
+    heard: list[Any] = []
+    compactor = setting.compactor(format, heard)
+    for step in steps(talk, compactor, heard):
+        check_valid(step.history, step.sent)
+        what_is_untouched_is_the_same_object_and_nothing_grows(talk, step)
+        pins_stay_byte_for_byte(talk, step)
+    assert [event for event in heard if isinstance(event, Skipped)] == []
+    if name not in ("opencode", "goat"):  # what follows up or is acknowledged there is nobody's, and not recalled
+        everything_folded_can_be_recalled(talk, compactor)
