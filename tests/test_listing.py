@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from foldline import open_session
+from foldline._cli.listing import START, cell, columns
 from foldline._desk.desk import Desk
 from foldline._desk.status import status
 from foldline._listing import COMPLETED, Listed, listed
@@ -322,3 +323,29 @@ def test_the_window_is_the_one_that_the_file_tells(home: Home) -> None:
     assert desk.budget.window == 123_456
     assert status(desk, preset("default")).window_known
     assert Desk(open_session(path), window=50_000).budget.window == 50_000
+
+
+# -- on a terminal -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 99, 100, 120, 150, 200, 400])
+def test_a_line_of_the_list_fits_the_terminal(width: int) -> None:
+    sizes = columns(width)
+    assert START + sum(sizes) <= max(width, START + sizes.bar)
+    shown = [size > 0 for size in (sizes.title, sizes.messages, sizes.folds, sizes.model, sizes.cwd)]
+    assert shown[0] or width < 80, "what a session is called comes first"
+    assert all(shown) or width < 160
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("plums", "  plums   "),
+        ("plums and pears", "  plums a…"),
+        ("하이", "  하이    "),
+        ("하이하이하이", "  하이하… "),
+        ("cmux, 등", "  cmux, 등"),
+    ],
+)
+def test_a_cell_is_as_wide_as_its_column(text: str, drawn: str) -> None:
+    assert cell(text, 10) == drawn

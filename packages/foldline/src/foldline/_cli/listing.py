@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+import unicodedata
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import click
 
@@ -19,6 +22,9 @@ from foldline._relative_time import ago
 
 SHOWN = 200
 """Lines that are printed unless more are asked for."""
+
+START, UNLIMITED = 49, 1 << 20
+"""Characters of a line that stand in each, but for the bar; and of one that no terminal breaks."""
 
 
 @click.command("list")
@@ -40,13 +46,39 @@ def list_(everywhere: bool, limit: int | None) -> Answer:
     if not found:
         return Answer(told, remark="no sessions found", code=NOTHING_TO_DO)
     shown = found[: limit or SHOWN]
-    lines = [piece for entry in shown for piece in ("\n", *_line(entry, time.time()))]
+    sizes = columns(os.get_terminal_size().columns if sys.stdout.isatty() else UNLIMITED)
+    lines = [piece for entry in shown for piece in ("\n", *_line(entry, time.time(), sizes))]
     if len(shown) < len(found):
         lines.append(f"\n… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
     return Answer(told, [title("Sessions"), *lines])
 
 
-def _line(entry: Listed, now: float) -> Iterator[str | Tinted]:
+class Columns(NamedTuple):
+    """How wide each column is, the spaces before it included; 0 for one that has no room."""
+
+    bar: int
+    folds: int
+    messages: int
+    title: int
+    model: int
+    cwd: int
+
+
+def columns(width: int) -> Columns:
+    """The columns of a line of so many characters: what a session is called first, then its figures, then the rest."""
+    drawn = 16 if width >= 100 else 8
+    left = width - START - drawn
+    room: dict[str, int] = {}
+    for name, least in (("title", 22), ("messages", 16), ("folds", 9), ("model", 28), ("cwd", 16)):
+        room[name] = least if least <= left else 0
+        left -= room[name]
+    longer = min(left, 28) if room["title"] else 0
+    room["title"] += longer
+    room["cwd"] += left - longer if room["cwd"] else 0
+    return Columns(drawn, **room)
+
+
+def _line(entry: Listed, now: float, sizes: Columns) -> Iterator[str | Tinted]:
     """One line of the list; what is not known yet is left blank."""
     id = f"└ {entry.id[:11]}" if entry.parent else entry.id[:13]
     yield f"{id:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}  "
@@ -55,10 +87,28 @@ def _line(entry: Listed, now: float) -> Iterator[str | Tinted]:
         return
     fill = entry.fill
     if fill is None:
-        yield " " * 21
+        yield " " * (sizes.bar + 5)
     else:
-        yield Tinted(bar(fill, width=16), "red" if fill >= ALARM_AT else "yellow" if fill >= SUGGEST_AT else "green")
+        tint = "red" if fill >= ALARM_AT else "yellow" if fill >= SUGGEST_AT else "green"
+        yield Tinted(bar(fill, width=sizes.bar), tint)
         yield f" {percent(fill):>4}"
-    folds = "" if entry.compactions is None else counted(entry.compactions, "fold")
-    messages = "" if entry.messages is None else counted(entry.messages, "message")
-    yield f"  {folds:<7}  {messages:>14}  {clipped(entry.title or entry.prompt, 48):<48}  {entry.model[:26]:<26}  {entry.cwd}"
+    told = (
+        ("" if entry.compactions is None else counted(entry.compactions, "fold"), sizes.folds),
+        (f"{'' if entry.messages is None else counted(entry.messages, 'message'):>14}", sizes.messages),
+        (entry.title or entry.prompt, sizes.title),
+        (entry.model, sizes.model),
+    )
+    yield "".join(cell(text, size) for text, size in told)
+    if sizes.cwd:
+        cwd, most = entry.cwd, sizes.cwd - 2
+        yield f"  {cwd if len(cwd) <= most else '…' + cwd[len(cwd) - most + 1 :]}"
+
+
+def cell(text: str, size: int) -> str:
+    """A text in a column, two spaces before it; letters of East Asia are two characters wide."""
+    if not size:
+        return ""
+    room, shown = size - 2, clipped(text, size - 2)
+    while (wide := sum(unicodedata.east_asian_width(letter) in "WF" for letter in shown)) + len(shown) > room:
+        shown = shown.removesuffix("…")[:-1] + "…"
+    return f"  {shown}{' ' * (room - wide - len(shown))}"

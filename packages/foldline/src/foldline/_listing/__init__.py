@@ -21,9 +21,9 @@ FILLED, COMPLETED = 200, 50
 their first words and the number of their messages."""
 
 PATIENCE = 0.6
-"""Seconds after which none is read whole any more; the next list goes on."""
+"""Seconds of CPU time after which none is read whole any more; the next list goes on."""
 
-SPARE = 0.05
+SPARE = 0.15
 """The same where no file is new and only first words and numbers are left to be found."""
 
 
@@ -128,9 +128,9 @@ def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory, environmen
     for each in left:
         look_for_folds(*each)
     spare = PATIENCE if kept.changed else SPARE
-    started = time.monotonic()
+    started = time.process_time()
     for file, known in sorted(left, key=lambda each: (each[1].tokens is not None, each[0].size)):
-        if not known.whole and time.monotonic() - started < (PATIENCE if known.tokens is None else spare):
+        if not known.whole and time.process_time() - started < (PATIENCE if known.tokens is None else spare):
             read_whole(file, known, environment)
     kept.learned()
 

@@ -42,10 +42,12 @@ HOME = os.path.expanduser("~")
 
 
 def session_lines(entry: Listed, width: int, now: float, tints: Tints) -> list[Text]:
-    """A session: where it was and how old it is; how full it is, its folds and its agent."""
+    """A session: what it is called, or where it was and began with, and how old it is; how full it is, its folds and its agent."""
     name = entry.title or os.path.basename(entry.cwd) or entry.id[:13]
     age = _brief(now - entry.changed)
     first = Text(" ").append(_cut(name, width - len(age) - 3), "bold")
+    if entry.prompt and not entry.title and (left := width - len(age) - 4 - first.cell_len) > 3:
+        first.append(" ").append(_cut(entry.prompt, left), "dim")
     first.append(" " * max(1, width - first.cell_len - len(age) - 1)).append(age, "dim")
     if entry.error:
         return [first, Text(" ").append(entry.error.rpartition(": ")[2], tints["error"])]
