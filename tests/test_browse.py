@@ -19,9 +19,11 @@ from foldline import Session
 from foldline._cli.browser.app import Browser
 from foldline._cli.browser.rows import Rows
 from foldline._desk.desk import Desk
+from foldline._listing import listed
 from foldline.extend import preset
 from providers import Provider, says, status
 from test_listing import claude_rows
+from test_stores import opencode
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
 OURS = ".pi/agent/sessions/--demo--/invoices.jsonl"
@@ -305,6 +307,82 @@ def test_the_filter_leaves_what_fits_and_escape_brings_all_back(home: Path) -> N
         assert user.sees("Sessions 0", "no session fits")
         await user.press("escape")
         assert user.sees("Sessions 2", "/tmp/demo/invoices")
+
+    browsing(home, use)
+
+
+def test_messages_of_a_session_are_found_by_their_words(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("down", "tab", "slash", *"step 7 ")
+        assert user.sees("Sessions 2", "step 7")
+        assert not user.sees("step 29")
+        await user.press("enter", "escape")
+        assert user.sees("step 29")
+
+    browsing(home, use)
+
+
+def test_the_fullest_comes_first_where_that_is_asked_for(home: Path) -> None:
+    async def use(user: User) -> None:
+        first = user.app.sessions.current
+        await user.press("s")
+        assert user.sees("fullest first")
+        assert user.app.sessions.current == first, "the cursor stays where it was"
+        await user.press("home")
+        fullest = max(listed(environment={"HOME": str(home)}), key=lambda entry: entry.fill or 0)
+        assert user.app.sessions.current.path == fullest.path
+        await user.press("s")
+        assert not user.sees("fullest first")
+
+    browsing(home, use)
+
+
+def test_a_message_and_a_sessions_path_are_copied(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("down", "c")
+        assert user.app.clipboard == str(home / THEIRS)
+        await user.press("tab", "c")
+        assert "did 29" in user.app.clipboard
+
+    browsing(home, use)
+
+
+def test_what_a_session_came_to_know_is_exported_once_agreed_to(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+
+    async def use(user: User) -> None:
+        await user.press("e", "n")
+        assert not list(home.glob("*.json"))
+        await user.press("e")
+        await user.press("y")
+        (written,) = home.glob("*.json")
+        assert user.told == [f"Exported: {written}"]
+        assert json.loads(written.read_text())["source"]
+
+    browsing(home, use)
+
+
+def test_a_session_that_is_followed_is_read_again_when_it_changes(home: Path) -> None:
+    async def use(user: User) -> None:
+        await user.press("down", "w")
+        user.app._follow()
+        assert user.app.timeline.current.message.text == "did 29"
+        (home / THEIRS).write_text("".join(json.dumps(row) + "\n" for row in claude_rows(31)))
+        user.app._follow()
+        await user.settled()
+        assert user.app.timeline.current.message.text == "did 30"
+        await user.press("w")
+        assert user.told[-1] == "Follow: no longer"
+
+    browsing(home, use)
+
+
+def test_one_of_several_sessions_in_a_store_is_shown(home: Path) -> None:
+    opencode(home)
+
+    async def use(user: User) -> None:
+        await user.press("slash", *"ses_b", "enter")
+        assert user.sees("Sessions 1", "assistant says ses_b 1")
 
     browsing(home, use)
 

@@ -11,13 +11,14 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
 from textual.widgets import Footer, Input, Static
 
 from foldline._cache import cache_file
 from foldline._cli.browser import loading
 from foldline._cli.browser.dialogs import Box, Question, keys_box
 from foldline._cli.browser.drawing import Tints, composition, heading, session_lines, step_line
-from foldline._cli.browser.loading import Detail, TimelineRow
+from foldline._cli.browser.loading import Detail, TimelineRow, changed, export
 from foldline._cli.browser.recalling import Recall
 from foldline._cli.browser.rows import Rows
 from foldline._cli.compact import figures
@@ -31,6 +32,9 @@ from foldline._recall.answer import drawn
 from foldline._visible import visible
 
 T = TypeVar("T")
+
+FOLLOWED = 1.0
+"""Seconds between two looks at a session that is followed."""
 
 
 class Browser(App[None]):
@@ -64,6 +68,10 @@ class Browser(App[None]):
         Binding("question_mark", "keys", "Keys", key_display="?"),
         Binding("q", "quit", "Quit"),
         Binding("escape", "leave", show=False),
+        Binding("s", "sort", show=False),
+        Binding("w", "follow", show=False),
+        Binding("c", "copy", show=False),
+        Binding("e", "export", show=False),
     ]
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
@@ -74,7 +82,14 @@ class Browser(App[None]):
         self._reading = ""
         """The path of the session that a thread reads now."""
         self._fault = ""
-        self.filter = Input(id="filter", placeholder="agent, project, model, id")
+        self._fullest = False
+        """Whether the fullest session comes first, and not the newest."""
+        self._inside = False
+        """Whether the filter is for the messages of one session, and not for sessions."""
+        self._followed: Timer | None = None
+        self._seen: tuple[int, ...] = ()
+        """The file of the session that is shown, as it was when it was read."""
+        self.filter = Input(id="filter")
         self.sessions = Rows(self._draw_session, lines=2, empty="looking for sessions …", id="sessions")
         self.composition = Static(id="composition")
         self.timeline = Rows(self._draw_step, id="timeline")
@@ -108,10 +123,12 @@ class Browser(App[None]):
         self._filter(path or (here.path if here else ""))
 
     def _filter(self, path: str = "") -> None:
-        words = self.filter.value.lower().split()
+        words = [] if self._inside else self.filter.value.lower().split()
         fitting = [entry for entry in self._everything if all(word in _words(entry) for word in words)]
+        if self._fullest:
+            fitting.sort(key=lambda entry: entry.fill or 0, reverse=True)
         place = next((n for n, entry in enumerate(fitting) if entry.path == path), 0)
-        self.left.border_title = f"Sessions {len(fitting):,}"
+        self.left.border_title = f"Sessions {len(fitting):,}{', fullest first' if self._fullest else ''}"
         self.sessions.show(fitting, cursor=place, empty="no session fits" if words else "no sessions found")
         self._look()
 
@@ -126,24 +143,59 @@ class Browser(App[None]):
             self.push_screen(Box(f"{step.message.speaker} {step.id}   {step.tokens:,} tokens", drawn(step.message)))
 
     def action_filter(self) -> None:
+        """What is typed is looked for in the messages where the cursor is among them, else in the sessions."""
+        self._inside = self.timeline.has_focus
+        self.filter.placeholder = "words of a message" if self._inside else "agent, project, title, model, id"
         self.filter.add_class("shown")
         self.filter.focus()
 
     def action_leave(self) -> None:
         """Escape: the filter is taken away, else the cursor goes back to the sessions."""
+        inside = self._inside and bool(self.filter.has_focus or self.filter.value)
         if self.filter.has_focus or self.filter.value:
-            here = self.sessions.current
             self.filter.value = ""
             self.filter.remove_class("shown")
-            self._filter(here.path if here else "")
-        self.sessions.focus()
+            self._narrow()
+            self._inside = False
+        (self.timeline if inside else self.sessions).focus()
 
     def on_input_changed(self) -> None:
+        self._narrow()
+
+    def on_input_submitted(self) -> None:
+        (self.timeline if self._inside else self.sessions).focus()
+
+    def _narrow(self) -> None:
+        """Leaves what fits the filter, the cursor where it was."""
+        here, detail = self.sessions.current, self._shown
+        if not self._inside:
+            self._filter(here.path if here else "")
+        elif detail:
+            self._list_steps(detail)
+
+    def _list_steps(self, detail: Detail) -> None:
+        words = self.filter.value.lower().split() if self._inside else []
+        steps = [step for step in detail.steps if not words or all(w in drawn(step.message).lower() for w in words)]
+        self.timeline.show(steps, cursor=len(steps) - 1, empty="no message fits")
+
+    def action_sort(self) -> None:
+        """The fullest first, or the newest again."""
+        self._fullest = not self._fullest
         here = self.sessions.current
         self._filter(here.path if here else "")
 
-    def on_input_submitted(self) -> None:
-        self.sessions.focus()
+    def action_follow(self) -> None:
+        """Reads the session under the cursor again whenever its file changes, until told once more."""
+        if self._followed:
+            self._followed.stop()
+            self._followed = None
+        else:
+            self._followed = self.set_interval(FOLLOWED, self._follow)
+        self.notify("it is read again when it changes" if self._followed else "no longer", title="Follow")
+
+    def _follow(self) -> None:
+        if (detail := self._shown) and not self._reading and changed(path := detail.desk.session.path) != self._seen:
+            self.action_reload(path)
 
     # -- one session ---------------------------------------------------------------------------------------------
 
@@ -154,13 +206,14 @@ class Browser(App[None]):
             self._show()
             return
         path = self._reading = entry.path
+        self._seen = changed(path)
         self._fault = ""
         self._show()
         self._in_thread(lambda: loading.load(path, self._environment), self._looked, self._failed)
 
     def _looked(self, detail: Detail) -> None:
         self._reading, self._detail = "", detail
-        self.timeline.show(detail.steps, cursor=len(detail.steps) - 1)
+        self._list_steps(detail)
         self._look()
 
     def _failed(self, error: str) -> None:
@@ -253,6 +306,32 @@ class Browser(App[None]):
         if detail := self._shown:
             self.push_screen(Recall(detail, cache_file("recall.sqlite", self._environment), self.tints))
 
+    def action_copy(self) -> None:
+        """The message under the cursor where that is among the messages, else the session's path, to the clipboard."""
+        step, entry = self.timeline.current, self.sessions.current
+        if self.timeline.has_focus and step:
+            self.copy_to_clipboard(visible(drawn(step.message)))
+            self.notify(f"message {step.id}", title="Copied", markup=False)
+        elif entry:
+            self.copy_to_clipboard(visible(entry.path))
+            self.notify(visible(entry.path), title="Copied", markup=False)
+
+    def action_export(self) -> None:
+        """Writes what the session came to know into this directory, once that is agreed to."""
+        if (entry := self.sessions.current) is None:
+            return
+        folder, path = os.getcwd(), entry.path
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._in_thread(
+                    lambda: export(path, folder),
+                    lambda made: self.notify(visible(made), title="Exported", markup=False),
+                )
+
+        text = f"What it came to know, as one JSON document in {folder}; secrets in it stay."
+        self.push_screen(Question("Export this session?", visible(text), "export"), answered)
+
     def action_keys(self) -> None:
         self.push_screen(keys_box())
 
@@ -289,4 +368,4 @@ class Browser(App[None]):
 
 
 def _words(entry: Listed) -> str:
-    return f"{entry.agent} {entry.cwd} {entry.model} {entry.id}".lower()
+    return f"{entry.agent} {entry.cwd} {entry.title} {entry.prompt} {entry.model} {entry.id}".lower()

@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.inspection import Inspection, inspect
+from foldline._handoff.exporting import export as export_state
+from foldline._handoff.exporting import write_state
 from foldline._messages import Message, Summary
 from foldline._recall.index import Index
 from foldline._recall.scope import scope_of
 from foldline._recall.search import Hit
 from foldline._sessions.pi.log import COUNTED_SIZE
 from foldline._sessions.reading import PastFold
+from foldline._sessions.source import parted
 
 MOST_HITS = 60
 """Hits that are asked for: what was folded is chosen of them."""
@@ -53,7 +56,7 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
     """Reads a session and what is folded in it, oldest first."""
     desk = Desk.open(path, environment=environment)
     live = {entry.id: entry for entry in desk.view.entries}
-    whole = os.path.getsize(path) <= COUNTED_SIZE
+    whole = os.path.getsize(parted(path)[0]) <= COUNTED_SIZE
     steps: list[TimelineRow] = []
     if whole:
         for id, message in desk.session.messages():
@@ -64,6 +67,23 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
     largest = max((step.tokens for step in steps), default=0)
     folds = list(desk.session.folds()) if whole else []
     return Detail(desk, inspect(desk, desk.policy()), folds, steps, largest, folded, whole)
+
+
+def changed(path: str) -> tuple[int, ...]:
+    """What changes when somebody writes into a session's file; empty where it is gone."""
+    try:
+        told = os.stat(parted(path)[0])
+    except OSError:
+        return ()
+    return told.st_size, told.st_mtime_ns
+
+
+def export(path: str, folder: str) -> str:
+    """Writes what a session came to know beside nothing else of its name, and answers where."""
+    desk = Desk.open(path)
+    place = os.path.join(folder, f"{desk.session.id or 'session'}.json")
+    write_state(export_state(desk.session, window=desk.budget.window), place)
+    return place
 
 
 def plan_fold(path: str, environment: Mapping[str, str]) -> FoldPlan:
