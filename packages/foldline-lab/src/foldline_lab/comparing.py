@@ -23,7 +23,8 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:+.1%} ({self.low:+.1%} to {self.high:+.1%})"
+        more = "more" if self.value > 0 else "less"
+        return f"{abs(self.value):.1%} {more} ({self.low:+.1%} to {self.high:+.1%})"
 
 
 def interval(pairs: Sequence[tuple[float, float]], seed: int = 12) -> Interval:
@@ -50,8 +51,8 @@ def compared(outcomes: Sequence[Outcome], first: str, second: str) -> str:
     a, b = (total(name, runs) for name, runs in zip((first, second), zip(*both)))
     many = f"{len(both)} session{'' if len(both) == 1 else 's'}"
     sentences = [
-        f"Over {many} {second} {what} {gap} of what {first} does, with {b.folds:,} folds to its {a.folds:,}.",
-        f"Of what was said far back and is written again it still knows {_share(b)} to {_share(a)} ({b.far.of:,} literals).",
+        f"Over {many} {second} {what} {gap} than {first}, with {b.folds:,} folds to its {a.folds:,}.",
+        f"Of what was said far back and is written again it knows {_share(b)}, and {first} {_share(a)} ({b.far.of:,} literals).",
         _verdict(a, b, gap),
     ]
     return " ".join(sentences)
