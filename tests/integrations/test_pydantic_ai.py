@@ -186,10 +186,9 @@ def test_nothing_of_a_message_is_lost() -> None:
     system = next(each for each in folded if any(isinstance(p, SystemPromptPart) for p in each.parts))
     assert system is history[0] or [type(p) for p in system.parts] == [SystemPromptPart]
     assert system.metadata == {"mine": 1}
-    assert sum(id(each) in ours for each in folded) > 3
+    assert folded[-1] is history[-1]
+    assert any(id(each) not in ours for each in folded)
     assert history == kept
-    pruned = [p for m in folded if id(m) not in ours for p in m.parts if isinstance(p, ToolReturnPart)]
-    assert held.fit(history) == folded
     assert all(a is b for a, b in zip(held.fit(history), folded))
     only = ToolReturnPart("read", "[pruned]", "a", metadata={"took": 3}, timestamp=returns[0].timestamp)
     was = SHAPE.read(history[2])[0]
@@ -198,7 +197,6 @@ def test_nothing_of_a_message_is_lost() -> None:
     assert list(changed.parts) == [only, *returns[1:]]
     assert changed.parts[1] is returns[1]
     assert (changed.instructions, changed.run_id) == ("You read parts.", "r")
-    assert pruned or len(folded) < len(history)
 
 
 def test_conversations_at_once_do_not_mix() -> None:

@@ -81,7 +81,9 @@ class HostHistory(Generic[Native]):
         """What each of the framework's messages says, by its identity."""
         self._home_of: dict[int, _Home] = {}
         """Where a message stands, by its identity."""
-        self._last: Sequence[Native] = ()
+        self._out: list[Native] = []
+        """What was handed out last."""
+        self._last: list[Native] = []
         """The framework's messages as they came last: many frameworks make them anew each time."""
 
     def fit(self, natives: Sequence[Native], *, system: Any = None) -> list[Native]:
@@ -102,13 +104,13 @@ class HostHistory(Generic[Native]):
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _read(self, natives: Sequence[Native]) -> list[Message]:
-        if len(self._homes) > 2 * len(natives) + SPARE:
-            self._forget_all_but(natives)
         messages: list[Message] = []
         homes = self._homes
         for place, native in enumerate(natives):
             messages += (homes.get(id(native)) or self._home(native, place)).messages
-        self._last = natives
+        self._last = list(natives)
+        if len(homes) > 2 * len(natives) + SPARE:
+            self._forget_all_but([*self._out, *natives])
         return messages
 
     def _home(self, native: Native, place: int) -> _Home:
@@ -124,7 +126,7 @@ class HostHistory(Generic[Native]):
         return home
 
     def _forget_all_but(self, natives: Iterable[Native]) -> None:
-        """Lets go of what left the history; what a fold made is made again where it is handed out once more."""
+        """Lets go of what left the history."""
         kept = [home for native in natives if (home := self._homes.get(id(native)))]
         self._homes, self._home_of = {}, {}
         for home in kept:
@@ -148,6 +150,7 @@ class HostHistory(Generic[Native]):
                 parts[id(home)][2][id(was)] = message
         for place, home, now in parts.values():
             handed[place] = self._edited(home, now)
+        self._out = handed
         return handed
 
     def _edited(self, home: _Home, now: dict[int, Message]) -> Any:
