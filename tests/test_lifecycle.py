@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from foldline import (
     SummaryFellBack,
     Verdict,
     astep,
+    command_hook,
     step,
     without_unfinished_calls,
 )
@@ -252,6 +254,49 @@ def test_an_overflow_is_not_asked_for() -> None:
     compactor, _ = folding(lambda due: Verdict(veto="never"))
     step(compactor, turns(30), Model(takes=2_000))
     assert compactor.folds[-1].trigger == "overflow"
+
+
+def program(code: str) -> list[str]:
+    return [sys.executable, "-c", f"import json, sys; due = json.load(sys.stdin); {code}"]
+
+
+def asked_of(code: str) -> tuple[int, list[Any], list[str]]:
+    """How many messages a full history is handed out as, what is told, and what the summarizer was to keep."""
+    focus: list[str] = []
+
+    def summarize(brief: Brief, messages: Sequence[Message]) -> Summary:
+        focus.append(brief.focus)
+        return extract(brief, messages)
+
+    compactor, told = folding(command_hook(program(code)), summarizer=summarize)
+    return len(compactor.fit(turns(75))), told, focus
+
+
+def test_a_program_that_ends_with_2_vetoes() -> None:
+    sent, told, _ = asked_of("sys.exit('no' if due['window'] != 8000 else (print('deploying', file=sys.stderr), 2)[1])")
+    assert sent == 150
+    assert told == [Skipped("before_fold: deploying")]
+
+
+def test_a_program_writes_a_verdict_or_nothing() -> None:
+    sent, _, focus = asked_of("print(json.dumps({'instructions': f'Keep {due[\"tokens\"] > 5_000}.'}))")
+    assert (sent < 150, focus) == (True, ["Keep True."])
+    sent, _, focus = asked_of("pass")
+    assert (sent < 150, focus) == (True, [""])
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("sys.exit('broken')", "ended with 1: broken"),
+        ("print('Sure!')", "malformed"),
+        ("print('{\"vetoes\": 1}')", "unknown field"),
+    ],
+)
+def test_a_program_that_fails_is_told_of_and_does_not_stop_the_fold(code: str, said: str) -> None:
+    sent, told, _ = asked_of(code)
+    assert sent < 150
+    assert any(isinstance(event, Skipped) and said in event.reason for event in told)
 
 
 # -- calls that were not finished ----------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         WireError,
     )
     from foldline._fold import Fold, Receipt
+    from foldline._lifecycle.command import command_hook
     from foldline._lifecycle.cut import without_unfinished_calls
     from foldline._lifecycle.step import astep, step
     from foldline._messages import Message, Summary, Usage
@@ -115,6 +116,7 @@ __all__ = [
     "View",
     "WireError",
     "astep",
+    "command_hook",
     "conversation",
     "handle",
     "open_session",
@@ -161,6 +163,7 @@ __getattr__ = lazily(
             "Fold",
             "Receipt",
         ),
+        "_lifecycle.command": ("command_hook",),
         "_lifecycle.cut": ("without_unfinished_calls",),
         "_lifecycle.step": ("astep", "step"),
         "_messages": (
