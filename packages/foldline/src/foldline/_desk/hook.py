@@ -64,7 +64,7 @@ def summary_for(asked: Asked, environment: Mapping[str, str] = os.environ) -> di
     if not new:
         return not_folded("NothingToDo", "no message that a model would see")
     trigger = TRIGGERS[asked.trigger]
-    round = max(folds_behind(told), bool(asked.previous)) + 1
+    round = folds_behind(told) + 1
     summary = extract(Brief(asked.max_tokens, asked.focus, round=round), told)
     counts = {"round": round, "automatic": automatic_folds(told) + (trigger == "threshold")}
     before, after = sum(map(weigh, told)), estimate(summary.text)
