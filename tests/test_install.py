@@ -17,6 +17,7 @@ from foldline._cli.commands import foldline
 from foldline._errors import ConfigError
 from foldline._install.agents import AGENTS
 from foldline._install.entries import entry_in_json, entry_in_toml
+from foldline._install.installing import carry_out, to_install
 from sessions import long_log
 
 SETTINGS = {
@@ -205,6 +206,16 @@ def test_a_link_to_settings_stays_a_link(home) -> None:
     assert "foldline" in real.read_text()
     run("uninstall", "gemini-cli", "--yes")
     assert everything(home) == was
+
+
+def test_what_changed_since_it_was_shown_is_not_written_over(home) -> None:
+    agent = AGENTS["gemini-cli"]
+    changes = to_install(agent, "")
+    place = home / ".gemini/settings.json"
+    place.write_text('{"new": 1}')
+    with pytest.raises(ConfigError, match="in the meantime"):
+        carry_out(changes, "")
+    assert place.read_text() == '{"new": 1}'
 
 
 def test_an_interrupted_install_is_taken_back(home) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from foldline._errors import ConfigError
 from foldline._install import manifest
 from foldline._install.agents import PROGRAM, WORDS, Agent, Entry, Put
 from foldline._install.entries import entry_in_json, entry_in_toml
@@ -70,10 +71,15 @@ def to_uninstall(agent: Agent, project: str, environment: Mapping[str, str] = os
 
 
 def carry_out(changes: list[Change], project: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Writes the changes, each noted before it is made: what an interruption leaves half done is taken back all the same."""
+    """Writes the changes, each noted before it is made: what an interruption leaves half done is taken back all the same.
+
+    Raises `ConfigError` for a file that is not as it was when the change was shown.
+    """
     for change in changes:
         if change.kept:
             continue
+        if read_file(change.path) != change.before:
+            raise ConfigError("another program changed it in the meantime; it is as that left it", path=change.path)
         known = manifest.read(environment)
         was = known.at(change.path)
         if change.takes_out:

@@ -93,6 +93,7 @@ export default function foldline(pi: any) {
 
 	pi.on("session_start", async (_event: any, ctx: any) => {
 		draw(ctx);
+		if (!ctx.hasUI) return;
 		try {
 			on = JSON.parse(await run(["autocompact", "--json"])).auto_enabled;
 		} catch (error: any) {
