@@ -129,6 +129,9 @@ def test_what_claude_code_writes_of_it_has_its_receipt_and_its_facts(ask, tmp_pa
     assert any(file["path"] == "src/module_3.py" for file in summary.facts["files"])
     (fold,) = history()
     assert (fold["trigger"], fold["ours"]) == ("threshold", True)
+    quoted = path.with_name("s2.jsonl")
+    quoted.write_text((tmp_path / "s.jsonl").read_text().replace("[fold ", "Before that: [fold "))
+    assert [fold.ours for fold in open_session(quoted).folds()] == [False]
     assert fold["receipt"]["messages_folded"] == answer["receipt"]["messages_folded"]
     assert session.undo() == fold["id"]
     assert not any(message.summary for _, message in session.context.entries)

@@ -25,7 +25,8 @@ T = TypeVar("T")
 SENDS = ("opencode",)
 """The agents that send a fold without writing it."""
 
-_MARK = re.compile(r"\[fold ([0-9a-f]{8}) by foldline\]")
+_MARK = re.compile(r"(?:\A\s*|earlier portion of the conversation\.\n\n)\[fold ([0-9a-f]{8}) by foldline\]")
+"""What a summary begins with, in Claude Code behind its own words; elsewhere in it the mark is quoted from another."""
 
 
 class Kept(msgspec.Struct, frozen=True):
