@@ -128,6 +128,29 @@ def test_whole_and_folded_histories(names: Names) -> None:
     assert len(names["messages"]) < len(conversation())
 
 
+@pytest.mark.usefixtures("keys")
+def test_a_client_is_wrapped(names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Strict(200_000) as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.provider.url)
+        run("wrap.md", names | {"TOOLS": [recall_tool("openai-chat")], "run": lambda call: "12 lines"})
+        assert provider.refused == []
+        assert provider.turns == provider.steps + 1
+
+
+def test_telemetry_shows_what_is_logged(names: Names) -> None:
+    code = "import json, sys; names = {'messages': json.load(sys.stdin)}; exec(sys.argv[1], names)"
+    block = blocks("telemetry.md")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", code, block],
+        input=json.dumps(names["messages"]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    logged, shown = (re.sub(r"[\d,]+", "N", text) for text in (done.stderr, blocks("telemetry.md", "text")[0]))
+    assert logged == shown
+
+
 def test_one_compactor_per_conversation(names: Names) -> None:
     assert isinstance(run("conversations.md", names)["compactors"]["thread-1"], Compactor)
 
