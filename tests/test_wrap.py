@@ -161,6 +161,15 @@ def test_raw_responses_are_handed_out_and_their_bills_taken() -> None:
     assert len(heard.of(Folded)) == 1
 
 
+def test_a_reply_that_its_reader_reads_is_left_unread() -> None:
+    with Strict(WINDOW) as provider:
+        create = client_of(provider, **SETTINGS).chat.completions.with_streaming_response.create
+        with create(model="gpt-5", messages=turns(60)) as response:
+            assert not response.http_response.is_stream_consumed
+            assert response.parse().usage.prompt_tokens == provider.billed
+        assert provider.refused == []
+
+
 def test_the_room_that_tools_and_the_reply_take_is_known_before_anything_was_billed() -> None:
     schema = {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(100)}}
     tool = {"type": "function", "function": {"name": "file", "description": "Files it.", "parameters": schema}}
@@ -194,6 +203,17 @@ def test_what_foldline_cannot_read_is_sent_as_it_came_and_told() -> None:
     (skipped,) = heard.of(Skipped)
     assert "a history was sent as it came" in skipped.reason
     assert "oracle" in skipped.reason
+
+
+def test_a_reply_that_foldline_cannot_read_is_handed_out() -> None:
+    heard = Heard()
+    empty = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
+    with Provider(answers("Done."), status(200, empty)) as provider:
+        client = client_of(provider, window=4_000, recall=True, on_event=heard)
+        ask(client, turns(30))
+        assert ask(client, [*turns(30), user("And now?")]).choices == []
+    (skipped,) = heard.of(Skipped)
+    assert "not searched for recalls" in skipped.reason
 
 
 def test_a_listener_and_a_summarizer_that_raise_stop_nothing() -> None:
@@ -426,6 +446,18 @@ def test_tasks_share_a_client_and_each_has_its_conversation() -> None:
         assert provider.refused == []
     assert heard.of(Rewound) == []
     assert len(heard.of(Folded)) % 3 == 0 < len(heard)
+
+
+def test_as_many_conversations_are_remembered_as_are_asked_for() -> None:
+    folds = []
+    for most in (1, 2):
+        heard = Heard()
+        with Provider(answers("Done.")) as provider:
+            client = client_of(provider, window=4_000, most=most, on_event=heard)
+            for name in ("one", "two", "one", "two"):
+                ask(client, grown(name, 30))
+        folds.append(len(heard.of(Folded)))
+    assert folds == [4, 2]
 
 
 def test_another_model_has_a_window_of_its_own() -> None:

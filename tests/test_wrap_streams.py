@@ -182,6 +182,18 @@ def test_a_stream_is_what_the_library_made_it() -> None:
         assert stream.response.is_closed
 
 
+def test_an_awaited_stream_is_what_the_library_made_it() -> None:
+    async def work(url: str) -> bool:
+        async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
+            stream = await foldline.wrap(client).chat.completions.create(model="gpt-5", messages=turns(2), stream=True)
+            assert isinstance(stream, openai.AsyncStream)
+            await stream.close()
+            return hasattr(stream, "__next__")
+
+    with Provider(says("Done.")) as provider:
+        assert not asyncio.run(work(provider.url))
+
+
 def test_awaited_streams() -> None:
     async def work(root: str) -> tuple[list[Any], str]:
         heard = Heard()

@@ -34,21 +34,24 @@ class Calls:
         """A function as the one given, which keeps the conversations that it sends within their windows."""
 
         def sent(*arguments: Any, **named: Any) -> Any:
-            turn = self._turn(call.read(function, arguments, named), awaited=False)
+            turn = self._turn(call, function, arguments, named)
             return run(turn.steps()) if turn else function(*arguments, **named)
 
         async def sent_awaited(*arguments: Any, **named: Any) -> Any:
-            turn = self._turn(call.read(function, arguments, named), awaited=True)
+            turn = self._turn(call, function, arguments, named)
             return await (arun(turn.steps()) if turn else function(*arguments, **named))
 
         return sent_awaited if call.awaited else sent
 
-    def _turn(self, request: Request | None, *, awaited: bool) -> Turn | None:
-        """A request in its conversation; None where it holds none, or one that cannot be read."""
-        if request is None or (history := request.history) is None:
-            return None
-        route = request.route
+    def _turn(
+        self, call: Call, function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> Turn | None:
+        """A call as a request in its conversation; None where it sends none, or one that cannot be read."""
         try:
+            request = call.read(function, arguments, named)
+            if request is None or (history := request.history) is None:
+                return None
+            route = request.route
             talk = self._conversations.of(str(request.fields.get(route.model) or ""), route.format, history)
             if self._reserve:
                 _reserve(talk, route.reply_tokens(request.fields))
@@ -56,7 +59,7 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - the request goes as it came
             self._tell(f"a history was sent as it came: {error}")
             return None
-        return Turn(talk, offered or request, self._tell, awaited=awaited, recalls=offered is not None)
+        return Turn(talk, offered or request, self._tell, awaited=call.awaited, recalls=offered is not None)
 
 
 def _reserve(talk: Conversation, tokens: Any) -> None:
@@ -68,6 +71,6 @@ def _reserve(talk: Conversation, tokens: Any) -> None:
 
 def _may_recall(talk: Conversation, request: Request) -> bool:
     """Whether there is something to recall, and a reply that can be answered before anybody reads it."""
-    if request.streams:
+    if not request.answered_whole:
         talk.asides.clear()
-    return bool(talk.compactor.folds) and not request.streams
+    return bool(talk.compactor.folds) and request.answered_whole

@@ -16,11 +16,8 @@ from foldline._view import identity
 from foldline._wires.objects import as_data
 from foldline._wrapping.asides import Asides
 
-MOST = 1_000
-"""Conversations that are remembered; what was used longest ago goes."""
-
 ALIKE = 64
-"""Of those, the ones that begin with the same message."""
+"""Conversations with one beginning that are remembered."""
 
 _named: ContextVar[Hashable] = ContextVar("foldline_conversation", default=None)
 
@@ -54,10 +51,11 @@ class Conversation:
 
 
 class Conversations:
-    """The conversations of a client."""
+    """The conversations of a client; `most` are remembered, and what was used longest ago goes."""
 
-    def __init__(self, make: Callable[[str, str], Compactor]) -> None:
+    def __init__(self, make: Callable[[str, str], Compactor], most: int) -> None:
         self._make = make
+        self._most = most
         self._held: OrderedDict[Hashable, list[Conversation]] = OrderedDict()
         self._turns = Turns()
 
@@ -68,15 +66,22 @@ class Conversations:
         that stand on what they share. Raises `WireError` where the history cannot be read.
         """
         id = _named.get()
-        key = (model, format, _beginning(items, format)) if id is None else (model, format, None, id)
+        if id is not None:
+            with self._turns:
+                named = self._held.get((model, format, None, id)) or [self._begun(model, format, ())]
+                return self._kept((model, format, None, id), named[0])
+        key = (model, format, _beginning(items, format))
         with self._turns:
-            held = self._held.setdefault(key, [])
+            alike = list(self._held.get(key, ()))
+        return self._kept(key, _gone_on(alike, items) or self._begun(model, format, alike))
+
+    def _kept(self, key: Hashable, found: Conversation) -> Conversation:
+        """Remembers a conversation as the one that was used last."""
+        with self._turns:
+            alike = self._held.get(key, ())
+            self._held[key] = [found, *(each for each in alike if each is not found)][:ALIKE]
             self._held.move_to_end(key)
-            found = held[0] if held and id is not None else _gone_on(held, items)
-            if found is None:
-                found = self._begun(model, format, held)
-            held[:] = [found, *(each for each in held if each is not found)][:ALIKE]
-            while len(self._held) > MOST:
+            while len(self._held) > 1 and sum(map(len, self._held.values())) > self._most:
                 self._held.popitem(last=False)
             return found
 

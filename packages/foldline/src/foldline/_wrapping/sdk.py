@@ -50,8 +50,13 @@ class Request(NamedTuple):
     fields: Fields
     send: Callable[[Fields], Any]
     streams: bool = False
-    opened: Callable[[Any], Any] = lambda reply: reply
-    """What the reply says, where it is handed out sealed: as the raw answer of a server."""
+    opened: Callable[[Any], Any] | None = lambda reply: reply
+    """What a whole reply says, which may be handed out sealed; None where nothing of it is known before its reader reads it."""
+
+    @property
+    def answered_whole(self) -> bool:
+        """Whether its reply is known before anybody reads it."""
+        return self.opened is not None and not self.streams
 
     @property
     def history(self) -> list[Any] | None:

@@ -11,7 +11,7 @@ from foldline._wrapping.tools import with_tool
 from foldline._wrapping.twins import twin
 
 RAW = "X-Stainless-Raw-Response"
-"""The header by which `with_raw_response` asks for a sealed reply."""
+"""The header by which a sealed reply is asked for: "true" for a whole one, "stream" for one that its reader reads."""
 
 
 def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
@@ -22,14 +22,14 @@ def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
         route = routes.get(path.partition("?")[0]) if isinstance(path, str) else None
         if route is None or not isinstance(body, dict):
             return None
-        raw = RAW in ((named.get("options") or {}).get("headers") or {})
+        raw = ((named.get("options") or {}).get("headers") or {}).get(RAW)
         streams = named.get("stream") is True
 
         def send(fields: Fields) -> Any:
             return post(*arguments, **{**named, "body": fields})
 
         if raw:
-            return Request(route, body, send, opened=_unread if streams else _parsed)
+            return Request(route, body, send, opened=_parsed if raw == "true" and not streams else None)
         return Request(route, body, send, streams)
 
     def wrap(client: Any, through: Through) -> Any:
@@ -41,11 +41,6 @@ def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
 
 def _parsed(reply: Any) -> Any:
     return reply.parse()
-
-
-def _unread(reply: Any) -> Any:
-    """Of a stream that is handed out sealed nothing is known."""
-    return None
 
 
 def _chat_said(reply: Any) -> list[Any]:

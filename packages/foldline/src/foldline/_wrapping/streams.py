@@ -20,7 +20,7 @@ class Watcher(Protocol):
         """Looks at why a stream broke off in its middle."""
 
 
-class Passing:
+class _Watched:
     """A stream as the library made it, for who reads it; it passes for one of that class."""
 
     def __init__(self, stream: Any, watcher: Watcher) -> None:
@@ -34,12 +34,23 @@ class Passing:
         return type(self._stream)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(object.__getattribute__(self, "_stream"), name)
 
     def _came(self, chunk: Any) -> Any:
         self._began = True
         self._watcher.look(chunk)
         return chunk
+
+    def _again(self, error: Exception) -> Steps:
+        """The steps to a stream in place of one that failed; raises the error where something came of it already."""
+        if self._began:
+            self._watcher.learn(error)
+            raise error
+        return self._watcher.again(error)
+
+
+class Passing(_Watched):
+    """A stream that is waited for."""
 
     def __iter__(self) -> Self:
         return self
@@ -50,11 +61,8 @@ class Passing:
             chunk = next(self._chunks)
         except StopIteration:
             raise
-        except Exception as error:
-            if self._began:
-                self._watcher.learn(error)
-                raise
-            self._stream = run(self._watcher.again(error))
+        except Exception as error:  # noqa: BLE001 - raised again, or recovered from
+            self._stream = run(self._again(error))
             self._chunks = iter(self._stream)
             chunk = next(self._chunks)
         return self._came(chunk)
@@ -68,8 +76,8 @@ class Passing:
         return self._stream.__exit__(*failed) if hasattr(self._stream, "__exit__") else None
 
 
-class AwaitedPassing(Passing):
-    """The same of a stream that is awaited."""
+class AwaitedPassing(_Watched):
+    """A stream that is awaited."""
 
     def __aiter__(self) -> Self:
         return self
@@ -80,11 +88,8 @@ class AwaitedPassing(Passing):
             chunk = await anext(self._chunks)
         except StopAsyncIteration:
             raise
-        except Exception as error:
-            if self._began:
-                self._watcher.learn(error)
-                raise
-            self._stream = await arun(self._watcher.again(error))
+        except Exception as error:  # noqa: BLE001 - as above
+            self._stream = await arun(self._again(error))
             self._chunks = aiter(self._stream)
             chunk = await anext(self._chunks)
         return self._came(chunk)

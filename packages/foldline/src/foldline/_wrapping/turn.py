@@ -39,17 +39,21 @@ class Turn:
         reply = yield from self._asked()
         if self.request.streams:
             return self._passing(reply)
-        for _ in range(MOST):
-            found = yield from self._read(reply)
-            if not self._recalls or found is None or not self._answered(found):
+        found = yield from self._read(reply)
+        for _ in range(MOST if self._recalls else 0):
+            if not self._answered(found):
                 break
             reply = yield from self._asked()
+            found = yield from self._read(reply)
         return reply
 
     def look(self, chunk: Any) -> None:
         """Looks for the bill in a chunk of a stream."""
-        if (usage := self.request.route.billed(chunk)) is not None:
-            self.talk.bill(self._sent, {"usage": usage})
+        try:
+            if (usage := self.request.route.billed(chunk)) is not None:
+                self.talk.bill(self._sent, {"usage": usage})
+        except Exception as error:  # noqa: BLE001 - it is handed on all the same
+            self._tell(f"a stream's bill was not read: {error}")
 
     def again(self, error: Exception) -> Steps:
         """The stream of the request sent again, where it was refused as too long; else raises the error."""
@@ -79,8 +83,9 @@ class Turn:
     def _fitted(self) -> Steps:
         compactor = self.talk.compactor
         fit = compactor.afit if self._awaited else compactor.fit
-        self._sent = self._whole()
+        self._sent = self._history
         try:
+            self._sent = self._whole()
             self._sent = yield partial(fit, self._sent, system=self._apart())
         except CannotFit:
             raise
@@ -120,6 +125,8 @@ class Turn:
 
     def _read(self, reply: Any) -> Steps:
         """What a whole reply says, its bill taken; None where it cannot be read."""
+        if self.request.opened is None:
+            return None
         try:
             found = yield partial(self.request.opened, reply)
             self.talk.bill(self._sent, found)
@@ -130,9 +137,13 @@ class Turn:
 
     def _answered(self, reply: Any) -> bool:
         """Whether a reply recalled, and what it asked and was told stands behind the history now."""
-        items = exchange(reply, self.request, self.talk.compactor)
-        if items:
-            self.talk.asides.add(self._history, items)
+        try:
+            items = exchange(reply, self.request, self.talk.compactor) if reply is not None else []
+            if items:
+                self.talk.asides.add(self._history, items)
+        except Exception as error:  # noqa: BLE001 - it is handed out as it came
+            self._tell(f"a reply was not searched for recalls: {error}")
+            return False
         return bool(items)
 
     def _passing(self, reply: Any) -> Any:

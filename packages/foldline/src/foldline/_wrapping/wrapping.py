@@ -25,14 +25,19 @@ Client = TypeVar("Client")
 
 
 def wrap(
-    client: Client, *, recall: bool = False, on_event: Callable[[Event], None] | None = None, **settings: Any
+    client: Client,
+    *,
+    recall: bool = False,
+    most: int = 1_000,
+    on_event: Callable[[Event], None] | None = None,
+    **settings: Any,
 ) -> Client:
     """A client as the one given, whose conversations are kept within the window of the model that each call names.
 
     Takes a client of OpenAI, Anthropic, Google GenAI or boto3's Bedrock runtime, synchronous or asynchronous, or the
     module `litellm`. Its calls take and return what they did; the client given stays as it was. With `recall`, the model
-    may look up what was folded: the tool is added to the request and answered here. `settings` and `on_event` are those of
-    `Compactor`, the same for each conversation.
+    may look up what was folded: the tool is added to the request and answered here. So many conversations are remembered
+    as `most` says, with their histories. `settings` and `on_event` are those of `Compactor`, the same for each.
 
     Raises `ConfigError` for another kind of client, and for settings that cannot be used. Calls raise what they did, and
     `CannotFit`.
@@ -53,6 +58,6 @@ def wrap(
     def tell(reason: str) -> None:
         telling.tell(Skipped(reason))
 
-    calls = Calls(Conversations(make), tell, recall=recall, reserve="reserve" not in settings)
+    calls = Calls(Conversations(make, most), tell, recall=recall, reserve="reserve" not in settings)
     wrapped: Client = sdk.wrap(client, calls.through)
     return wrapped
