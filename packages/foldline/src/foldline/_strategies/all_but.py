@@ -72,8 +72,8 @@ def summarize_all(*, words: Tokens = 0, max_tokens: Tokens = MAX_TOKENS) -> Stra
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         waits = bool(view.entries) and any(view.entries[-1].message.calls)
-        last = view.last_cut if waits else max(view.unread, view.last_cut)
-        stop = max((i for i in view.cut_points() if i <= last), default=0)
+        most = view.last_cut if waits else max(view.unread, view.last_cut)
+        stop = max((i for i in view.cut_points() if i <= most), default=0)
         kept = _newest_words(view, stop, words)
         for spans in told_together(view, list(view.unpinned(stop, kept))):
             size = _size(max_tokens, said_in(view, spans))
