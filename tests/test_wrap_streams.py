@@ -167,6 +167,28 @@ def test_a_stream_that_breaks_off_since_the_window_is_full_is_not_begun_twice_an
     assert len(json.dumps(second)) < len(json.dumps(first)) * 0.8
 
 
+def test_a_stream_that_says_in_an_event_that_the_window_is_full_shortens_the_next_call() -> None:
+    error = {"code": "context_length_exceeded", "message": "Your input exceeds the context window of this model."}
+    failed = {
+        "id": "r",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "output": [],
+        "status": "failed",
+        "error": error,
+    }
+    event = {"type": "response.failed", "sequence_number": 0, "response": failed}
+    with Strict(100_000, wrap=lambda client: foldline.wrap(client)) as provider:
+        provider.provider.script.insert(0, sends(event))
+        client = openai_client(provider)
+        (said,) = responses(client, turns(40))
+        assert said.type == "response.failed"
+        list(responses(client, turns(40)))
+        first, second = map(sent_in, provider.provider.requests)
+    assert len(json.dumps(second)) < len(json.dumps(first)) * 0.8
+
+
 def _exception(name: str, said: Item) -> bytes:
     return _frame(name, said, kind="exception")
 

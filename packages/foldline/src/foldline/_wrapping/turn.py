@@ -9,11 +9,15 @@ from typing import Any
 from foldline._errors import CannotFit, WireError
 from foldline._overflow import read as read_overflow
 from foldline._wires.objects import as_data
+from foldline._wires.usage import stated
 from foldline._wrapping.conversations import Conversation
 from foldline._wrapping.driving import Steps
 from foldline._wrapping.recalling import MOST, exchange
 from foldline._wrapping.sdk import Request
 from foldline._wrapping.streams import AwaitedPassing, Passing
+
+ENDS = frozenset(("response.failed", "message_delta"))
+"""The events by which a stream may say, in place of an error, that the window is full."""
 
 
 class Turn:
@@ -48,12 +52,14 @@ class Turn:
         return reply
 
     def look(self, chunk: Any) -> None:
-        """Looks for the bill in a chunk of a stream."""
+        """Looks for the bill in a chunk of a stream, and for why it ended."""
         try:
             if (usage := self.request.route.billed(chunk)) is not None:
                 self.talk.bill(self._sent, {"usage": usage})
+            if stated(chunk, "type") in ENDS:
+                self._recovered(chunk)
         except Exception as error:  # noqa: BLE001 - it is handed on all the same
-            self._tell(f"a stream's bill was not read: {error}")
+            self._tell(f"a stream was not read: {error}")
 
     def again(self, error: Exception) -> Steps:
         """The stream of the request sent again, where it was refused as too long; else raises the error."""
