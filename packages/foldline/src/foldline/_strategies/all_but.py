@@ -80,8 +80,8 @@ def summarize_all(*, words: Tokens = 0, max_tokens: Tokens = MAX_TOKENS) -> Stra
             if not kept:
                 yield edit_for(view, spans, size, by="summarize_all")
                 continue
-            *earlier, last = (tuple(entry.id for entry in view.entries[start:end]) for start, end in spans)
-            yield Edit(last, Brief(size, also=tuple(id for ids in earlier for id in ids)), by="summarize_all")
+            *earlier, newest = (tuple(entry.id for entry in view.entries[start:end]) for start, end in spans)
+            yield Edit(newest, Brief(size, also=tuple(id for ids in earlier for id in ids)), by="summarize_all")
 
     return strategy
 
