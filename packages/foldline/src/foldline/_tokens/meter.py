@@ -28,11 +28,11 @@ TEXT_ERROR = 0.03
 tables are off by 2.0 to 2.7 % of a message in the mean (`scripts/train_estimator.py`), 44 folds by 1.2 % at most."""
 
 ESTIMATE_ERROR = 0.10
-NEW_ERROR = {"o200k": 0.2}
+NEW_ERROR, SEALED_ERROR = 0.15, 0.2
 GUESS_ERROR = 0.5
 UNTAUGHT_ERROR = 0.13
 BILLED_ERROR = 0.002
-"""Relative errors of what is estimated, of that behind a bill of OpenAI's models, whose reasoning no file shows, of an
+"""Relative errors of what is estimated, of that behind a bill and of OpenAI's models, whose reasoning no file shows, of an
 overhead that is only the agent's usual one and of the estimate beside it, which no bill ever corrected, and of what was
 billed: so chosen that nine of ten intervals hold, on one half of the sessions of `benchmarks/counting`, and looked at on the other."""
 
@@ -165,7 +165,9 @@ class Meter:
             told = self.guessed * GUESS_ERROR + (tokens - self.guessed) * UNTAUGHT_ERROR
             return Count(tokens, told / max(1, tokens))
         new = abs(weight - self.billed[1]) * self.ratio
-        error = (new * NEW_ERROR.get(self.family, ESTIMATE_ERROR) + self.billed[0] * BILLED_ERROR) / max(1, tokens)
+        error = (new * (SEALED_ERROR if self.family == "o200k" else NEW_ERROR) + self.billed[0] * BILLED_ERROR) / max(
+            1, tokens
+        )
         return Count(tokens, min(ESTIMATE_ERROR, error), "billed + estimate" if new >= 1 else "billed")
 
 
