@@ -19,7 +19,8 @@ HEAD = """\
 $ pip install 'foldline[cli]'
 ```
 
-Commands on a session take the newest one of the working directory, or `--session PATH-OR-ID`. Nothing asks a question where standard
+Commands on a session take the session of the agent that runs them, else the newest one of the working
+directory, or `--session PATH-OR-ID`. Nothing asks a question where standard
 input is no terminal, and nothing is written then without `--yes`.
 `python scripts/make_commands.py` writes this page from what the commands say of themselves.
 """
