@@ -32,7 +32,7 @@ CANDIDATE = """\
 name = "summarize"
 at = {at}
 to = {to}
-strategies = [{{ use = "summarize_older", keep = {keep}, max_tokens = {room} }}]
+strategies = [{pruned}{{ use = "summarize_older", keep = {keep}, max_tokens = {room} }}]
 
 [[layers]]
 name = "full"
@@ -42,17 +42,22 @@ hard = true
 strategies = [{{ use = "hard_strategies", keep = 10_000 }}]
 """
 
+PRUNED = '{{ use = "prune_tool_outputs", protect = {protect}, minimum = 20_000 }}, '
+
 MARKS = (0.75, 0.88)
-TARGETS = (0.25, 0.35, 0.50)
-KEEPS = ((10_000, 4_000), (25_000, 4_000), (25_000, 16_000), (40_000, 8_000))
-"""What is tried: marks and targets as shares of the window; tokens that stay word for word, and of a summary."""
+TARGETS = (0.35, 0.50, 0.60)
+KEEPS = ((10_000, 4_000), (25_000, 8_000), (40_000, 8_000))
+PROTECTED = (0, 10_000, 25_000)
+"""What is tried: marks and targets as shares of the window; tokens that stay word for word, and of a summary; tokens of
+tool outputs that stay where the others are hidden first, 0 where none are."""
 
 
 def candidates(folder: Path) -> Iterator[str]:
     """The files of the grid's policies."""
-    for at, to, (keep, room) in product(MARKS, TARGETS, KEEPS):
-        path = folder / f"{at}-{to}-{keep}-{room}.toml"
-        path.write_text(CANDIDATE.format(at=at, to=to, keep=keep, room=room), "utf-8")
+    for at, to, (keep, room), protect in product(MARKS, TARGETS, KEEPS, PROTECTED):
+        pruned = PRUNED.format(protect=protect) if protect else ""
+        path = folder / f"{at}-{to}-{keep}-{room}-{protect}.toml"
+        path.write_text(CANDIDATE.format(at=at, to=to, keep=keep, room=room, pruned=pruned), "utf-8")
         yield str(path)
 
 

@@ -115,6 +115,14 @@ def test_what_is_in_the_newest_messages_tells_no_policy_from_another(tmp_path: P
     assert not any(read(written(tmp_path, messages), name=MODEL).needs)
 
 
+def test_what_no_fold_can_bring_under_the_limit_is_over_it_and_sent_as_it_is(tmp_path: Path) -> None:
+    rules = {"role": "system", "content": " ".join(f"rule{n} binds" for n in range(6_000))}
+    recording = read(written(tmp_path, [rules, *history(8)]), name=MODEL, window=12_000)
+    found, unfolded = run(recording, "default"), run(recording, UNFOLDED)
+    assert found.over == unfolded.over == found.calls == 9
+    assert found.sent == unfolded.sent
+
+
 def test_every_token_has_a_fate(tmp_path: Path) -> None:
     recording = read(written(tmp_path, history(30)), name=MODEL, window=12_000)
     for name in ("default", "tail", UNFOLDED):
