@@ -146,6 +146,26 @@ def test_a_process_that_starts_again_goes_on_with_the_same_prefix_and_pays_no_su
     assert asked == []
 
 
+def test_processes_that_take_turns_on_a_thread_pay_no_summary_twice() -> None:
+    def paid(processes: int) -> tuple[int, list[str]]:
+        asked: list[Brief] = []
+
+        def summarize(brief: Brief, messages: list[Message]) -> Summary:
+            asked.append(brief)
+            return extract(brief, messages)
+
+        saver, provider = InMemorySaver(), Provider(steps=6)
+        foldings = [Folding("gpt-5.4", summarizer=summarize, **options()) for _ in range(processes)]
+        for turn in range(18):
+            agent = agent_of(provider, foldings[turn % processes], saver)
+            agent.invoke({"messages": [HumanMessage(f"{turn}: {REQUESTS[0]}")]}, thread())
+        assert provider.refused == []
+        return len(asked), [each.words for each in provider.sent]
+
+    assert paid(1)[0] > 3
+    assert paid(3)[0] == paid(1)[0]
+
+
 def test_the_model_recalls_what_was_folded() -> None:
     agent = agent_of(Provider(steps=30), Folding("gpt-5.4", recall=True, **options()), InMemorySaver(), recalls=True)
     result = agent.invoke({"messages": [HumanMessage(REQUESTS[0])]}, thread())

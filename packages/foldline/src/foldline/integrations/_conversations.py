@@ -32,19 +32,29 @@ class Conversations(Generic[Native]):
         self._states = states
         self._compactors: Compactors[str] = Compactors(self._new, states=states)
         self._made: dict[str, list[Fold]] = {}
+        self._kept: dict[str, str] = {}
+        """The state of each conversation as it was kept, or given back, last."""
         self._histories: dict[str, HostHistory[Native]] = {}
         self._lock = RLock()
 
     def history(self, key: str, model: str = "", state: str = "") -> HostHistory[Native]:
-        """The history of a conversation; `model` and `state` are the framework's, for one that is new here."""
+        """The history of a conversation; `model` is the framework's, and `state` what it kept.
+
+        Where that is another than was kept here last, another process went on meanwhile, or the framework went back: then
+        it is what counts.
+        """
         with self._lock:
             self._named, new = self._model or model, key not in self._compactors
             compactor = self._compactors[key]
             if new:
-                self._histories = {each: held for each, held in self._histories.items() if each in self._compactors}
+                for known in (self._histories, self._made, self._kept):
+                    for gone in [each for each in known if each not in self._compactors]:
+                        del known[gone]
                 self._histories[key] = HostHistory(compactor, self._shape)
-                if state:
-                    _load(compactor, state)
+                self._kept.pop(key, None)
+            if state and state != self._kept.get(key):
+                self._kept[key] = state
+                _load(compactor, state)
             return self._histories[key]
 
     def folds(self, key: str) -> list[Fold]:
@@ -57,7 +67,9 @@ class Conversations(Generic[Native]):
 
     def state(self, key: str) -> str:
         """What there is to keep of a conversation besides its messages."""
-        return self._compactors[key].dump().decode()
+        with self._lock:
+            self._kept[key] = self._compactors[key].dump().decode()
+            return self._kept[key]
 
     def recall(self, key: str, arguments: str | Mapping[str, Any]) -> str:
         """What a call of the recall tool is answered with in a conversation."""

@@ -16,6 +16,9 @@ from foldline.integrations._history import ITEMS
 COMPLETIONS = ("completion", "acompletion")
 """The kinds of calls that carry a history of messages."""
 
+MOST = 1_000
+"""Calls that are remembered until their end is told; that of a stream never is."""
+
 
 class Folding(CustomLogger):
     """Keeps the conversations of LiteLLM's callers inside the model's window; callers keep their whole histories.
@@ -72,6 +75,8 @@ class Folding(CustomLogger):
             whole = kwargs["messages"]
             kwargs["messages"] = self._kept(key, await compactor.afit(whole))
             self._under_way[str(kwargs.get("litellm_call_id"))] = compactor, whole
+            if len(self._under_way) > MOST:
+                self._under_way.pop(next(iter(self._under_way)))
         return kwargs
 
     async def async_post_call_success_deployment_hook(self, request_data: Any, response: Any, call_type: Any) -> None:

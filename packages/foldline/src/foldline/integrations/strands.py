@@ -65,8 +65,9 @@ class Folding(ConversationManager):
         if self._talk is None:
             window = agent.model.context_window_limit
             self._talk = Conversations(ITEMS, self._model, {"window": window, **self._options})
-        name = str((agent.model.get_config() or {}).get("model_id", ""))
-        return self._talk.history(KEY, name, self._restored).compactor
+            name = str((agent.model.get_config() or {}).get("model_id", ""))
+            return self._talk.history(KEY, name, self._restored).compactor
+        return self._talk.history(KEY).compactor
 
     def _show_folded(self, event: Any) -> None:
         event.agent.add_middleware(InvokeModelStage.Input, self._folded)
