@@ -13,6 +13,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -54,6 +55,7 @@ class Provider:
         self._server.daemon_threads = True
         self._server.provider = self  # type: ignore[attr-defined]
         self.closing = threading.Event()
+        self._clients = ExitStack()
 
     @property
     def url(self) -> str:
@@ -69,12 +71,18 @@ class Provider:
             self.requests.append(request)
             return self.script.pop(0) if len(self.script) > 1 else self.script[0]
 
+    def serves(self, client: Any) -> Any:
+        """A client of the server, which is closed with it."""
+        self._clients.callback(client.close)
+        return client
+
     def __enter__(self) -> Provider:
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._clients.close()
         self.closing.set()
         self._server.shutdown()
         self._server.server_close()

@@ -55,7 +55,9 @@ Loop = Callable[[Strict, Compactor], Iterator[list[Any]]]
 
 def openai_client(provider: Strict) -> Any:
     openai = pytest.importorskip("openai")
-    return provider.wrap(openai.OpenAI(base_url=provider.provider.url, api_key="none", max_retries=0))
+    return provider.wrap(
+        provider.provider.serves(openai.OpenAI(base_url=provider.provider.url, api_key="none", max_retries=0))
+    )
 
 
 def openai_chat(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -147,7 +149,9 @@ def openai_responses_streamed(provider: Strict, compactor: Compactor) -> Iterato
 
 def anthropic_client(provider: Strict) -> Any:
     anthropic = pytest.importorskip("anthropic")
-    return provider.wrap(anthropic.Anthropic(base_url=provider.provider.root, api_key="none", max_retries=0))
+    return provider.wrap(
+        provider.provider.serves(anthropic.Anthropic(base_url=provider.provider.root, api_key="none", max_retries=0))
+    )
 
 
 def anthropic_messages(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -187,7 +191,9 @@ def anthropic_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[
 
 def gemini_client(provider: Strict) -> Any:
     genai = pytest.importorskip("google.genai")
-    return provider.wrap(genai.Client(api_key="none", http_options={"base_url": provider.provider.root}))
+    return provider.wrap(
+        provider.provider.serves(genai.Client(api_key="none", http_options={"base_url": provider.provider.root}))
+    )
 
 
 def gemini(provider: Strict, compactor: Compactor) -> Iterator[list[Any]]:
@@ -231,7 +237,9 @@ def gemini_streamed(provider: Strict, compactor: Compactor) -> Iterator[list[Any
 def bedrock_client(provider: Strict) -> Any:
     boto3 = pytest.importorskip("boto3")
     keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
-    return provider.wrap(boto3.client("bedrock-runtime", endpoint_url=provider.provider.root, **keys))
+    return provider.wrap(
+        provider.provider.serves(boto3.client("bedrock-runtime", endpoint_url=provider.provider.root, **keys))
+    )
 
 
 BEDROCK_MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"

@@ -106,8 +106,9 @@ def check(provider: Strict, heard: Heard, history: list[Any]) -> None:
 
 
 def client_of(provider: Provider | Strict, **settings: Any) -> Any:
-    url = provider.provider.url if isinstance(provider, Strict) else provider.url
-    return foldline.wrap(openai.OpenAI(base_url=url, api_key="none", max_retries=0), **settings)
+    server = provider.provider if isinstance(provider, Strict) else provider
+    client = server.serves(openai.OpenAI(base_url=server.url, api_key="none", max_retries=0))
+    return foldline.wrap(client, **settings)
 
 
 def ask(client: Any, messages: list[Any], **more: Any) -> Any:
@@ -120,7 +121,9 @@ def sent_in(sent: Request) -> list[Item]:
 
 def test_a_wrapped_client_is_one_of_its_class_and_the_one_given_stays_as_it_was() -> None:
     with Provider(answers("Done.")) as provider:
-        client = openai.OpenAI(base_url=provider.url, api_key="none", organization="org", max_retries=0)
+        client = provider.serves(
+            openai.OpenAI(base_url=provider.url, api_key="none", organization="org", max_retries=0)
+        )
         wrapped = foldline.wrap(client, window=2_000)
         assert isinstance(wrapped, openai.OpenAI)
         assert wrapped.organization == "org"

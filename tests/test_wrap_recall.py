@@ -99,7 +99,9 @@ def _converse(said: str | Calls) -> Item:
 
 
 def ask_chat(provider: Provider, **settings: Any) -> Callable[[list[Item]], str]:
-    client = foldline.wrap(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0), **settings)
+    client = foldline.wrap(
+        provider.serves(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0)), **settings
+    )
     return lambda history: (
         client.chat.completions.create(model="gpt-5", messages=history, tools=[OWN["openai-chat"]])
         .choices[0]
@@ -108,14 +110,18 @@ def ask_chat(provider: Provider, **settings: Any) -> Callable[[list[Item]], str]
 
 
 def ask_responses(provider: Provider, **settings: Any) -> Callable[[list[Item]], str]:
-    client = foldline.wrap(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0), **settings)
+    client = foldline.wrap(
+        provider.serves(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0)), **settings
+    )
     return lambda history: (
         client.responses.create(model="gpt-5", input=history, tools=[OWN["openai-responses"]]).output_text
     )
 
 
 def ask_anthropic(provider: Provider, **settings: Any) -> Callable[[list[Item]], str]:
-    client = foldline.wrap(anthropic.Anthropic(base_url=provider.root, api_key="none", max_retries=0), **settings)
+    client = foldline.wrap(
+        provider.serves(anthropic.Anthropic(base_url=provider.root, api_key="none", max_retries=0)), **settings
+    )
     return lambda history: (
         client.messages.create(model="claude-sonnet-5", max_tokens=500, messages=history, tools=[OWN["anthropic"]])
         .content[0]
@@ -124,7 +130,9 @@ def ask_anthropic(provider: Provider, **settings: Any) -> Callable[[list[Item]],
 
 
 def ask_google(provider: Provider, **settings: Any) -> Callable[[list[Item]], str]:
-    client = foldline.wrap(genai.Client(api_key="none", http_options={"base_url": provider.root}), **settings)
+    client = foldline.wrap(
+        provider.serves(genai.Client(api_key="none", http_options={"base_url": provider.root})), **settings
+    )
     roles = {"user": "user", "assistant": "model"}
     config = {"tools": [OWN["gemini"]]}
 
@@ -138,7 +146,9 @@ def ask_google(provider: Provider, **settings: Any) -> Callable[[list[Item]], st
 
 def ask_bedrock(provider: Provider, **settings: Any) -> Callable[[list[Item]], str]:
     keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
-    client = foldline.wrap(boto3.client("bedrock-runtime", endpoint_url=provider.root, **keys), **settings)
+    client = foldline.wrap(
+        provider.serves(boto3.client("bedrock-runtime", endpoint_url=provider.root, **keys)), **settings
+    )
 
     def ask(history: list[Item]) -> str:
         messages = [{"role": item["role"], "content": [{"text": item["content"]}]} for item in history]
@@ -264,7 +274,7 @@ def test_without_recall_the_tools_are_the_callers() -> None:
 )
 def test_the_tool_is_not_added_where_its_calls_could_not_be_answered(fields: Item) -> None:
     with Provider(*replies(_chat, "Done.")) as provider:
-        client = openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0)
+        client = provider.serves(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0))
         wrapped = foldline.wrap(client, recall=True, **SETTINGS)
         asked = {"model": "gpt-5", "tools": [OWN["openai-chat"]], **fields}
         wrapped.chat.completions.create(messages=[*folded()[:-1], user("Go on.")], model="gpt-5")
@@ -286,7 +296,7 @@ def test_an_awaited_recall_is_answered() -> None:
 
 def test_a_raw_response_that_recalls_is_answered() -> None:
     with Provider(*replies(_chat, "Folded.", LOOKED_UP, "It is 7714-KILO.")) as provider:
-        client = openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0)
+        client = provider.serves(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0))
         raw = foldline.wrap(client, recall=True, **SETTINGS).chat.completions.with_raw_response
         raw.create(model="gpt-5", messages=[*folded()[:-1], user("Go on.")])
         reply = raw.create(model="gpt-5", messages=folded())

@@ -137,7 +137,7 @@ def test_an_overflow_that_a_stream_begins_with_is_recovered() -> None:
         }
     )
     with Provider(failed, says("Done.")) as provider:
-        client = foldline.wrap(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0))
+        client = foldline.wrap(provider.serves(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0)))
         chunks = list(chat(client, turns(40)))
         assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == "Done."
         assert len(sent_in(provider.requests[1])) < len(sent_in(provider.requests[0]))
@@ -145,7 +145,7 @@ def test_an_overflow_that_a_stream_begins_with_is_recovered() -> None:
 
 def test_another_error_that_a_stream_begins_with_is_the_callers() -> None:
     with Provider(sends({"error": {"message": "Overloaded", "type": "overloaded_error"}})) as provider:
-        client = foldline.wrap(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0))
+        client = foldline.wrap(provider.serves(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0)))
         with pytest.raises(openai.APIError, match="Overloaded"):
             list(chat(client, turns(40)))
         assert len(provider.requests) == 1
@@ -195,7 +195,7 @@ def _exception(name: str, said: Item) -> bytes:
 
 def test_a_stream_is_what_the_library_made_it() -> None:
     with Provider(says("Done.")) as provider:
-        client = foldline.wrap(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0))
+        client = foldline.wrap(provider.serves(openai.OpenAI(base_url=provider.url, api_key="none", max_retries=0)))
         stream = client.chat.completions.create(model="gpt-5", messages=turns(2), stream=True)
         assert isinstance(stream, openai.Stream)
         assert stream.response.status_code == 200
