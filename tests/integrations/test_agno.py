@@ -57,13 +57,13 @@ class Fake(Model):
         return ModelResponse(role="assistant", tool_calls=[call], response_usage=usage)
 
     async def ainvoke(self, **named: Any) -> ModelResponse:
-        return Fake.invoke(self, **named)
+        return self.invoke(**named)
 
     def invoke_stream(self, **named: Any) -> Iterator[ModelResponse]:
-        yield Fake.invoke(self, **named)
+        yield self.invoke(**named)
 
     async def ainvoke_stream(self, **named: Any) -> AsyncIterator[ModelResponse]:
-        yield Fake.invoke(self, **named)
+        yield self.invoke(**named)
 
     def _parse_provider_response(self, response: Any, **rest: Any) -> Any:
         return response

@@ -10,6 +10,7 @@ from agno.models.base import Model
 from foldline.integrations._beginnings import Beginnings
 from foldline.integrations._conversations import Conversations
 from foldline.integrations._history import HostHistory
+from foldline.integrations._sent import Sent
 from foldline.integrations._shapes.agno import SHAPE
 
 CACHE_APART = "agno.models.anthropic"
@@ -48,7 +49,7 @@ class Folding:
     def keep(self, key: str, sent: list[Any]) -> list[Any]:
         """What is sent, once the state is kept where a fold was made for it."""
         self._runs.folds(key)
-        return sent
+        return Sent(sent)
 
 
 class _Folded:
@@ -57,6 +58,8 @@ class _Folded:
     _folding: Folding
 
     def invoke(self: Any, *, messages: list[Any], **named: Any) -> Any:
+        if isinstance(messages, Sent):
+            return super().invoke(messages=messages, **named)  # type: ignore[misc]
         key, history = self._folding.run(messages, self.id, named.get("run_response"))
         sent = self._folding.keep(key, history.fit(messages))
         try:
@@ -67,6 +70,8 @@ class _Folded:
         return _billed(self, history, reply)
 
     async def ainvoke(self: Any, *, messages: list[Any], **named: Any) -> Any:
+        if isinstance(messages, Sent):
+            return await super().ainvoke(messages=messages, **named)  # type: ignore[misc]
         key, history = self._folding.run(messages, self.id, named.get("run_response"))
         sent = self._folding.keep(key, await history.afit(messages))
         try:
@@ -77,6 +82,9 @@ class _Folded:
         return _billed(self, history, reply)
 
     def invoke_stream(self: Any, *, messages: list[Any], **named: Any) -> Iterator[Any]:
+        if isinstance(messages, Sent):
+            yield from super().invoke_stream(messages=messages, **named)  # type: ignore[misc]
+            return
         key, history = self._folding.run(messages, self.id, named.get("run_response"))
         sent, begun = self._folding.keep(key, history.fit(messages)), False
         for again in (False, True):
@@ -91,6 +99,10 @@ class _Folded:
                 sent = self._folding.keep(key, history.recover(error, messages))
 
     async def ainvoke_stream(self: Any, *, messages: list[Any], **named: Any) -> AsyncIterator[Any]:
+        if isinstance(messages, Sent):
+            async for delta in super().ainvoke_stream(messages=messages, **named):  # type: ignore[misc]
+                yield delta
+            return
         key, history = self._folding.run(messages, self.id, named.get("run_response"))
         sent, begun = self._folding.keep(key, await history.afit(messages)), False
         for again in (False, True):

@@ -1,0 +1,82 @@
+"""LlamaIndex's messages: blocks of many types."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from llama_index.core.llms import ChatMessage, TextBlock
+
+from foldline import Message
+from foldline.extend import Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
+from foldline.integrations._history import Now, Shape, content_now, in_place
+
+ROLES: dict[str, Role] = {
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("assistant", "model", "chatbot"), "assistant"),
+    **dict.fromkeys(("tool", "function"), "tool"),
+}
+
+MEDIA = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
+
+
+def read(native: ChatMessage) -> list[Message]:
+    """What a message says."""
+    role = ROLES.get(native.role.value, "user")
+    parts = tuple(map(_part, native.blocks))
+    if role == "tool":
+        inner = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
+        return [Message(role, (ToolResult(str(native.additional_kwargs.get("tool_call_id", "")), inner),))]
+    return [Message(role, parts)]
+
+
+def _part(block: Any) -> Part:
+    if block.block_type == "text":
+        return Text(block.text)
+    if block.block_type == "thinking":
+        return Thinking(block.content or "", block.additional_information.get("signature"))
+    if block.block_type == "tool_call":
+        return ToolCall(block.tool_call_id or "", block.tool_name, _json(block.tool_kwargs))
+    said = block.model_dump(mode="json", exclude_none=True)
+    if block.block_type in MEDIA:
+        kind: Any = block.block_type
+        data = said.get("data") or said.get(kind)
+        return Media(kind, {"url": str(block.url)} if block.url else {"data": data} if data else said)
+    return Opaque(said)
+
+
+def _json(given: Any) -> str:
+    return given if isinstance(given, str) else json.dumps(given, default=str, ensure_ascii=False)
+
+
+def made(message: Message) -> ChatMessage:
+    """A message that says what a fold made."""
+    return ChatMessage(role=message.role, content=summary_text(message.summary) if message.summary else message.text)
+
+
+def edited(native: ChatMessage, now: Now) -> ChatMessage:
+    """A copy that says what it says now; blocks that stand as they did are the very same."""
+    ((was, is_now),) = now
+    if is_now is None:
+        return native
+    if was.role == "tool":
+        said, left = (next(message.results) for message in (was, is_now))
+        same = len(said.parts) == len(left.parts)
+        told = content_now(native.blocks, said.parts, left.parts, _text) if same else [_text(text_of(left))]
+        return native.model_copy(update={"blocks": told})
+    blocks = []
+    for block, before, after in zip(native.blocks, was.parts, in_place(was, is_now)):
+        if isinstance(after, ToolCall) and after != before:
+            whole = isinstance(block.tool_kwargs, str)
+            given = after.arguments if whole else json.loads(after.arguments)
+            blocks.append(block.model_copy(update={"tool_kwargs": given}))
+        else:
+            blocks += content_now([block], [before], [after], _text)
+    return native.model_copy(update={"blocks": blocks})
+
+
+def _text(said: str) -> TextBlock:
+    return TextBlock(text=said)
+
+
+SHAPE: Shape[ChatMessage] = Shape(read, made, edited)
