@@ -262,6 +262,36 @@ FAILED tests/test_money.py::test_totals_are_rounded - AssertionError: assert 2 =
 
 
 @pytest.mark.parametrize(
+    ("command", "output", "fault"),
+    [
+        ("go test ./... 2>&1 | tail -20", "--- FAIL: TestSums (0.00s)\n    sums_test.go:9: 2, not 3\nFAIL\tex.org/sums\t0.2s\nok  \tex.org/rows\t(cached)\nFAIL", "TestSums"),
+        ("task test | tail -3", "ok  \tex.org/rows\t(cached)\nFAIL\n[test] ERROR task failed", "task failed"),
+        ("pytest -q | tail -2; echo $?", "FAILED tests/test_a.py::test_sums - assert 1 == 2\n1 failed, 4 passed in 0.1s\nexit code: 0", "test_sums"),
+        ("cargo test 2>&1 | grep result", "test result: FAILED. 3 passed; 1 failed", "FAILED"),
+    ],
+)  # fmt: skip
+def test_what_a_check_says_of_itself_outranks_the_exit_status(command: str, output: str, fault: str) -> None:
+    facts = facts_of(bash(command, output))
+    assert [command.outcome for command in facts.commands] == ["failed"]
+    assert "fail" in facts.commands[0].note.lower()
+    assert [fault in each.text for each in facts.faults] == [True]
+    fixed = facts_of([*bash(command, output), *bash(command, "ok\nexit code: 0")])
+    assert [each.resolved for each in fixed.faults] == [True]
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("cat test.log", "FAIL\n1 failed"),
+        ("git commit -m 'test: FAIL is told'", "[main 1a2b3c4] test: FAIL is told"),
+        ("pytest -q | tail", "4 passed, 0 failed"),
+    ],
+)
+def test_a_word_of_failure_is_not_always_a_verdict(command: str, output: str) -> None:
+    assert open_errors(bash(command, output)) == []
+
+
+@pytest.mark.parametrize(
     ("command", "output"),
     [
         ("grep -rn retention src", "exit code: 1"),

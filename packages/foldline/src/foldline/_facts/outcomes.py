@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from foldline._facts.shell import checks, family, only_looks
 from foldline._messages import Text, ToolResult, Value
 
 _EDGE = 3_000
@@ -17,6 +18,15 @@ _STRONG = re.compile(
     re.MULTILINE,
 )
 _HINTS = ("rror", "xception", "Traceback", "fatal:", "panic:", "FAIL", "E   ", "not found", "No such file", "denied")
+_VERDICT = re.compile(
+    r"^(?:[ \t]*--- FAIL: .+|FAIL(?:ED)?(?:[ \t:].*)?|test result: FAILED.*|make(?:\[\d+\])?: \*\*\* .+|npm ERR! .+|\[[\w:.-]+\] ERROR task failed"
+    r"|(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*)$",
+    re.MULTILINE,
+)
+"""How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
+_NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S")
+"""A verdict that names what failed."""
+
 _WEAK = re.compile(
     r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|"
     r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
@@ -58,8 +68,20 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
     return head[: head.rfind("\n") + 1 or edge] + "\n" + tail[tail.find("\n") + 1 :]
 
 
-def outcome(result: ToolResult, text: str, runs: bool) -> Outcome:
-    """How the call ended that `text` answers; only of a command that `runs` may the words alone say that it failed."""
+def outcome(result: ToolResult, text: str, command: str) -> Outcome:
+    """How the call ended that `text` answers; only of a `command` may the words alone say that it failed."""
+    end = _told(result, text, bool(command))
+    checked = bool(command) and not only_looks(command) and checks(family(command))
+    verdicts = [" ".join(found[0].split())[:300] for found in _VERDICT.finditer(text)] if checked else []
+    if not verdicts:
+        return end
+    fault = end.fault or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1])
+    note = end.note if "fail" in end.note.lower() else fault[:160]
+    return Outcome(True, end.exit if end.failed else "", fault, note)
+
+
+def _told(result: ToolResult, text: str, runs: bool) -> Outcome:
+    """How a call ended by its exit status, and where that is not told by its last words."""
     if not runs and not result.error:
         return Outcome()
     rim = text if len(text) < 800 else text[:400] + "\n" + text[-400:]

@@ -87,7 +87,7 @@ class Work:
             self._tell_lines(text, at, part, "excerpt")
             return
         result = ToolResult("", (Text(text),))
-        end = outcome(result, edges(result), bool(called.action.command))
+        end = outcome(result, edges(result), called.action.command)
         self._settle(Ended(called, end, unframed(edges(result, self._edge))))
 
     def result(self, result: ToolResult, at: int) -> None:
@@ -153,7 +153,7 @@ class Work:
 
 def _end(called: Called, result: ToolResult, text: str) -> Outcome:
     """How a call ended: a look-up that finds nothing, an edit that was not made and a call that a client's rules stopped are no errors."""
-    end = outcome(result, _without_reminders(clean(edges(result))), bool(called.action.command))
+    end = outcome(result, _without_reminders(clean(edges(result))), called.action.command)
     missed = bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
     edits = called.action.touches and not called.action.command
     if end.failed and (missed or edits or _DENIED.search(text[:_OPENING])):
