@@ -374,6 +374,12 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
         (LETTERS, "Take (a) please, the small one.", "(a) a longer timeout for the lock"),
         (LETTERS, "2 files are still missing", ""),
         (LETTERS, "a bit later", ""),
+        (MENU, "Option 2 doesn't work, the numbers can change.", ""),
+        (MENU, "Not option 1, take option 2.", "2. No lock files: the numbers come from the database."),
+        (MENU, "Option 1 won’t hold; so option 2", "2. No lock files: the numbers come from the database."),
+        (MENU, "What would option 2 cost?", ""),
+        (MENU, "Variante 2 geht nicht", ""),
+        (MENU, "不要方案2", ""),
     ],
 )
 def test_the_option_that_was_chosen_stands_beside_the_answer(menu: str, words: str, chosen: str) -> None:

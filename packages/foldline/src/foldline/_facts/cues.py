@@ -14,6 +14,9 @@ _LABEL = 24
 _CHOICE = 300
 """Characters of the longest message that is looked through for an option that it chooses."""
 
+_CLAUSE = re.compile(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
+"""Where a clause ends."""
+
 _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))[^\n:：]{{0,{most}}}[:：]"
 
 
@@ -48,8 +51,9 @@ def asks(text: str) -> bool:
 
 
 def option(words: str, menu: Iterable[str]) -> str:
-    """The option of a menu that a short answer chooses by its number or letter; empty where it chooses none."""
-    found = _chooses().search(words) if len(words) <= _CHOICE else None
+    """The option of a menu that a short answer chooses by its number or letter; empty where it chooses none, or refuses it."""
+    named = _chooses().finditer(words) if len(words) <= _CHOICE else ()
+    found = next((each for each in named if _accepts(words, each)), None)
     label = next(filter(None, found.groups()), "").lower() if found else ""
     if not label:
         return ""
@@ -59,6 +63,14 @@ def option(words: str, menu: Iterable[str]) -> str:
         if begin := re.search(begins, line, re.IGNORECASE):
             return re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
     return ""
+
+
+def _accepts(words: str, named: re.Match[str]) -> bool:
+    """Whether the clause that names an option neither asks nor holds a negation."""
+    before = _CLAUSE.split(words[: named.start()])[-1]
+    behind = _CLAUSE.search(words, named.end())
+    clause = before + words[named.start() : behind.end() if behind else len(words)]
+    return not asks(clause.rstrip()) and _holding("no").search(_plain(clause)) is None
 
 
 @cache

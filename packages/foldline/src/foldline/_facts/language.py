@@ -32,6 +32,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     words: str = ""
     letters: str = ""
     option: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     back: tuple[str, ...] = ()
