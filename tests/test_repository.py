@@ -193,3 +193,30 @@ def test_a_command_without_a_folder_is_where_the_newest_one_was() -> None:
     assert told_in(facts_of(ran(COMMITTED, ("git -C /srv/app push", PUSHED[1])))) == [
         "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"
     ]
+
+
+@pytest.mark.parametrize(
+    "tried",
+    [
+        "cd /tmp && mkdir try && cd try && git init && git add . && git commit -m init",
+        'TRY=/tmp/try\nmkdir -p "$TRY"\ncd "$TRY"\ngit init\ngit commit -am init',
+        "cd $(mktemp -d) && git init && git commit --allow-empty -m init",
+        "TRY=$(mktemp -d); git -C $TRY init; git -C ${TRY} commit --allow-empty -m init",
+        "cd /private/tmp/try && git commit -am init",
+    ],
+)
+def test_what_is_committed_in_a_repository_for_passing_use_is_not_the_works(tried: str) -> None:
+    answer = "Initialized empty Git repository\n[main (root-commit) 9f8e7d6] init"
+    branch = ("git switch -c sums", "")
+    assert told_in(facts_of(ran((tried, answer)))) == []
+    for steps in ([branch, (tried, answer), COMMITTED], [(tried, answer), branch, COMMITTED]):
+        assert told_in(facts_of(ran(*steps))) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”"]
+    on_main = ("git commit -am x", "[main 1a2b3c4] x")
+    both = merge(facts_of(ran(on_main)), facts_of(ran((tried, answer))))
+    assert told_in(both) == ["git: on branch main; last commit 1a2b3c4 “x”"]
+
+
+def test_a_repository_in_such_a_folder_is_told_where_the_work_is_there() -> None:
+    edits = [*edited("/tmp/app/src/rows.py"), *edited("/tmp/app/tests/sums.py")]
+    facts = facts_of([*edits, *ran(("cd /tmp/app && git commit -am x", "[main 1a2b3c4] x"))])
+    assert told(facts) == ["git: on branch main; last commit 1a2b3c4 “x”"]

@@ -15,6 +15,9 @@ PULLS, MOST = 3, 4
 NAMELESS = "the working folder"
 """What a repository is called beside others where nothing names its folder."""
 
+_PASSING = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders)/")
+"""Where a folder begins that nobody keeps."""
+
 _COMMITTED = re.compile(
     r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )
@@ -56,9 +59,17 @@ def _place(known: Sequence[Repository], folder: str, branches: Set[str]) -> int:
     for i, each in enumerate(known):
         if each.folder == folder or _within(each.folder, folder) or _within(folder, each.folder):
             return i
-    nameless = known and (not folder or (len(known) == 1 and not known[0].folder))
-    same = nameless and (not branches or known[-1].branch in {*branches, ""})
-    return len(known) - 1 if same else len(known)
+    if passes(folder):
+        return len(known)
+    kept = [i for i, each in enumerate(known) if not passes(each.folder)]
+    nameless = kept and (not folder or (len(kept) == 1 and not known[kept[0]].folder))
+    same = nameless and (not branches or known[kept[-1]].branch in {*branches, ""})
+    return kept[-1] if same else len(known)
+
+
+def passes(folder: str) -> bool:
+    """Whether a folder is one for passing use, where a repository is tried out."""
+    return _PASSING.match(f"{folder}/") is not None
 
 
 def _switches(args: Sequence[str]) -> bool:

@@ -113,7 +113,7 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
 
     Of git the options before its subcommand are left out.
     """
-    for words, _, _ in _steps(without_bodies(command[:_LIMIT])):
+    for words, _, _ in _steps(_spelled_out(without_bodies(command[:_LIMIT]))):
         name, args = _program(words)
         where = _entered(where, args) if name == "cd" else where
         folder = where
@@ -122,6 +122,17 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
             args = args[2 if args[0] in _GIT_OPTIONS else 1 :]
         yield name, args, folder
 
+
+def _spelled_out(command: str) -> str:
+    """A command with the folders in place of the variables that it sets, of a new one for passing use any name."""
+    command = _MAKES_FOLDER.sub("/tmp/passing", command)
+    folders = dict(_SETS_FOLDER.findall(command))
+    return _VARIABLE.sub(lambda found: folders.get(found[1], found[0]), command) if folders else command
+
+
+_MAKES_FOLDER = re.compile(r"\$\(mktemp\b[^)\n]{0,200}\)|`mktemp\b[^`\n]{0,200}`")
+_SETS_FOLDER = re.compile(r"(?:^|[\s;&(])(\w{1,60})=[\"']?([/~][\w./~-]{1,300})")
+_VARIABLE = re.compile(r"\$\{?(\w{1,60})\}?")
 
 _GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
 """Options of git with a word of their own behind them."""

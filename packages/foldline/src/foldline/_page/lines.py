@@ -11,7 +11,7 @@ from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped
-from foldline._facts.repository import NAMELESS
+from foldline._facts.repository import NAMELESS, passes
 from foldline._facts.shell import only_looks
 from foldline._facts.standing import (
     answered,
@@ -120,8 +120,9 @@ def state(facts: Facts) -> Iterator[str]:
     changed = max((file.seen for file in changed_files(facts)), default=-1)
     for check in [c for c in facts.commands if c.note and c.seen >= changed and _checks(c)][-2:]:
         yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
-    several = len(facts.repositories) > 1
-    for each in facts.repositories:
+    worked_in = [each for each in facts.repositories if not passes(each.folder) or _holds(facts, each.folder)]
+    several = len(worked_in) > 1
+    for each in worked_in:
         if line := repository(facts, each):
             yield f"git in {each.folder or NAMELESS}: {line}" if several else f"git: {line}"
     yield from _left(facts)
@@ -184,6 +185,12 @@ def repository(facts: Facts, known: Repository) -> str:
             ),
         )
     )
+
+
+def _holds(facts: Facts, folder: str) -> bool:
+    """Whether most files of the work are in a folder."""
+    inside = [file.path.startswith(f"{folder}/") for file in facts.files if not file.path.endswith("/")]
+    return 2 * sum(inside) > len(inside)
 
 
 def _changed_since(facts: Facts, known: Repository) -> list[str]:
