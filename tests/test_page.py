@@ -613,6 +613,25 @@ def test_a_request_that_is_not_answered_says_where_the_agent_is() -> None:
     assert not section(extract(Brief(1_500, after=(again.text,)), [ASKED, amid, EDIT[1]]).text, "State")
 
 
+@pytest.mark.parametrize(
+    "amid",
+    [
+        ["What is needed:\n1. Line 64: use the flag again\n2. Line 38: has both prefixes already."],
+        ["The build is still compiling its dependencies.", "Let me look at its end now."],
+        ["The sums are off by one in rows that hold", "I'll look further."],
+    ],
+)
+def test_what_the_agent_said_last_is_a_whole_sentence_of_its_newest_words(amid: list[str]) -> None:
+    working = [m for words in amid for m in (Message("assistant", (Text(words), *EDIT[0].parts)), EDIT[1])]
+    assert not any("said last" in line for line in state_of(ASKED, *working))
+
+
+def test_what_the_agent_said_last_is_not_older_than_what_it_changed_since() -> None:
+    amid = Message("assistant", (Text("The build is still compiling its dependencies."), *EDIT[0].parts))
+    assert any("said last" in line for line in state_of(ASKED, amid, EDIT[1]))
+    assert not any("said last" in line for line in state_of(ASKED, amid, EDIT[1], *EDIT))
+
+
 def test_a_report_with_a_command_in_it_is_a_report_and_a_command_by_text_is_none() -> None:
     looked = user("<bash-stdout>two files</bash-stdout>")
     assert state_of(ASKED, *EDIT, says("Looked."), looked, says("Done. Try it:\n```bash\nmake\n```")) == [ANSWERED]

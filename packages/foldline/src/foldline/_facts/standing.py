@@ -27,6 +27,9 @@ _MISSING = re.compile(
 )
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
 
+_WHOLE = re.compile(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")
+"""A sentence from its beginning to its end: no item of a list, no part that was cut."""
+
 _SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
@@ -100,10 +103,17 @@ def clarifies(facts: Facts, request: Request) -> bool:
 
 
 def newest_finding(facts: Facts) -> str:
-    """What the agent said last since the newest request, but for what it would do next; empty where it said nothing."""
+    """What the agent said in its newest message since the newest request, but for what it would do next, where it is a whole sentence.
+
+    Empty where a change or a failed call came behind it, which may have overtaken it.
+    """
     asked = _asked(facts)
-    found = (p.text for p in reversed(facts.pieces) if p.at > asked and p.kind == "thought" and not announces(p.text))
-    return next(found, "")
+    said = [p for p in facts.pieces if p.at > asked and p.kind == "thought"]
+    worked = max((p.at for p in facts.pieces if p.kind in ("change", "failure")), default=-1)
+    if not said or worked > said[-1].at:
+        return ""
+    newest = (p.text for p in reversed(said) if p.at == said[-1].at and not announces(p.text))
+    return next((text for text in newest if _WHOLE.fullmatch(text)), "")
 
 
 def done_since(facts: Facts) -> list[str]:
