@@ -1137,3 +1137,35 @@ def test_the_names_of_columns_are_no_sentence() -> None:
     text = page([user("Review the branch and list what is wrong with it."), says(report)])
     assert "Item – Priority" not in text
     assert "Double read of metadata.json – P2" in text
+
+
+def test_a_figure_of_a_table_is_told_with_the_name_of_its_column() -> None:
+    report = "| Rows | Read | Written |\n|---|---|---|\n| few | 12ms | ~40 |\n| many | 3,100ms | - |"
+    text = page([user("Measure how long the import takes."), says(report)])
+    assert "few – Read – 12ms – Written – ~40" in text
+    assert "many – Read – 3,100ms – -" in text
+
+
+def test_tags_are_not_told_of_what_a_command_put_out() -> None:
+    shown = (
+        '<p><a href="https://ci.example/export.py"><img src="https://ci.example/export.png" alt="export.py"></a></p>'
+    )
+    told = "rows.py: the sums are rounded twice"
+    asked = user("Read the reviews of export.py and rows.py and tell me what they say of the sums, please.")
+    lines = "\n".join(
+        ["review one", "review two", "review three", shown, told, "review four", "review five", "review six"]
+    )
+    texts = [piece.text for piece in facts_of([asked, *bash("gh api reviews", f"{lines}\n{'-' * 600}")]).pieces]
+    assert told in texts
+    assert shown not in texts
+
+
+def test_what_fails_in_the_same_way_again_and_again_is_told_once() -> None:
+    failing = [
+        m
+        for name in ("sums", "rows", "dates")
+        for m in runs("Grep", {"pattern": name}, "Error: spawn rg ENOENT", error=True)
+    ]
+    text = page([ASKED, *failing, *EDIT], 1_500)
+    assert section(text, "What happened").count("spawn rg ENOENT") == 1
+    assert section(text, "State").count("spawn rg ENOENT") == 1

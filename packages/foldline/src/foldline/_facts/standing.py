@@ -34,13 +34,15 @@ _SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
 def open_faults(facts: Facts) -> Iterator[Fault]:
-    """The errors of the newest turns that nothing closed or took the place of, oldest first.
+    """The errors of the newest turns that nothing closed or took the place of, oldest first, those alike once.
 
     One behind which the agent closed the turn is open where it is a check, or that report says so; a program that is missing is no error of the work.
     """
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
-    faults = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
+    still = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
+    alike = {(fault.key if checks(fault.key) else fault.key.partition(" ")[0], fault.text): fault for fault in still}
+    faults = sorted(alike.values(), key=lambda fault: fault.seen)
     scripts = [(c.seen, _script(family(c.text))) for c in facts.commands if c.outcome == "ok"] if faults else []
     reports = [p for p in facts.pieces if p.kind == "report" and not announces(p.text)] if faults else []
     for fault in faults:

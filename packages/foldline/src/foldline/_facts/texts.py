@@ -32,6 +32,7 @@ _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
 _ROW = re.compile(r"^\|(.+)\|$")
 _RULE = re.compile(r"[\s|:=*_-]+$")
+_FIGURE = re.compile(r"[~<>=≈±+-]?\s?[$€£]?\d")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _WHOLE = 120
 """Characters of a message that is told whole or not at all."""
@@ -52,6 +53,7 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
     """The sentences and lines of a text, each with the heading or the line over the list that it stands under."""
     heading, block, fence = "", list[str](), ""
     under, whole = "", False
+    columns: list[str] = []
     lines = text.splitlines()
     for line, below in zip(lines, (*lines[1:], "")):
         if found := _FENCE.match(line):
@@ -77,13 +79,25 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
             under = ""
         line = _MARKS.sub("", line)
         if (row := _ROW.match(line)) and "|" in below and _RULE.match(below.strip()):
+            columns = _cells(row)
             continue  # the names of columns say nothing without a row
         if row:
-            line = " – ".join(cell.strip() for cell in row[1].split("|") if cell.strip())
+            line = " – ".join(_named(columns, _cells(row)))
         if heading and len(heading) <= 60:
             line = f"{heading}: {line}"
         heading = ""
         yield from ((under, each) for each in parted(line))
+
+
+def _cells(row: re.Match[str]) -> list[str]:
+    return [cell.strip() for cell in row[1].split("|")]
+
+
+def _named(columns: Sequence[str], cells: Sequence[str]) -> Iterator[str]:
+    """The cells of a row, before a figure the name of its column; the first names the row."""
+    for i, cell in enumerate(cells):
+        name = columns[i] if 0 < i < len(columns) and _FIGURE.match(cell) else ""
+        yield from filter(None, (name, cell))
 
 
 def said_in(words: str) -> list[str]:
@@ -197,7 +211,7 @@ def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]
     for word in own:
         if word in wanted and len(told) < MOST_LINES and not any(word in line for line in told):
             line = line_around(text, word, LONGEST // 2)
-            if line and line not in told and not _CODE_LINE.search(line):
+            if line and line not in told and not _is_code(line):
                 told.add(line)
                 yield line
 
@@ -205,7 +219,7 @@ def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]
 def rims(text: str) -> Iterator[str]:
     """The first lines of an output and its last ones, where they are no code."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    yield from (line[:LONGEST] for line in (*lines[:2], *lines[2:][-3:]) if not _CODE_LINE.search(line))
+    yield from (line[:LONGEST] for line in (*lines[:2], *lines[2:][-3:]) if not _is_code(line))
 
 
 _IDENTIFIER = re.compile(r"https?://\S+|#\d+|\b[A-Z][A-Z0-9]*-\d+\b|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b")
@@ -222,6 +236,12 @@ _CODE_LINE = re.compile(
     r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^-->\s|^[+-]\s|^@@|^[-dl][rwxsStT-]{9}|^total \d+$|^(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
 )
 """A line of code says little without the lines around it, and stands in its file."""
+_TAG = re.compile(r"</?[A-Za-z][^<>]*(?:>|$)")
+
+
+def _is_code(line: str) -> bool:
+    """Whether a line is one of code, or tags for the most part."""
+    return _CODE_LINE.search(line) is not None or 2 * len(_TAG.sub("", line).strip()) < len(line.strip())
 
 
 def figures(text: str) -> Iterator[str]:
@@ -230,7 +250,7 @@ def figures(text: str) -> Iterator[str]:
         (
             (-len(_TELLING.findall(each)), i, each)
             for i, each in enumerate(sentences(text[:20_000]))
-            if not _CODE_LINE.search(each)
+            if not _is_code(each)
         ),
         key=lambda item: item[0] / (len(item[2]) + 20),
     )

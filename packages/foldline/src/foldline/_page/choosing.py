@@ -140,10 +140,15 @@ def _shape(piece: Piece) -> str:
 
 
 def settled(facts: Facts) -> set[int]:
-    """The places of what is over: failures and what they brought, where something later closed them, what was taken back,
-    and what a summary called open before it was done or more was asked for."""
+    """The places of what is over: failures and what they brought, where something later closed them or failed alike, what was
+    taken back, and what a summary called open before it was done or more was asked for."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
-    over = {(p.at, p.part) for p in facts.pieces if p.kind == "failure" and p.at not in open_at}
+    told: dict[tuple[int, int], str] = {}
+    for p in facts.pieces:
+        if p.kind == "failure" or (p.at, p.part) in told:
+            told[p.at, p.part] = f"{told.get((p.at, p.part), '')}\n{p.text.partition(' → ')[2] or p.text}"
+    newest = {text: call for call, text in told.items()}
+    over = {call for call, text in told.items() if call[0] not in open_at or newest[text] != call}
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for _, p in agents if p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
