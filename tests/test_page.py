@@ -401,6 +401,14 @@ def test_what_the_agent_takes_back_is_not_told_as_standing() -> None:
     assert back in flat(text)
 
 
+def test_an_alarm_that_was_false_is_not_told() -> None:
+    alarm = "There is a compile error in src/export.py: the import of mirrors is unused."
+    back = "Code compiles and the test passes. The diagnostic was stale."
+    words = [m for text in (alarm, back) for m in (Message("assistant", (Text(text), *EDIT[0].parts)), EDIT[1])]
+    assert "compile error" in page([ASKED, *words[:2]], 2_000)
+    assert "compile error" not in page([ASKED, *words], 2_000)
+
+
 # -- what calls made -----------------------------------------------------------------------------------------------
 
 

@@ -102,6 +102,11 @@ def _told(result: ToolResult, text: str, runs: bool) -> Outcome:
     return Outcome(failed, code, fault, note[:160])
 
 
+def alarming(text: str) -> bool:
+    """Whether a text tells of something that went wrong."""
+    return _WEAK.search(text) is not None
+
+
 def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
     """The line that says best why a call failed."""
     for found in reversed(strong):

@@ -14,6 +14,7 @@ from foldline._facts.again import said_again
 from foldline._facts.calls import COMMIT
 from foldline._facts.cues import announces
 from foldline._facts.literals import literals
+from foldline._facts.outcomes import alarming
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
 from foldline._page.lines import telling
@@ -35,6 +36,12 @@ BROUGHT = ("result", "excerpt", "shown")
 
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
+
+_ALARM = re.compile(
+    r"\b(?:false alarm|(?:diagnostic|error|warning|alarm|failure)s? (?:was|were|is|are) (?:stale|outdated|wrong))\b",
+    re.I,
+)
+"""How the agent says that an alarm before was none."""
 
 _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
@@ -152,6 +159,9 @@ def settled(facts: Facts) -> set[int]:
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for _, p in agents if p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
+    alarms = [p.at for _, p in agents if p.kind == "thought" and not p.back and alarming(p.text)]
+    false = {max((at for at in alarms if at < by.at), default=-1) for by in back if _ALARM.search(by.text)}
+    taken |= {i for i, p in agents if p.kind == "thought" and p.at in false}
     taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
 
