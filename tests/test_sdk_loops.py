@@ -413,16 +413,16 @@ async def anthropic_awaited(provider: Strict, compactor: Compactor) -> list[Any]
 
 
 async def gemini_awaited(provider: Strict, compactor: Compactor) -> list[Any]:
-    client = gemini_client(provider).aio
     from google.genai import types
 
     contents: list[Any] = [types.UserContent(request(0))]
-    while written(compactor) <= WINDOWS * WINDOW * 4:
-        sent = await compactor.afit(contents)
-        response = await client.models.generate_content(model="gemini-2.5-flash", contents=sent)
-        compactor.observe(response)
-        contents.append(response.candidates[0].content)
-        contents.append(types.UserContent(gemini_results(response.function_calls or []) or request(len(contents))))
+    async with gemini_client(provider).aio as client:
+        while written(compactor) <= WINDOWS * WINDOW * 4:
+            sent = await compactor.afit(contents)
+            response = await client.models.generate_content(model="gemini-2.5-flash", contents=sent)
+            compactor.observe(response)
+            contents.append(response.candidates[0].content)
+            contents.append(types.UserContent(gemini_results(response.function_calls or []) or request(len(contents))))
     return contents
 
 
