@@ -98,9 +98,8 @@ def _carried_out(changes: list[Change], project: str, yes: bool, done: str) -> A
         return Answer(_told(changes, written=False), "\n".join([*shown, "Nothing to do."]), code=NOTHING_TO_DO)
     if not yes:
         if not may_ask():
-            raise click.UsageError(
-                "\n".join([*shown, "nothing was written: there is no terminal to ask on; add --yes"])
-            )
+            why = "nothing was written: there is no terminal to ask on; add --yes, and it will be:"
+            raise click.UsageError("\n".join([why, *shown]))
         say("\n".join(shown))
         click.confirm("Write this?", abort=True)
     carry_out(changes, project)
