@@ -343,7 +343,7 @@ def _arguments() -> Namespace:
     add("--old", action="store_true", help=f"the page of commit {memory_old.COMMIT} as one more method")
     add("--material", type=Path, default=MATERIAL, help="where the labelled sessions are")
     add("--corpus", type=Path, default=memory_corpus.CORPUS, help="where the recorded sessions are")
-    add("--missed", action="store_true", help=f"list what is missed at {AT:.0%} of the half `tune`")
+    add("--missed", action="store_true", help=f"list what is missed at {AT:.0%}% of the half `tune`")
     return parser.parse_args()
 
 
