@@ -1043,6 +1043,38 @@ def test_a_very_small_page_has_no_headings() -> None:
     assert "## " not in page(WORK, 200)
 
 
+ASIDES = [
+    "By the way, do you read much fiction?",
+    "I was thinking about lunch earlier.",
+    "Side note: my internet has been slow since the storm last night.",
+    "Unrelated, but what do you think of remote work in general?",
+    "I just remembered that I need to send somebody an email later.",
+]
+
+
+@pytest.mark.parametrize("tokens", [60, 90, 150])
+def test_on_a_very_small_page_rules_outlast_what_was_said_in_passing(tokens: int) -> None:
+    orders = ["Never cache anything without a way to drop it.", "Never write what a guest typed to the log."]
+    messages = [user("Nora works on the build with us. Two hard rules."), *map(user, orders), says("Noted both.")]
+    for aside in ASIDES * 3:
+        messages += [user(aside), says("I see. Do you want to get back to the plan?")]
+    text = page(messages, tokens, after=("List the rules before we go on.",))
+    assert [order for order in orders if order not in text] == []
+
+
+def test_a_line_of_the_state_is_told_or_left_out_but_not_as_its_first_words() -> None:
+    messages = [user("Book a van for the move."), says("The van is booked. Shall I book a lift for the piano as well?")]
+    for tokens in range(20, 90):
+        told = [line for line in page(messages, tokens).splitlines() if line.startswith("- asked the user: ")]
+        assert all(len(line) > 40 for line in told), tokens
+
+
+def test_a_question_that_the_user_spoke_behind_is_not_open() -> None:
+    messages = [user("Book a van for the move."), says("The van is booked. Shall I book a lift for the piano as well?")]
+    assert "asked the user: " in section(page(messages), "State")
+    assert "asked the user: " not in page(messages, after=("Yes, and find me two people who carry.",))
+
+
 def test_on_a_small_page_the_task_is_told_from_what_came_before_it() -> None:
     text = page(WORK, 400)
     assert text.startswith("## Task now\n> Also keep")

@@ -35,6 +35,9 @@ RULES_FROM = 5_000
 NUMBERED = 1_000
 """Tokens from which turns are numbered."""
 
+LEAST_LINE = 24
+"""Tokens from which of a line of the state the beginning is told."""
+
 LEAST_CUT = 9
 """Tokens from which the beginning of one more piece is told."""
 
@@ -55,15 +58,15 @@ def compose(brief: Brief, facts: Facts) -> str:
     page = Page(budget)
     if focus:
         page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
-    wants = task(facts, brief.after)
-    page.add("Task now", wanted(*wants, max(int(budget * TASK), min(budget, LEAST_TASK))))
-    standing = rules(facts, brief.after)
+    wants, standing = task(facts, brief.after), rules(facts, brief.after)
+    free = budget if budget >= SMALL or not brief.after else budget - min(budget // 2, lengths(standing))
+    page.add("Task now", wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))))
     if budget >= SMALL:
         pending = instructed(facts, " ".join((*wants.words, *brief.after)))
         room = int(budget * min(RULES, budget / RULES_FROM))
         page.add("Rules that stand", binding((*pending, *standing), room, facts.end))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
-    page.fill("State", [f"- {safe(text)}" for text in (*ends, *state(facts))], int(budget * STATE))
+    page.fill("State", [f"- {safe(text)}" for text in (*ends, *state(facts, brief.after))], int(budget * STATE))
     page.add("Files", _files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
@@ -92,6 +95,11 @@ def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
     ]
     chosen = choose(candidates(pieces), room, set(), newest)
     return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
+
+
+def lengths(standing: Iterable[Rule]) -> int:
+    """The tokens that rules take where they are told."""
+    return sum(estimate(rule.text) + FRAME for rule in standing)
 
 
 def _ruling(rule: Rule) -> str:
@@ -131,7 +139,7 @@ class Page:
         """Puts as many of the lines under a heading as fit, the newest ones where not all do."""
         kept: list[str] = []
         for line in reversed(lines):
-            line = shorten(line, room - 1) if not kept else line
+            line = shorten(line, room - 1) if not kept and room > LEAST_LINE else line
             room -= estimate(line) + 1
             if room < 0:
                 break

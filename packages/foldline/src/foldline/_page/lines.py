@@ -36,6 +36,8 @@ TELLING = 40
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
+ASKED = "asked the user: "
+
 LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
 
@@ -115,8 +117,9 @@ def instructed(facts: Facts, words: str) -> list[Rule]:
     return [Rule(orders[i].text, orders[i].at, "project") for i in sorted(best) if shared[i]]
 
 
-def state(facts: Facts) -> Iterator[str]:
-    """How the newest checks ended and where the repository stands, then what is open."""
+def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
+    """How the newest checks ended and where the repository stands, then what is open; with what the user said `after` it no
+    question is."""
     changed = max((file.seen for file in changed_files(facts)), default=-1)
     for check in [c for c in facts.commands if c.note and c.seen >= changed and _checks(c)][-2:]:
         yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
@@ -125,7 +128,7 @@ def state(facts: Facts) -> Iterator[str]:
     for each in worked_in:
         if line := repository(facts, each):
             yield f"git in {each.folder or NAMELESS}: {line}" if several else f"git: {line}"
-    yield from _left(facts)
+    yield from (line for line in _left(facts) if not (after and line.startswith(ASKED)))
 
 
 def ending(facts: Facts) -> Iterator[str]:
@@ -165,7 +168,7 @@ def _left(facts: Facts) -> Iterator[str]:
         )
     for todo in open_steps(facts):
         yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
-    yield from (f"asked the user: {left}" if asks(left) else left for left in left_open(facts))
+    yield from (f"{ASKED}{left}" if asks(left) else left for left in left_open(facts))
 
 
 def repository(facts: Facts, known: Repository) -> str:

@@ -69,7 +69,7 @@ def _lines(facts: Facts, brief: Brief, tokens: int, shown: str = "") -> Iterator
     """What a summary must show, most important first, each line with the part of a page that it belongs to."""
     yield from (("Task now", line) for line in wanted(*task(facts, brief.after), int(tokens * TASK)))
     yield from (("Rules that stand", f"- {safe(rule.text)}") for rule in rules(facts, brief.after))
-    yield from (("State", f"- {safe(text)}") for text in state(facts))
+    yield from (("State", f"- {safe(text)}") for text in state(facts, brief.after))
     listed = {path for each in listed_in(shown) for path in (each.named, each.path)}
     forgotten = tuple(file for file in changed_files(facts) if file.path not in listed and file.path not in shown)
     yield from (("Files", f"- {safe(line)}") for line in files(replace(facts, files=forgotten), int(tokens * FILES)))
