@@ -15,6 +15,7 @@ from foldline._facts.reading import user_words
 from foldline._listing.known import Known
 from foldline._models import model as model_named
 from foldline._policy import budget_for
+from foldline._sessions.descriptors import READ, read_at
 from foldline._sessions.finding import FIRST, StoreFile, about_file, stored_in, which
 from foldline._sessions.format import About, printable
 from foldline._sessions.opening import open_session
@@ -48,7 +49,7 @@ def glanced(files: Sequence[StoreFile]) -> Iterator[tuple[StoreFile, list[Known]
 def _asked_for(file: StoreFile) -> int | None:
     """The file opened, its ends on their way into memory; None where it cannot be opened."""
     try:
-        fd = os.open(file.path, os.O_RDONLY)
+        fd = os.open(file.path, READ)
     except OSError:
         return None
     if hasattr(os, "posix_fadvise"):
@@ -65,7 +66,7 @@ def _glanced(file: StoreFile, fd: int) -> list[Known]:
             _known(file, About(s.id, s.cwd, s.title, s.parent), place=which(s, several), when=s.changed)
             for s in several
         ]
-    tail = os.pread(fd, CHUNK, max(FIRST, file.size - CHUNK))
+    tail = read_at(fd, CHUNK, max(FIRST, file.size - CHUNK))
     known = _known(file, about_file(fd, file.path, format_named(file.agent), tail))
     told = ends(fd, file.size, file.agent)
     if told is not None:

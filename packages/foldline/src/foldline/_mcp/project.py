@@ -41,7 +41,9 @@ class Project:
 
     def _directories(self) -> list[str]:
         """The directory that the client names, this one, and the client's own: some start their servers elsewhere."""
-        told = [self._environment.get("CLAUDE_PROJECT_DIR", ""), os.getcwd(), _parents_directory()]
+        from foldline._sessions.processes import directory_above
+
+        told = [self._environment.get("CLAUDE_PROJECT_DIR", ""), os.getcwd(), directory_above()]
         return list(dict.fromkeys(place for place in told if place))
 
     def _folders(self) -> Iterator[str]:
@@ -58,11 +60,3 @@ class Project:
 def _inside(path: str, folder: str) -> bool:
     folder = os.path.realpath(folder)
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def _parents_directory() -> str:
-    """The directory of the process that started this one, where the system tells it."""
-    try:
-        return os.readlink(f"/proc/{os.getppid()}/cwd")
-    except OSError:
-        return ""

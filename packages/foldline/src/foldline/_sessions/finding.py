@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import translate
 from itertools import islice
 from operator import attrgetter
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from foldline._errors import SessionError
 from foldline._messages import Value
+from foldline._sessions.descriptors import read_at
 from foldline._sessions.format import STRING, About, SessionFormat, said
 from foldline._sessions.lines import Record, lines_from_end
 from foldline._sessions.reading import Stored
@@ -116,10 +118,10 @@ def _of_directory(found: Iterable[Found], cwd: str) -> Iterator[Found]:
 
 def about_file(fd: int, path: str, known: SessionFormat, tail: bytes = b"") -> About:
     """What an open session file says it is, at its start and in the `tail` that was read, or its name where it is silent."""
-    head = os.pread(fd, FIRST, 0)
+    head = read_at(fd, FIRST, 0)
     id, cwd = _said(_ID, head), _said(_CWD, head)
     if not (id and cwd) and len(head) == FIRST:
-        head += os.pread(fd, HEAD - FIRST, FIRST)
+        head += read_at(fd, HEAD - FIRST, FIRST)
         id, cwd = _said(_ID, head), _said(_CWD, head)
     return known.about(path, head + tail, About(id or os.path.splitext(os.path.basename(path))[0], cwd))
 
@@ -136,7 +138,7 @@ def directory_of(path: str, known: SessionFormat) -> str:
 def stored_in(file: StoreFile, fd: int) -> Sequence[Stored] | None:
     """The sessions in an open file that may hold several, none where it cannot be read; None for a file of one."""
     known = format_named(file.agent)
-    if known.read_all is None or not known.recognizes(os.pread(fd, FIRST, 0), file.path):
+    if known.read_all is None or not known.recognizes(read_at(fd, FIRST, 0), file.path):
         return None
     try:
         return sessions_in(known, file.path)
@@ -186,7 +188,7 @@ def _is_draft(path: str) -> bool:
     try:
         with open(path, "rb", buffering=0) as file:
             fd = file.fileno()
-            ends = _said(_DRAFT, os.pread(fd, FIRST, 0))
+            ends = _said(_DRAFT, read_at(fd, FIRST, 0))
             last = next(lines_from_end(fd, os.fstat(fd).st_size, FIRST), None) if ends else None
     except OSError:
         return False
@@ -197,11 +199,7 @@ def _collect(agent: str, folder: str, pattern: Sequence[Callable[[str], object]]
     """Adds the files below a folder whose path fits the pattern, part by part; what cannot be looked at is passed over."""
     fits, *rest = pattern
     try:
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        return
-    try:
-        with os.scandir(fd) as entries:  # by its descriptor, so that no entry's whole path is looked up again
+        with _entries(folder) as entries:
             for entry in entries:
                 if not fits(entry.name):
                     continue
@@ -214,6 +212,19 @@ def _collect(agent: str, folder: str, pattern: Sequence[Callable[[str], object]]
                     into.append(StoreFile(agent, path, about.st_size, changed, about.st_ino))
     except OSError:
         return
+
+
+@contextmanager
+def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """What a folder holds; by its descriptor where the system has that, so that no entry's whole path is looked up again."""
+    if os.scandir not in os.supports_fd:
+        with os.scandir(folder) as entries:
+            yield entries
+        return
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with os.scandir(fd) as entries:
+            yield entries
     finally:
         os.close(fd)
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from foldline._errors import SessionError
+from foldline._sessions.descriptors import READ, read_at
 
 CHUNK = 256 * 1024
 """Bytes per read: 256 KB was fastest of 64 KB to 4 MB on a 2 GB file."""
@@ -118,7 +119,7 @@ def _salvaged(data: bytes) -> Head:
 def opened(path: str) -> Iterator[int]:
     """The descriptor of a session file; raises `SessionError` where it cannot be read."""
     try:
-        fd = os.open(path, os.O_RDONLY)
+        fd = os.open(path, READ)
     except OSError as error:
         raise SessionError(f"cannot be read: {error.strerror}", path=path) from error
     try:
@@ -136,7 +137,7 @@ def lines_from_end(fd: int, end: int, chunk_size: int = CHUNK) -> Iterator[Line]
     while position > 0:
         size = min(chunk_size, position)
         position -= size
-        chunk = os.pread(fd, size, position)
+        chunk = read_at(fd, size, position)
         cut = len(chunk)
         while (newline := chunk.rfind(b"\n", 0, cut)) >= 0:
             parts.append(chunk[newline + 1 : cut])
@@ -155,9 +156,9 @@ def _line(offset: int, parts: list[bytes]) -> Iterator[Line]:
 
 def first_line(fd: int) -> Line | None:
     """The first line of the file that can be read, else the first that is not blank; at most 1 MB is searched, as pi does."""
-    data = os.pread(fd, 4096, 0)
+    data = read_at(fd, 4096, 0)
     if b"\n" not in data.lstrip():
-        data = os.pread(fd, 1 << 20, 0)
+        data = read_at(fd, 1 << 20, 0)
     lines = (Line(match.start(), match.group()) for match in re.finditer(rb"[^\n]+", data) if match.group().strip())
     first = next(lines, None)
     if first is None or not Record(first).damaged:
@@ -169,7 +170,7 @@ def line_number(fd: int, offset: int) -> int:
     """Which line starts at the byte `offset`, counted from 1."""
     number, position = 1, 0
     while position < offset:
-        chunk = os.pread(fd, min(1 << 20, offset - position), position)
+        chunk = read_at(fd, min(1 << 20, offset - position), position)
         if not chunk:
             break
         number += chunk.count(b"\n")

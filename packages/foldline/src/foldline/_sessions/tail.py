@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
+from foldline._sessions.descriptors import read_at
 from foldline._sessions.format import Row
 from foldline._sessions.lines import lines_from_end
 from foldline._sessions.registry import format_named
@@ -73,7 +73,7 @@ def may_hold_folds(fd: int, size: int, agent: str) -> bool:
     signs = declared().signs
     rest = b""
     for at in range(0, size, REACH):
-        data = rest + os.pread(fd, REACH, at)
+        data = rest + read_at(fd, REACH, at)
         if any(sign in data for sign in signs):
             return True
         rest = data[-32:]

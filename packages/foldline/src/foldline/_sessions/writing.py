@@ -12,6 +12,7 @@ import msgspec
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
+from foldline._sessions.descriptors import read_at
 from foldline._sessions.locking import lock, sync
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def append(path: str, lines: Sequence[bytes], *, expected_size: int) -> int:
         size = os.fstat(fd).st_size
         if size != expected_size:
             raise SessionError("another process wrote to it in the meantime; nothing was written, run again", path=path)
-        torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+        torn = size > 0 and read_at(fd, 1, size - 1) != b"\n"
         data = (b"\n" if torn else b"") + b"".join(lines)
         try:
             _write_all(fd, data)

@@ -12,7 +12,7 @@ from foldline._sessions.format import About, SessionFormat, StoreFolder, folder,
 from foldline._sessions.lines import decode
 from foldline._sessions.values import mapping, string
 
-_began = later("processes", "began")
+_still_runs = later("processes", "still_runs")
 
 _SIGN = re.compile(
     rb'[{,]\s*"(?:parentUuid|leafUuid|isSidechain|logicalParentUuid|snapshotMessageId)"\s*:'
@@ -64,16 +64,10 @@ def _busy(path: str) -> Iterator[int]:
             said = json.loads(entry.read_text())
         except (OSError, ValueError):
             continue
-        if isinstance(said, dict) and said.get("sessionId") == real.stem and _runs(said.get("pid"), said):
-            yield said["pid"]
-
-
-def _runs(pid: object, said: Mapping[str, object]) -> bool:
-    """Whether the process runs, and is the one that the list means: ids are used again, starting times are not."""
-    if not isinstance(pid, int) or not (began := _began(pid)):
-        return False
-    said_to = said.get("procStart")
-    return not isinstance(said_to, str) or not said_to.isdecimal() or began == said_to
+        if not isinstance(said, dict) or said.get("sessionId") != real.stem:
+            continue
+        if isinstance(id := said.get("pid"), int) and _still_runs(id, said.get("procStart")):
+            yield id
 
 
 FORMAT = SessionFormat(

@@ -1,0 +1,64 @@
+"""What macOS and Windows tell of the processes that run, through psutil; nothing where that is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from foldline._sessions.process import Process
+
+try:
+    import psutil
+except ImportError:  # it comes with the extra `cli`
+    psutil = None
+
+
+def running() -> Iterator[Process]:
+    """All processes."""
+    return map(_process, psutil.pids() if psutil else ())
+
+
+def above(id: int) -> Iterator[Process]:
+    """A process, and those that started it."""
+    if not psutil:
+        return
+    yield _process(id)
+    try:
+        parents = psutil.Process(id).parents()
+    except psutil.Error:
+        return
+    yield from (_process(parent.pid) for parent in parents)
+
+
+def directory(id: int) -> str:
+    """Where a process works; empty where that is not told."""
+    try:
+        return psutil.Process(id).cwd() if psutil else ""
+    except (psutil.Error, OSError):
+        return ""
+
+
+def writes(id: int, real: str) -> bool:
+    """Whether a process holds a file open, for writing where the system tells that."""
+    try:
+        opened = psutil.Process(id).open_files() if psutil else []
+    except (psutil.Error, OSError):
+        return False
+    return any(file.path == real and getattr(file, "mode", "w") != "r" for file in opened)
+
+
+def still_runs(id: int, began: object) -> bool:
+    """Whether a process runs; when it began is told by each system in its own way."""
+    return bool(psutil) and psutil.pid_exists(id)
+
+
+def _process(id: int) -> Process:
+    return Process(id, partial(_called, id))
+
+
+def _called(id: int) -> tuple[str, Sequence[str]]:
+    try:
+        process = psutil.Process(id)
+        return process.name(), process.cmdline()
+    except (psutil.Error, OSError):
+        return "", ()
