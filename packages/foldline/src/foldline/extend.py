@@ -63,6 +63,7 @@ from foldline._wires import (
     summary_text,
 )
 from foldline._wording import Wording
+from foldline._writers.calling import Endpoint, connect
 from foldline._writers.draft import Draft, Summarizer
 from foldline._writers.extraction import extract
 from foldline._writers.shared import Conversation, SharedPrefix
@@ -80,6 +81,7 @@ __all__ = [
     "Draft",
     "Edit",
     "Ended",
+    "Endpoint",
     "Entry",
     "Fault",
     "Fold",
@@ -131,6 +133,7 @@ __all__ = [
     "Wording",
     "bills",
     "budget",
+    "connect",
     "decode",
     "decode_all",
     "detect",

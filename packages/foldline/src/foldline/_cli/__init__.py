@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sys
 
-EXTRAS = {"click": "cli", "tomlkit": "cli", "rich": "browse", "textual": "browse", "foldline_lab": "lab"}
+EXTRAS = {
+    "click": "cli",
+    "tomlkit": "cli",
+    "rich": "browse",
+    "textual": "browse",
+    "foldline_lab": "lab",
+    "foldline_agent": "agent",
+}
 """The packages that commands need, and the extra that each comes with."""
 
 

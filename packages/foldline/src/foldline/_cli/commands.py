@@ -34,6 +34,7 @@ COMMANDS = {
     "mcp": ("foldline._cli.mcp:mcp", "Serve recall, status and folding to agents that speak MCP."),
     "policy": ("foldline._cli.policy:policy", "The policies there are: list, show; check a file of your own."),
     "replay": ("foldline_lab.command:replay_command", "Recorded sessions under policies: what each costs and forgets."),
+    "chat": ("foldline_agent.command:chat", "A small coding agent that keeps within its window, and shows how."),
     "models": ("foldline._cli.models:models", "What foldline knows of a model: window, prices, cache rules."),
     "autocompact": ("foldline._cli.autocompact:autocompact", "Show or set whether agents fold by themselves."),
     "install": ("foldline._cli.install:install", "Have foldline fold by itself in the agents on this machine."),

@@ -8,7 +8,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,11 +19,10 @@ from foldline._handoff.agents import AGENTS, Session, draft
 from foldline._handoff.portable import portable
 from foldline._messages import Message, Summary, Value
 from foldline._sessions.lines import encoded
-from foldline._sessions.pi import FORMAT as LOG
-from foldline._sessions.pi import PI
+from foldline._sessions.pi import PI, folder_of
 from foldline._sessions.pi.composing import details_of, new_entry_id, new_path, new_session_id
-from foldline._sessions.pi.dialect import KNOWN_VERSION, stored
-from foldline._sessions.writing import now, write_whole
+from foldline._sessions.pi.dialect import KNOWN_VERSION, reply, stored
+from foldline._sessions.writing import make_folder, now, write_whole
 from foldline._wires.arranging import beside_system
 
 FORMATS = (PI, *AGENTS, *wire.OWN)
@@ -104,16 +102,9 @@ def _of_agent(
     place = path
     if place is None or os.path.isdir(place):
         place = AGENTS[name].place(name, session, place, os.environ)
-        _make_folder(os.path.dirname(place))
+        make_folder(os.path.dirname(place))
     write_whole(place, b"".join(map(encoded, rows)))
     return NewSession(place, name, session.id, len(items), {kind: n for kind, n in lost.items() if n})
-
-
-def _make_folder(folder: str) -> None:
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise SessionError(f"cannot be made: {error.strerror}", path=folder) from error
 
 
 def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -> str:
@@ -122,16 +113,9 @@ def place_for(path: str | None, format: str, *, cwd: str, id: str, stamp: str) -
         return path
     if format != PI:
         raise SessionError(f"messages of {format} need a file to be named", path=path or cwd)
-    folder = path or str(pi_folder(cwd))
-    _make_folder(folder)
+    folder = path or str(folder_of(cwd))
+    make_folder(folder)
     return new_path(folder, id, stamp)
-
-
-def pi_folder(cwd: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where pi keeps the sessions of a working directory."""
-    store = next(iter(LOG.stores(environment))).folder
-    safe = os.path.abspath(cwd or ".").removeprefix("/").replace("/", "-").replace("\\", "-").replace(":", "-")
-    return store / f"--{safe}--"
 
 
 # -- pi -----------------------------------------------------------------------------------------------------------
@@ -148,9 +132,11 @@ def _records(
         records.append(_compaction(summary, tokens_before))
     for message in rest:
         for said in stored(message, time.time_ns() // 1_000_000):
-            if said["role"] == "assistant":
-                said |= _reply(said, model, agent)
-            records.append({"type": "message", "message": said})
+            bare = {
+                key: value for key, value in said.items() if key != "usage"
+            }  # made for a context that this one is not
+            told = reply(bare, model, agent) if said["role"] == "assistant" else said
+            records.append({"type": "message", "message": told})
     parent: str | None = None
     chained: list[dict[str, Any]] = []
     for record in records:
@@ -172,19 +158,6 @@ def _compaction(summary: Summary, tokens_before: int) -> dict[str, Any]:
         "firstKeptEntryId": "",
         "tokensBefore": tokens_before,
         "details": details_of(summary),
-    }
-
-
-def _reply(said: Mapping[str, Any], model: str, agent: str) -> dict[str, Any]:
-    """What pi needs on a reply; the bill is not carried, since it was made for a context that this one is not."""
-    calls = any(isinstance(block, dict) and block.get("type") == "toolCall" for block in said["content"])
-    nothing = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
-    return {
-        "api": "unknown",
-        "provider": agent or "unknown",
-        "model": model or "unknown",
-        "usage": {**nothing, "totalTokens": 0, "cost": {**nothing, "total": 0}},
-        "stopReason": "toolUse" if calls else "stop",
     }
 
 

@@ -77,6 +77,14 @@ def write_whole(path: str, data: bytes) -> None:
     replace_file(path, data)
 
 
+def make_folder(folder: str | os.PathLike[str]) -> None:
+    """Makes a folder for sessions where there is none; raises `SessionError`."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise SessionError(f"cannot be made: {error.strerror}", path=os.fspath(folder)) from error
+
+
 def replace_file(path: str, data: bytes) -> None:
     """Writes a whole file beside its place, syncs it and renames it there: readers see the old one or the new one."""
     from tempfile import mkstemp

@@ -55,10 +55,10 @@ class Conduct(Value, frozen=True, omit_defaults=True):
     backoff: float = 1.0
 
 
-def connect(endpoint: Endpoint) -> Any:
-    """The pydantic-ai model of an endpoint; raises `ConfigError` where it cannot be made."""
+def connect(endpoint: Endpoint, *, path: str = "summarizer") -> Any:
+    """The pydantic-ai model of an endpoint; raises `ConfigError` where it cannot be made, at `path`."""
     if find_spec("pydantic_ai") is None:
-        raise ConfigError("a summary by a model needs more packages: pip install 'foldline[llm]'", path="summarizer")
+        raise ConfigError("a summary by a model needs more packages: pip install 'foldline[llm]'", path=path)
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider_class
@@ -79,7 +79,7 @@ def connect(endpoint: Endpoint) -> Any:
         why = f"its key is missing: set {keyless[1]} in the environment" if keyless else _named(error)
         if "Unknown provider" in why:
             why += "; known are anthropic, openai, google, openrouter and the others of pydantic-ai"
-        raise ConfigError(f"{endpoint.model} cannot be called: {why}", path="summarizer") from error
+        raise ConfigError(f"{endpoint.model} cannot be called: {why}", path=path) from error
 
 
 def _provider(kind: Any, url: str | None, key: str | None) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, later, said
 
@@ -28,6 +30,13 @@ def _recognizes_headless(head: bytes, path: str) -> bool:
 
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
+
+
+def folder_of(cwd: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where pi keeps the sessions of a working directory."""
+    store = next(_stores(environment)).folder
+    safe = os.path.abspath(cwd or ".").removeprefix("/").replace("/", "-").replace("\\", "-").replace(":", "-")
+    return store / f"--{safe}--"
 
 
 def _about(path: str, ends: bytes, about: About) -> About:

@@ -294,6 +294,21 @@ def _stored(message: Message, milliseconds: int) -> dict[str, Any]:
     return {**said, "timestamp": milliseconds}
 
 
+def reply(said: Mapping[str, Any], model: str, provider: str, stop: str = "") -> dict[str, Any]:
+    """A reply as pi needs it, with the model that made it, and why it ended; without a bill of its own it cost nothing."""
+    calls = any(isinstance(block, dict) and block.get("type") == "toolCall" for block in said["content"])
+    nothing = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+    bill = {**nothing, "totalTokens": 0, **mapping(said.get("usage"))}
+    return {
+        **said,
+        "api": "unknown",
+        "provider": provider or "unknown",
+        "model": model or "unknown",
+        "usage": {**bill, "cost": {**nothing, "total": 0}},
+        "stopReason": stop or ("toolUse" if calls else "stop"),
+    }
+
+
 def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
     """The system prompt and the tools as they stand at the end of a path, as pi's checkpoint, or None where there are none.
 

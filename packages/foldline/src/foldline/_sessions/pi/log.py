@@ -15,7 +15,7 @@ from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
 from foldline._sessions.lines import Line, Record, encoded, first_line, line_number, lines_from_end, opened
-from foldline._sessions.pi import FORMAT, branching, composing, dialect, marks, tree
+from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_of, marks, tree
 from foldline._sessions.reading import Fault, PastFold
 from foldline._sessions.stages import course_of
 from foldline._sessions.values import mapping
@@ -45,11 +45,19 @@ class Session:
         self._load()
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, cwd: str = "") -> Session:
-        """A new, empty session file; refuses to take the place of one that is there."""
+    def create(cls, path: str | os.PathLike[str] | None = None, *, cwd: str = "") -> Session:
+        """A new, empty session file; refuses to take the place of one that is there.
+
+        Without a path it is where pi keeps those of `cwd`, so that pi lists it.
+        """
+        id, stamp = composing.new_session_id(), writing.now()
+        if path is None:
+            folder = folder_of(cwd)
+            writing.make_folder(folder)
+            path = composing.new_path(str(folder), id, stamp)
         if os.path.exists(path):
             raise SessionError("there is a file already", path=os.fspath(path))
-        about = {"id": composing.new_session_id(), "timestamp": writing.now(), "cwd": cwd}
+        about = {"id": id, "timestamp": stamp, "cwd": cwd}
         header = {"type": "session", "version": dialect.KNOWN_VERSION, **about}
         writing.replace_file(os.fspath(path), encoded(header))
         return cls(path)
@@ -82,8 +90,13 @@ class Session:
 
     def recall(self, id: str) -> Message | None:
         """The message of an entry as it was written, wherever in the file it stands and whatever was folded since."""
-        record = next((r for r in self._path.records if r.id == id), None) or self._search(id)
+        record = self._find(id)
         return dialect.message_of(record) if record else None
+
+    def record(self, id: str) -> dict[str, Any]:
+        """The record of an entry as it stands in the file; an empty one where there is none."""
+        record = self._find(id)
+        return record.data if record else {}
 
     def messages(self) -> Iterator[tuple[str, Message]]:
         """Every message in the file with its id, in order, whatever was folded or left on another branch since."""
@@ -130,10 +143,17 @@ class Session:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def append(self, message: Message) -> str:
-        """Adds a message behind the newest one and answers its id; of several tool results each is an entry, the last is named."""
+    def append(self, message: Message, *, model: str = "", stop: str = "") -> str:
+        """Adds a message behind the newest one and answers its id; of several tool results each is an entry, the last is named.
+
+        `model` is who made a reply, with the provider before a colon, and `stop` why it ended, in pi's words.
+        """
         self.check_writable()
-        self._write(composing.message_records(self._place(), dialect.stored(message, _milliseconds())))
+        said = dialect.stored(message, _milliseconds())
+        if message.role == "assistant" and model:
+            provider, _, name = model.rpartition(":")
+            said = [dialect.reply(each, name, provider, stop) for each in said]
+        self._write(composing.message_records(self._place(), said))
         leaf = self._path.leaf
         return leaf.id or "" if leaf else ""
 
@@ -342,6 +362,10 @@ class Session:
     def _write(self, records: Sequence[dict[str, Any]]) -> None:
         writing.append(self.path, [encoded(r) for r in records], expected_size=self._size)
         self._load()
+
+    def _find(self, id: str) -> Record | None:
+        """The record of an entry, on the path or left on another one."""
+        return next((r for r in self._path.records if r.id == id), None) or self._search(id)
 
     def _search(self, id: str) -> Record | None:
         needle = f'"{id}"'.encode()

@@ -1,0 +1,77 @@
+"""Two faces for one message: what the agent says as text, or every event as a line of JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from foldline_agent.agent import Agent
+from foldline_agent.events import (
+    ConfirmationWanted,
+    Event,
+    Failed,
+    FoldEnded,
+    Noticed,
+    ReplyEnded,
+    RunEnded,
+    TextDelta,
+    ToolStarted,
+)
+from foldline_agent.lines import Lines
+
+CODES = {"stop": 0, "aborted": 130, "length": 1, "error": 1}
+"""The exit code of each end."""
+
+
+async def print_text(agent: Agent, message: str) -> int:
+    """Says on standard output what the agent says, and on standard error what it does; answers the exit code."""
+    code = 0
+    async for event in agent.run(message):
+        _refuse(agent, event)
+        match event:
+            case TextDelta(text=text):
+                print(text, end="", flush=True)
+            case ReplyEnded():
+                print(flush=True)
+            case RunEnded(end=end):
+                code = CODES[end]
+            case _ if told := _aside(event):
+                print(told, file=sys.stderr, flush=True)
+    return code
+
+
+async def print_lines(agent: Agent, message: str) -> int:
+    """Writes every event as a line of JSON, as pi does; answers the exit code."""
+    lines, code = Lines(agent.session), 0
+    print_line(agent.session.header)
+    async for event in agent.run(message):
+        for line in lines.of(event):
+            print_line(line)
+        _refuse(agent, event)
+        if isinstance(event, RunEnded):
+            code = CODES[event.end]
+    return code
+
+
+def print_line(line: dict[str, Any]) -> None:
+    """One JSON object on a line of standard output."""
+    print(json.dumps(line, ensure_ascii=False), flush=True)
+
+
+def _refuse(agent: Agent, event: Event) -> None:
+    """Nobody is there to ask: what was not allowed beforehand is not done."""
+    if isinstance(event, ConfirmationWanted):
+        agent.answer(event.call.id, False)
+
+
+def _aside(event: Event) -> str:
+    match event:
+        case ToolStarted(call=call):
+            return f"· {call.name} {call.arguments[:200]}"
+        case FoldEnded(fold=fold) if fold is not None:
+            receipt = fold.receipt
+            return f"· folded: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens"
+        case Noticed(text=text) | Failed(error=text):
+            return f"· {text}"
+    return ""

@@ -1,0 +1,169 @@
+"""The agent: its loop, its tools and its session, with the model that plays a script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+pytest.importorskip("pydantic_ai")
+
+from foldline import Session
+from foldline.extend import text_of
+from foldline_agent.agent import CUT_SHORT, REFUSED, Agent
+from foldline_agent.asking import LanguageModel
+from foldline_agent.events import (
+    ConfirmationWanted,
+    Event,
+    Failed,
+    FoldEnded,
+    FoldStarted,
+    MessageTaken,
+    ReplyEnded,
+    ReplyStarted,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+    ToolStarted,
+)
+
+Kind = TypeVar("Kind")
+
+
+def agent_in(folder: Path, *steps: dict[str, Any], window: int | None = None, **options: Any) -> Agent:
+    """An agent whose model plays the steps, or works without end where there are none."""
+    path = folder / "session.jsonl"
+    session = Session(path) if path.exists() else Session.create(path, cwd=str(folder))
+    script = folder / "script.jsonl" if steps else None
+    if script:
+        script.write_text("\n".join(map(json.dumps, steps)))
+    return Agent(
+        session, LanguageModel.named("test", window=window, script_file=script), **{"allowed": True, **options}
+    )
+
+
+def ran(told: AsyncIterator[Event], heard: Callable[[Event], object] = lambda event: None) -> list[Event]:
+    """All that is told; each event is heard as it comes."""
+
+    async def all_of() -> list[Event]:
+        events = []
+        async for event in told:
+            events.append(event)
+            heard(event)
+        return events
+
+    return asyncio.run(all_of())
+
+
+def of(kind: type[Kind], events: list[Event]) -> list[Kind]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def kept(agent: Agent) -> list[str]:
+    """What stands in the session, message by message."""
+    return [m.text or "".join(map(text_of, m.results)) for _, m in Session(agent.session.path).messages()]
+
+
+def test_a_message_is_answered_with_tools_and_words(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path)
+    events = ran(agent.run("Write the first part of the ledger."))
+    kinds = [type(event) for event in events if type(event).__name__ not in ("TextDelta", "FillChanged")]
+    step = [ReplyStarted, ReplyEnded, ToolStarted, ToolEnded]
+    assert kinds == [RunStarted, MessageTaken, *step * 4, ReplyStarted, ReplyEnded, RunEnded]
+    assert events[-1] == RunEnded("stop")
+    assert kept(agent)[0] == "Write the first part of the ledger."
+    assert kept(agent)[-2:] == ["820\n", "ledger/part_1.py is done: it prints 820."]
+    assert "print(sum(value for _, value, _ in ROWS))" in (tmp_path / "ledger/part_1.py").read_text()
+
+
+def test_the_session_is_folded_on_the_way_and_goes_on_in_another_process(tmp_path: Path) -> None:
+    ids = [f"part {number}" for number in range(1, 9)]
+    folds: list[FoldEnded] = []
+    for number, name in enumerate(ids):
+        agent = agent_in(tmp_path, window=5_000)
+        events = ran(agent.run(f"Write {name}. Never touch config/prod.yaml."))
+        assert events[-1] == RunEnded("stop")
+        folds += of(FoldEnded, events)
+        assert len(of(FoldStarted, events)) == len(of(FoldEnded, events))
+        assert f"ledger/part_{number + 1}.py is done" in kept(agent)[-1]
+    session = Session(tmp_path / "session.jsonl")
+    assert len(session.folds()) == len(folds) > 1
+    assert session.newest_fold is not None
+    assert folds[-1].summary == session.newest_fold.summary
+    assert folds[-1].first_kept in [id for id, _ in session.messages()]
+    assert "Never touch config/prod.yaml." in session.context.messages[0].text
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_what_changes_something_asks_first(tmp_path: Path, allowed: bool) -> None:
+    call = {"call": "write", "arguments": {"path": "a.txt", "content": "new\n"}}
+    agent = agent_in(tmp_path, call, {"say": "So be it."}, allowed=False)
+    (tmp_path / "a.txt").write_text("old\n")
+
+    def answer(event: Event) -> None:
+        if isinstance(event, ConfirmationWanted):
+            assert event.about.endswith("-old\n+new")
+            agent.answer(event.call.id, allowed)
+
+    events = ran(agent.run("Replace it."), answer)
+    assert (tmp_path / "a.txt").read_text() == ("new\n" if allowed else "old\n")
+    (ended,) = of(ToolEnded, events)
+    assert (text_of(ended.result) == REFUSED) is ended.result.error is not allowed
+
+
+def test_what_a_tool_cannot_do_is_told_to_the_model(tmp_path: Path) -> None:
+    asked = (
+        ("read", {"path": "gone.txt"}, "No such file"),
+        ("edit", {"path": "a.txt", "oldText": "b", "newText": "c"}, "stands there 2 times"),
+        ("bash", {"command": "echo out; exit 3"}, "out\n\n\nCommand exited with code 3"),
+        ("bash", {"command": "sleep 60", "timeout": 0.05}, "more than 0.05 seconds"),
+        ("write", {"path": "a.txt"}, "missing required field `content`"),
+        ("fly", {}, "There is no tool 'fly'"),
+    )
+    (tmp_path / "a.txt").write_text("b b")
+    steps = [{"call": name, "arguments": arguments} for name, arguments, _ in asked]
+    events = ran(agent_in(tmp_path, *steps, {"say": "None of it."}).run("Try."))
+    results = [event.result for event in of(ToolEnded, events)]
+    assert all(result.error for result in results)
+    for result, (_, _, told) in zip(results, asked, strict=True):
+        assert told in text_of(result)
+
+
+def test_a_run_that_is_stopped_leaves_the_session_whole(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path, {"call": "bash", "arguments": {"command": "sleep 60"}}, {"say": "Fine."})
+    events = ran(agent.run("Wait."), lambda event: isinstance(event, ToolStarted) and agent.abort())
+    assert events[-1] == RunEnded("aborted")
+    assert not of(Failed, events)
+    again = agent_in(tmp_path, {}, {"say": "Fine."})
+    assert ran(again.run("Go on."))[-1] == RunEnded("stop")
+    assert [text for text in kept(again) if text] == ["Wait.", CUT_SHORT, "Go on.", "Fine."]
+
+
+def test_messages_that_wait_follow(tmp_path: Path) -> None:
+    agent = agent_in(
+        tmp_path, {"call": "read", "arguments": {"path": "script.jsonl"}}, {"say": "One."}, {"say": "Two."}
+    )
+
+    def meanwhile(event: Event) -> None:
+        if isinstance(event, ToolStarted):
+            agent.follow_up("And then?")
+            agent.steer("Only the first line.")
+
+    ran(agent.run("Read it."), meanwhile)
+    said = kept(agent)
+    assert [said[0], *said[3:]] == ["Read it.", "Only the first line.", "One.", "And then?", "Two."]
+
+
+def test_what_fails_is_one_line_and_the_session_goes_on(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path, {"refuse": "the server is\n on fire"}, {"say": "Back again."})
+    events = ran(agent.run("Hello?"))
+    (failed,) = of(Failed, events)
+    assert "on fire" in failed.error
+    assert "\n" not in failed.error
+    assert events[-1] == RunEnded("error")
+    assert ran(agent.run("And now?"))[-1] == RunEnded("stop")
+    assert kept(agent) == ["Hello?", "And now?", "Back again."]
