@@ -337,7 +337,9 @@ class OpenCode(Host):
         return [str(self.program), "run", *again, "--format", "json", prompt]
 
     def environment(self, url: str) -> dict[str, str]:
-        return {f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
+        """Told of a package registry that is not there: with a plugin, it waits for packages that no plugin here needs."""
+        off = {f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
+        return off | {"npm_config_registry": "http://127.0.0.1:9", "npm_config_fetch_retries": "0"}
 
 
 class OpenClaw(Host):

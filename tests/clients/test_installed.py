@@ -95,16 +95,17 @@ BROKEN = {
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("host", FOLDING)
 def test_a_broken_foldline_leaves_the_agent_to_its_own_compaction(host: type[Host], how: str, tmp_path: Path) -> None:
-    agent = begun(host, tmp_path)
+    agent = host(tmp_path)
+    agent.foldline("install", agent.name, "--yes")
     agent.own["FOLDLINE_HOOK_TIMEOUT_MS"] = "1500"
     agent.put_in_place_of_foldline(f"#!/bin/sh\n{BROKEN[how]}\n")
-    asked = 0
-    for n in range(2, 4):
-        model = agent.say(f"Prompt {n}.", agent.work(agent.steps_each), agent.window)
-        assert all(tokens(body) <= agent.window for body in model.requests)
-        asked += len(model.beside)
-    assert asked
-    assert not any(fold["ours"] for fold in agent.folds())
+    model = agent.say("Prompt 1.", agent.work(2 * agent.steps_each), agent.window)
+    assert all(tokens(body) <= agent.window for body in model.requests)
+    assert len(model.requests) == 2 * agent.steps_each + 1
+    assert any("ITS-OWN-SUMMARY" in json.dumps(body) for body in model.requests)
+    folds = agent.folds()
+    assert folds
+    assert not any(fold["ours"] for fold in folds)
 
 
 @pytest.mark.parametrize("host", [there(OlderClaudeCode)])

@@ -1,25 +1,19 @@
 // foldline in OpenClaw: a compaction provider. OpenClaw chooses the cut and keeps the tail; foldline writes what stands for
 // the rest, without a model call. Whatever goes wrong with foldline, OpenClaw's own summary is written.
 // `foldline uninstall openclaw` takes this folder away.
-import { spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 
 const FOLDLINE = ["foldline"]
 const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 60_000
 const MOST = 3_000 // tokens: OpenClaw puts its newest turns behind the summary, and cuts it where both are too long
 
+/** What foldline answers; one that hangs is killed, and what it started and left running is not waited for. */
 const ask = (question, signal) =>
   new Promise((resolve, reject) => {
     const [program, ...words] = FOLDLINE
-    const child = spawn(program, [...words, "hook", "openclaw"], { stdio: ["pipe", "pipe", "ignore"], signal })
-    const late = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS)
-    let out = ""
-    child.stdout.on("data", (data) => (out += data))
+    const options = { signal, timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 64 << 20 }
+    const child = execFile(program, [...words, "hook", "openclaw"], options, (error, out) => (error ? reject(error) : resolve(out)))
     child.stdin.on("error", () => {})
-    child.on("error", reject)
-    child.on("close", (code) => {
-      clearTimeout(late)
-      code === 0 ? resolve(out) : reject(new Error(`foldline ended with ${code}`))
-    })
     child.stdin.end(JSON.stringify(question))
   })
 

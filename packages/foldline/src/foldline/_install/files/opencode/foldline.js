@@ -3,7 +3,7 @@
 // opencode's own store stays as it is: foldline keeps the fold, and this plugin has every request begin with it. Whatever
 // goes wrong with foldline, the request goes out as it was, and opencode's own compaction goes on.
 // `foldline uninstall opencode` takes this file away.
-import { spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -47,19 +47,13 @@ const fill = (messages, last) => {
   return billed + [...outputs, ...later].join("").length / 4
 }
 
+/** What foldline answers; one that hangs is killed, and what it started and left running is not waited for. */
 const ask = (question) =>
   new Promise((resolve, reject) => {
     const [program, ...words] = FOLDLINE
-    const child = spawn(program, [...words, "hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
-    const late = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS)
-    let out = ""
-    child.stdout.on("data", (data) => (out += data))
+    const options = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 64 << 20 }
+    const child = execFile(program, [...words, "hook", "opencode"], options, (error, out) => (error ? reject(error) : resolve(out)))
     child.stdin.on("error", () => {})
-    child.on("error", reject)
-    child.on("close", (code) => {
-      clearTimeout(late)
-      code === 0 ? resolve(JSON.parse(out)) : reject(new Error(`it ended with ${code}`))
-    })
     child.stdin.end(JSON.stringify(question))
   })
 
@@ -84,7 +78,7 @@ export const Foldline = async ({ client }) => {
     const size = fill(messages, before?.last ?? "")
     if (!limit || size < limit.most * MARK || size < (refused.get(session) ?? 0)) return
     refused.set(session, size + limit.most * RETRY_AFTER)
-    const answer = await ask({ session, trigger: "auto", window: limit.window })
+    const answer = JSON.parse(await ask({ session, trigger: "auto", window: limit.window }))
     const after = answer.error ? undefined : standing(session, messages)
     if (!after) return
     refused.delete(session)
@@ -93,7 +87,8 @@ export const Foldline = async ({ client }) => {
 
   return {
     config: async (config) => {
-      config.mcp = { foldline: { type: "local", command: [...FOLDLINE, "mcp"], enabled: true }, ...config.mcp }
+      const timeout = Math.min(TIMEOUT_MS, 30_000) // opencode's own, for which it waits before the first request
+      config.mcp = { foldline: { type: "local", command: [...FOLDLINE, "mcp"], enabled: true, timeout }, ...config.mcp }
     },
     "experimental.chat.messages.transform": async (_, output) => {
       try {
