@@ -7,7 +7,6 @@ what has no place there, foldline keeps.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -69,7 +68,7 @@ def summary_for(asked: Asked, environment: Mapping[str, str] = os.environ) -> di
     counts = {"round": round, "automatic": automatic_folds(told) + (trigger == "threshold")}
     before, after = sum(map(weigh, told)), estimate(summary.text)
     receipt = Receipt(before, after, len(new), round=round, instruction=asked.focus)
-    fold = Fold(secrets.token_hex(4), trigger, "summarize", receipt=receipt)
+    fold = Fold(os.urandom(4).hex(), trigger, "summarize", receipt=receipt)
     keep(fold, Summary(summary.text, {**summary.facts, **counts}), environment)
     answer = {"fold": fold.id, "trigger": trigger, "summary": marked(summary.text, fold)}
     return {**answer, "tokens_before": before, "tokens_after": after, "receipt": msgspec.to_builtins(receipt)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 
 from foldline._desk.desk import Desk
 from foldline._engine.receipts import receipt_of
@@ -57,6 +57,6 @@ def _written(desk: Desk, edit: Edit) -> Fold:
     after = before.apply(edit)
     occasion = Occasion("manual", overhead=desk.meter.overhead, error=desk.size.error)
     receipt = receipt_of(before, after, (edit,), (), occasion, 0.0)
-    fold = Fold(secrets.token_hex(4), "manual", edit.by, (edit,), None, receipt)
+    fold = Fold(os.urandom(4).hex(), "manual", edit.by, (edit,), None, receipt)
     desk.session.fold(before, after, fold, desk.meter)
     return fold

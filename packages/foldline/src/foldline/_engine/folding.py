@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -60,7 +60,7 @@ def folding(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -
     if occasion.trigger == "threshold":
         receipt = replace(receipt, threshold=_reached(last.at))
     kept = _first_kept(before, view, edits)
-    return view, Fold(secrets.token_hex(4), occasion.trigger, last.name, tuple(edits), kept, receipt)
+    return view, Fold(os.urandom(4).hex(), occasion.trigger, last.name, tuple(edits), kept, receipt)
 
 
 def _proposed(strategy: Strategy, view: View, excess: int, on_fault: OnFault) -> Iterator[Edit]:

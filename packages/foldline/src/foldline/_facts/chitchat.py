@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from functools import cache
+
+from foldline._facts.language import read_words
 
 ASKING = re.compile(r"[?!？！؟¿¡]")
 """What asks or orders, however short."""
@@ -24,10 +25,8 @@ def asks(text: str) -> bool:
 
 @cache
 def _passing() -> re.Pattern[str]:
-    from importlib.resources import files  # slow to import, and needed at the first fold only
-
-    table = tomllib.loads((files("foldline._facts") / "words" / "chitchat.toml").read_text("utf-8"))
-    said = {unicodedata.normalize("NFC", each).casefold() for several in table.values() for each in several}
+    words = read_words("chitchat").values()
+    said = {unicodedata.normalize("NFC", each).casefold() for several in words for each in several}
     longest = [re.escape(each) for each in sorted(said, key=len, reverse=True)]
     spaced, close = ("|".join(each for each in longest if (each[-1] < "\u3000") is wanted) for wanted in (True, False))
     apart = r"[^\w?!]"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache
-from typing import NamedTuple
+from pkgutil import get_data
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -53,10 +54,12 @@ class _Heard(NamedTuple):
 @cache
 def languages() -> dict[str, Language]:
     """All languages that are known, by their codes."""
-    from importlib.resources import files  # slow to import, and needed at the first fold only
+    return msgspec.convert(read_words("languages"), dict[str, Language])
 
-    table = tomllib.loads((files("foldline._facts") / "words" / "languages.toml").read_text("utf-8"))
-    return msgspec.convert(table, dict[str, Language])
+
+def read_words(name: str) -> dict[str, Any]:
+    """A table of `words/`."""
+    return tomllib.loads((get_data(__package__, f"words/{name}.toml") or b"").decode())
 
 
 def language_of(text: str) -> str:

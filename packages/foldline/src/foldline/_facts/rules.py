@@ -9,13 +9,12 @@ is printed by `scripts/measure_rules.py`.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from foldline._facts.language import language_of, script_of
+from foldline._facts.language import language_of, read_words, script_of
 from foldline._facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
@@ -172,10 +171,7 @@ def _cues(language: str) -> Cues | None:
 
 @cache
 def _table(language: str) -> Table:
-    from importlib.resources import files  # slow to import, and needed at the first fold only
-
-    path = files("foldline._facts") / "words" / f"{language}.toml"
-    return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Table)
+    return msgspec.convert(read_words(language), Table)
 
 
 _BEGINNINGS = {"^": "^", "<begin>": "<begin>", r"\b": r"\b(?=\w)", "": ""}

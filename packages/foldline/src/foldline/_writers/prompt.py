@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -150,7 +150,7 @@ def _wishes(brief: Brief, language: str) -> Iterator[str]:
 def fence(texts: Sequence[str]) -> str:
     """A random token that stands in none of the texts."""
     while True:
-        mark = secrets.token_hex(6)
+        mark = os.urandom(6).hex()
         if not any(mark in text for text in texts):
             return mark
 

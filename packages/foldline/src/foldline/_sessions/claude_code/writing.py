@@ -15,8 +15,8 @@ file the client drops everything before the newest boundary, so an undoing is wr
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
@@ -219,7 +219,7 @@ def _snapshots(live: Sequence[ClaudeRow]) -> list[ClaudeRow]:
 
 
 def _response_id() -> str:
-    return f"msg_{secrets.token_hex(12)}"
+    return f"msg_{os.urandom(12).hex()}"
 
 
 def _entry_id(line: int, key: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -240,12 +239,12 @@ def _chained(records: Sequence[dict[str, Any]], parent: str | None, mark: Mappin
 
 def new_entry_id() -> str:
     """An id as pi makes them: eight hexadecimal digits."""
-    return secrets.token_hex(4)
+    return os.urandom(4).hex()
 
 
 def new_session_id() -> str:
     """An id for a new session, a UUID."""
-    h = secrets.token_hex(16)
+    h = os.urandom(16).hex()
     return f"{h[:8]}-{h[8:12]}-7{h[13:16]}-8{h[17:20]}-{h[20:]}"
 
 
