@@ -123,5 +123,6 @@ def fresh_start(risk: Risk) -> list[str]:
     if risk.level == "Medium":
         return ["⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break"]
     if risk.level == "High":
-        return ["⚠ Start afresh: this session has been folded so often, or lost so much, that quality suffers"]
+        why = "this session has been folded so often, or lost so much, that quality suffers"
+        return [f"⚠ Start afresh, by `foldline session handoff GOAL`: {why}"]
     return []
