@@ -15,6 +15,10 @@ _ROOT = re.compile(r"(?:- )?in (/.*/)")
 _GROUP = re.compile(r"(.*/)\{(.+)\}")
 
 
+ELSEWHERE = "…/"
+"""What stands before a path that is told from another place than the folder which a list names first; where that is is not known."""
+
+
 class Listed(NamedTuple):
     """A file as a list has it: what was done to it and by whom, its path as it stands there and whole, and where it was moved."""
 
@@ -60,7 +64,16 @@ def listed_in(text: str) -> Iterator[Listed]:
 
 
 def _below(root: str, path: str) -> str:
+    if path.startswith(ELSEWHERE):
+        return path.removeprefix(ELSEWHERE)
     return path if path.startswith(("/", "~")) else root + path
+
+
+def seen_from(root: str, path: str) -> str:
+    """A path as a list has it that names `root` first."""
+    if path.startswith(root):
+        return path.removeprefix(root)
+    return path if not path or path.startswith(("/", "~")) else f"{ELSEWHERE}{path}"
 
 
 def _paths(told: str) -> Iterator[tuple[str, str]]:

@@ -15,15 +15,27 @@ _FILE = re.compile(
 _READ = 8_000
 """Characters of a report that are read."""
 
+_PLACE = re.compile(r"\b(?:in|from|to|at|of|across|by|with|for|inside|into|see)\b", re.IGNORECASE)
+"""Between a verb and a file: something in the file was made or removed, and not the file."""
+
+_CITED = re.compile(r":\d|#L\d")
+"""Behind a file: a line of it is cited, as reviews do."""
+
 
 def files_changed(report: str) -> Iterator[tuple[str, str]]:
     """What a report says was done to files: a verb as trails have it, and the path.
 
-    Of a sentence the verb before a path counts, else its first one, else that of the heading over it.
+    Of a sentence the verb before a path counts, else its first one, else that of the heading over it. A file is created or
+    deleted only where it is what the verb is said of.
     """
     for under, line in headed(report[:_READ]):
         for sentence in split(line):
             named = list(_FILE.finditer(sentence))
-            said = (changes_in(sentence) or changes_in(under)[:1]) if named else []
+            own = changes_in(sentence) if named else []
+            said = own or (changes_in(under)[:1] if named else [])
             for file in named if said else ():
-                yield [said[0], *(each for each in said if each[0] < file.start())][-1][1], file[0]
+                at, verb = [said[0], *(each for each in said if each[0] < file.start())][-1]
+                if verb != "modified" and _CITED.match(sentence, file.end()):
+                    continue
+                inside = own and _PLACE.search(sentence, at, file.start())
+                yield "modified" if inside else verb, file[0]

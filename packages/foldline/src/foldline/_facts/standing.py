@@ -138,15 +138,22 @@ def _asked(facts: Facts) -> int:
 
 
 def base_of(facts: Facts) -> str:
-    """The folder that most of the changed files share, else most of all; empty where none is."""
+    """The folder that most of the changed files share, else most of all; empty where none is, or where a changed one is told from another place."""
     changed = [file.path for file in facts.files if file.changed and not _PASSING.search(file.path)]
-    return root_of(changed) or root_of([file.path for file in facts.files])
+    if (root := root_of(changed)) or not all(path.startswith(("/", "~")) for path in changed):
+        return root
+    return root_of([file.path for file in facts.files if not (changed and _PASSING.search(file.path))])
 
 
 def changed_files(facts: Facts) -> list[File]:
-    """The files that were created, changed, renamed or deleted, without those outside of the work that nobody keeps."""
+    """The files that were created, changed, renamed or deleted, without those that came and went again and those outside of
+    the work that nobody keeps."""
     root = base_of(facts)
-    return [file for file in facts.files if file.changed and not _PASSING.search(file.path.removeprefix(root))]
+    return [
+        file
+        for file in facts.files
+        if file.changed and not file.passed and not _PASSING.search(file.path.removeprefix(root))
+    ]
 
 
 def _script(key: str) -> str:

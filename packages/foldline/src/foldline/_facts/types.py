@@ -33,6 +33,16 @@ class File(Value, frozen=True, omit_defaults=True):
         return self.state != "read"
 
     @property
+    def made(self) -> bool:
+        """Whether it is there, and was not before the agent made it."""
+        return self.state in ("created", "modified") and next(iter(self.actions), "") == "created"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the agent made it and deleted it again."""
+        return self.state == "deleted" and next(iter(self.actions), "") == "created"
+
+    @property
     def times(self) -> int:
         """How often it was touched."""
         return sum(self.actions.values())

@@ -47,6 +47,9 @@ _MISSED = re.compile(
 )
 """How a look-up says that there is nothing."""
 
+_OVERWROTE = re.compile(r"\b(?:has been updated|overwrote|overwritten)\b")
+"""How a tool says that the file which it wrote was there before."""
+
 _REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 
@@ -116,8 +119,9 @@ class Work:
         """Books what a call did, now that its end is known."""
         action, end, at = ended.called.action, ended.end, ended.called.at
         if not end.failed or (action.shell_only and len(action.touches) > 1):
+            over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
             for verb, path, to in action.touches:
-                self._touch(verb, clean(path).strip(), at, clean(to))
+                self._touch("modified" if over and verb == "written" else verb, clean(path).strip(), at, clean(to))
         if action.plan is not None:
             if not end.failed:
                 self._plan.told(action.plan, ended.answer, at)

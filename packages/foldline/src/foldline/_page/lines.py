@@ -10,7 +10,7 @@ from typing import NamedTuple
 from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.cues import asks
-from foldline._facts.folders import grouped
+from foldline._facts.folders import grouped, seen_from
 from foldline._facts.repository import NAMELESS, passes
 from foldline._facts.shell import only_looks
 from foldline._facts.standing import (
@@ -218,19 +218,30 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 
     What is `spare` of a page goes to the latter.
     """
-    root = base_of(facts)
+    root, home = base_of(facts), _home(facts)
     changed, read = (
-        [replace(f, path=f.path.removeprefix(root), to=f.to.removeprefix(root)) for f in some]
+        [replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some]
         for some in (changed_files(facts), (f for f in facts.files if not f.changed))
     )
     lines = [f"in {root}"] if root else []
     for by in ("", "peer"):
         for verb in ("created", "modified", "renamed", "deleted"):
-            some = [f for f in changed if f.state == verb and f.by == by]
+            some = [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
             lines += _listed(told, some, room - _size(lines))
     lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - _size(lines), room // 3) + spare)
     return lines
+
+
+def _home(facts: Facts) -> str:
+    """The folder of the repository that paths from the working folder are taken to start in; empty where there are none."""
+    folders = [r.folder for r in facts.repositories if r.folder.startswith("/") and not passes(r.folder)]
+    from_there = any(not file.path.startswith(("/", "~")) for file in facts.files)
+    return f"{folders[-1]}/" if folders and from_there else ""
+
+
+def _shown(path: str, root: str, home: str) -> str:
+    return seen_from(root, path) if root else path.removeprefix(home)
 
 
 def by_change(some: Iterable[File]) -> list[File]:

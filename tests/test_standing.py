@@ -1,0 +1,102 @@
+"""How things stand: the task, the state, the files and the errors as a page tells them; each row was seen in a recorded session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message, Summary
+from foldline._facts.reading import facts_of
+from foldline.extend import extract
+from talk import bash, runs, user
+
+TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
+
+
+def page(messages: Sequence[Message], tokens: int = 1_500, after: tuple[str, ...] = ()) -> str:
+    return extract(Brief(tokens, after=after), messages).text
+
+
+def section(text: str, heading: str) -> list[str]:
+    body = text.split(f"## {heading}\n")[1].split("\n## ")[0].strip() if f"## {heading}\n" in text else ""
+    return [line.removeprefix("- ") for line in body.splitlines()]
+
+
+def files(*messages: Message) -> list[str]:
+    return section(page([TASK, *messages]), "Files")
+
+
+def state(*messages: Message) -> list[str]:
+    return section(page([TASK, *messages]), "State")
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+def edit(path: str, id: str = "e1") -> list[Message]:
+    return runs("edit", {"path": path, "oldText": "a", "newText": "b"}, id=id)
+
+
+def write(path: str, answer: str = "File created successfully", id: str = "w1") -> list[Message]:
+    return runs("write", {"path": path, "content": "x"}, answer, id=id)
+
+
+def test_a_file_that_was_made_and_then_edited_is_a_new_one() -> None:
+    assert files(*write("src/new.py"), *edit("src/new.py")) == ["created: src/new.py"]
+    assert files(*edit("src/old.py"), *write("src/old.py")) == ["changed: src/old.py"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Successfully overwrote file: /srv/app/a.txt.", "The file /srv/app/a.txt has been updated successfully."],
+)
+def test_a_file_that_was_written_over_is_not_a_new_one(answer: str) -> None:
+    assert files(*write("a.txt", answer)) == ["changed: a.txt"]
+
+
+def test_a_file_that_came_and_went_is_not_listed() -> None:
+    scratch = [*write("try.html"), *bash("rm try.html")]
+    assert files(*scratch, *edit("src/a.py")) == ["changed: src/a.py"]
+    assert files(*edit("src/a.py"), *bash("rm src/a.py")) == ["deleted: src/a.py"]
+
+
+def test_a_folder_that_stands_first_is_that_of_all_paths_below_it() -> None:
+    skills = [m for n in range(4) for m in runs("read", {"path": f"/opt/cache/skills/part_{n}.md"}, "x", id=f"r{n}")]
+    here = [m for n in range(4) for m in edit(f"src/part_{n}.rs", id=f"e{n}")]
+    there = [m for n in range(4) for m in edit(f"/srv/app/core/part_{n}.rs", id=f"f{n}")]
+    looked = bash("cat docs/api.md", "the API")
+    assert files(*skills, *here)[0] == "changed: src/{part_0.rs, part_1.rs, part_2.rs, part_3.rs}"
+    assert files(*there, *looked) == [
+        "in /srv/app/core/",
+        "changed: part_0.rs, part_1.rs, part_2.rs, part_3.rs",
+        "read: …/docs/api.md",
+    ]
+    told = f"[folded: 9 messages, recall by id]\n{page([TASK, *there, *looked])}"
+    again = {file.path: file.state for file in facts_of([Message("user", (Summary(told, {}),))]).files}
+    assert again == {f"/srv/app/core/part_{n}.rs": "modified" for n in range(4)} | {"docs/api.md": "read"}
+
+
+def test_what_nobody_keeps_is_no_folder_of_the_work() -> None:
+    scratch = [m for n in range(4) for m in write(f"/tmp/try/src/part_{n}.py", id=f"w{n}")]
+    assert files(*scratch, *edit("/work/a.py")) == ["changed: /work/a.py"]
+
+
+def test_a_path_is_told_from_the_repository_on_where_others_are() -> None:
+    commit = runs("exec", {"cmd": "git add -A && git commit -m x", "workdir": "/srv/app"}, "[main 1234567] x", id="c1")
+    assert files(*commit, *edit("src/a.py"), *edit("/srv/app/docs/b.md", "e2")) == ["changed: src/a.py; docs/b.md"]
+
+
+REVIEW = """Findings
+- `plans` decides what is mirrored or deleted across branches ([internal/sync.go:1651](internal/sync.go#L1651)).
+- I added a check to `src/cli.py` and removed the helper from `src/old.py`.
+- I created `tests/test_cli.py` and deleted `legacy.py`."""
+
+
+def test_what_a_report_says_of_things_in_a_file_is_not_said_of_the_file() -> None:
+    told = files(*runs("Task", {"prompt": "Review it."}, REVIEW))
+    assert told == [
+        "created by another agent: tests/test_cli.py",
+        "changed by another agent: src/{cli.py, old.py}",
+        "deleted by another agent: legacy.py",
+    ]
