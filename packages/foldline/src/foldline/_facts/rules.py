@@ -110,13 +110,11 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
         return "none"
     text = normal(sentence)
     shouted = not text.isupper() and cues.loud.search(text) is not None
-    if loud and not shouted:
+    if (loud and not shouted) or cues.none.search(text):
         return "none"
     stands = shouted or cues.standing.search(text) is not None
     once = cues.once.search(text) is not None or (stands and cues.passing.search(text) is not None)
     back = cues.back.search(text) is not None
-    if not (stands or once or back) or cues.none.search(text):
-        return "none"
     if back:
         return "back"
     if once:
