@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from foldline import Compactor, Message, Rewound, Session, Skipped
-from foldline.extend import Model, Text, ToolCall, ToolResult
+from foldline import Compactor, Message, Rewound, Session, Skipped, Usage
+from foldline.extend import Model, Text, ToolCall, ToolResult, replace
 from test_growing import Writer
 
 
@@ -55,6 +55,22 @@ def test_each_fold_stands_in_the_file_and_the_session_goes_on_from_it(tmp_path: 
     assert not [event for event in heard if isinstance(event, Rewound | Skipped)]
     assert Session(session.path).compactions == len(folds)
     assert "Never edit the lock file." in sent[0].text
+
+
+@pytest.mark.parametrize("system", [None, "You mend code. " * 200])
+def test_a_session_that_is_opened_again_is_counted_by_what_it_was_billed(tmp_path: Path, system: str | None) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    for number in range(6):
+        billed = 3_000 + 100 * number
+        reply, result = step(number)
+        session.append(replace(reply, usage=Usage(billed, 40)))
+        session.append(result)
+    session = Session(session.path)
+    compactor = compactor_of(session, window=60_000, system=system)
+    compactor.fit(session.context.messages)
+    assert compactor.count == session.context.size()
+    assert compactor.count.basis == "billed + estimate"
+    assert billed < compactor.count.tokens < billed + 400
 
 
 def test_what_was_folded_is_recalled_out_of_the_file(tmp_path: Path) -> None:
