@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from foldline import Compactor, Message, Rewound, Session, Skipped, Usage
-from foldline.extend import Model, Text, ToolCall, ToolResult, replace
+from foldline import Compactor, Message, Rewound, Session, Skipped, Usage, handle
+from foldline.extend import Model, Text, ToolCall, ToolResult, replace, text_of
 from test_growing import Writer
 
 
@@ -83,6 +84,24 @@ def test_what_was_folded_is_recalled_out_of_the_file(tmp_path: Path) -> None:
     compactor.fit(session.context.messages)
     assert compactor.folds
     assert Session(session.path).recall(first) == task
+
+
+@pytest.mark.parametrize("policy", ["default", "openclaw"])
+def test_the_ids_that_a_fold_names_are_those_of_the_file(tmp_path: Path, policy: str) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    compactor = compactor_of(session, policy=policy)
+    for number in range(30):
+        for message in step(number):
+            session.append(message)
+        compactor.fit(session.context.messages)
+    written = {id for id, _ in session.messages()}
+    assert len(compactor.folds) > 1
+    assert {id for fold in compactor.folds[:1] for edit in fold.edits for id in edit.drop} <= written
+    told = "\n".join(message.text + "".join(map(text_of, message.results)) for message in session.context.messages)
+    named = re.findall(r"(\w+) to (\w+); any of them can be recalled|recall ([0-9a-f]{8,})", told)
+    assert named
+    for id in filter(None, (id for several in named for id in several)):
+        assert not handle({"query": id}, source=session).startswith("Nothing"), id
 
 
 def test_an_undone_fold_is_undone_in_the_file(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +18,7 @@ from foldline._compactor.events import Event, FoldDue, Telling
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
+from foldline._compactor.logged import ids_in
 from foldline._compactor.state import VERSION, State, decoded, encoded, folds_to_keep
 from foldline._compactor.turns import Turns
 from foldline._compactor.watching import Watch
@@ -135,7 +137,11 @@ class Compactor:
         pins += [session.context.pinned.__contains__] if session is not None and session.context.pins else []
         codec = Codec(format, guarded(speaker, "speaker", otherwise=None) if speaker else None)
         self._history = History(
-            self.meter, codec, lambda message: any(pin(message) for pin in pins), bound=self.model.binds_thinking
+            self.meter,
+            codec,
+            lambda message: any(pin(message) for pin in pins),
+            partial(ids_in, session),
+            bound=self.model.binds_thinking,
         )
         held = budget_for(self.model, window, reserve)
         held = held if reserve is not None else reserving(held, self.policy)

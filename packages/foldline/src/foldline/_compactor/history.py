@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from foldline._compactor.alignment import Alignment, Change, align, continues
 from foldline._compactor.codec import Codec, Item
-from foldline._compactor.said import Said
+from foldline._compactor.said import Naming, Said
 from foldline._compactor.seen import Seen
 from foldline._errors import WireError
 from foldline._fold import Fold
@@ -40,7 +40,15 @@ class History:
     A step costs what is seen, not what was ever said, unless the past was rewritten.
     """
 
-    def __init__(self, meter: Meter, codec: Codec, pinned: Callable[[Message], bool], *, bound: bool) -> None:
+    def __init__(
+        self,
+        meter: Meter,
+        codec: Codec,
+        pinned: Callable[[Message], bool],
+        named: Naming,
+        *,
+        bound: bool,
+    ) -> None:
         self.meter = meter
         self.bound = bound
         self.folds: tuple[tuple[int, Fold], ...] = ()
@@ -62,7 +70,7 @@ class History:
         """The caller's own objects of the call that is being answered."""
         self._known: list[Item] = []
         """The items as they were when their messages were read."""
-        self._said = Said(meter, pinned)
+        self._said = Said(meter, pinned, named)
         self.seen = Seen(self._said, codec, meter)
         """What the model sees."""
         self._turn = 0

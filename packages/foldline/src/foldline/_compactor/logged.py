@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
-from foldline._messages import replace
+from foldline._messages import Message, replace
 from foldline._sessions.stages import noted
 from foldline._stages import Course
 from foldline._tokens.meter import Meter
@@ -15,6 +15,13 @@ from foldline._view import View, identity
 
 if TYPE_CHECKING:
     from foldline._sessions.file import SessionFile
+
+
+def ids_in(session: SessionFile | None, newest: Sequence[Message]) -> list[str]:
+    """The session's own ids of the newest messages, as a fold names them; none where it does not show these."""
+    shown = session.context.entries[-len(newest) :] if session is not None else []
+    same = len(shown) == len(newest) and all(identity(was) == identity(now) for (_, was), now in zip(shown, newest))
+    return [id for id, _ in shown] if same else []
 
 
 def log_fold(session: SessionFile, before: View, after: View, fold: Fold, meter: Meter) -> None:

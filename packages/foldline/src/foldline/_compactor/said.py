@@ -11,14 +11,21 @@ from foldline._messages import Message
 from foldline._tokens.meter import Meter
 from foldline._view import Entry, chain, identity
 
+Naming = Callable[[Sequence[Message]], list[str]]
+
 
 class Said:
-    """The messages of a conversation, with ids that hang on all before them and estimated sizes, uncalibrated."""
+    """The messages of a conversation, with ids and estimated sizes, uncalibrated.
 
-    def __init__(self, meter: Meter, pinned: Callable[[Message], bool]) -> None:
+    `named` tells the ids that the newest messages have where they are kept; none where they are not. Then an id hangs on
+    all before it.
+    """
+
+    def __init__(self, meter: Meter, pinned: Callable[[Message], bool], named: Naming) -> None:
         self.messages: list[Message] = []
         self._meter = meter
         self._pinned = pinned
+        self._named = named
         self._ids: list[str] = []
         self._weights: list[int] = []
         self._changed: set[int] = set()
@@ -29,7 +36,9 @@ class Said:
         """The id of each message."""
         known = len(self._ids)
         if known < len(self.messages):
-            self._ids += chain(islice(self.messages, known, None), *self._parent(known))
+            self._ids += self._named(self.messages[known:]) or chain(
+                islice(self.messages, known, None), *self._parent(known)
+            )
         return self._ids
 
     @property

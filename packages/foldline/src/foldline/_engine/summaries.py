@@ -150,7 +150,8 @@ def _note(span: Sequence[Entry], tokens: int) -> str:
     folded = f"[folded: {len(span)} messages"
     if tokens < SURELY_SHORT:
         return f"{folded}]"
-    return f"{folded}, {span[0].id} to {span[-1].id}; any of them can be recalled by its id]"
+    first = next((entry for entry in span if not entry.message.summary), span[0])
+    return f"{folded}, {first.id} to {span[-1].id}; any of them can be recalled by its id]"
 
 
 def _size(text: str, view: View) -> int:
