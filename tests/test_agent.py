@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
 pytest.importorskip("pydantic_ai")
 
+from agents import agent_in, kept, of, ran
 from foldline import Session
 from foldline.extend import text_of
-from foldline_agent.agent import CUT_SHORT, REFUSED, Agent
-from foldline_agent.asking import LanguageModel
+from foldline_agent.agent import CUT_SHORT, REFUSED
 from foldline_agent.events import (
     ConfirmationWanted,
     Event,
@@ -30,42 +26,6 @@ from foldline_agent.events import (
     ToolEnded,
     ToolStarted,
 )
-
-Kind = TypeVar("Kind")
-
-
-def agent_in(folder: Path, *steps: dict[str, Any], window: int | None = None, **options: Any) -> Agent:
-    """An agent whose model plays the steps, or works without end where there are none."""
-    path = folder / "session.jsonl"
-    session = Session(path) if path.exists() else Session.create(path, cwd=str(folder))
-    script = folder / "script.jsonl" if steps else None
-    if script:
-        script.write_text("\n".join(map(json.dumps, steps)))
-    return Agent(
-        session, LanguageModel.named("test", window=window, script_file=script), **{"allowed": True, **options}
-    )
-
-
-def ran(told: AsyncIterator[Event], heard: Callable[[Event], object] = lambda event: None) -> list[Event]:
-    """All that is told; each event is heard as it comes."""
-
-    async def all_of() -> list[Event]:
-        events = []
-        async for event in told:
-            events.append(event)
-            heard(event)
-        return events
-
-    return asyncio.run(all_of())
-
-
-def of(kind: type[Kind], events: list[Event]) -> list[Kind]:
-    return [event for event in events if isinstance(event, kind)]
-
-
-def kept(agent: Agent) -> list[str]:
-    """What stands in the session, message by message."""
-    return [m.text or "".join(map(text_of, m.results)) for _, m in Session(agent.session.path).messages()]
 
 
 def test_a_message_is_answered_with_tools_and_words(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from foldline import Message, Session
 from foldline._handoff.new_session import write_new
-from foldline._sessions.finding import find
+from foldline._sessions.finding import find_session
 from foldline.extend import Text
 from sessions import HEADER, Log
 
@@ -105,10 +105,10 @@ def test_a_draft_is_not_the_newest_until_somebody_goes_on_with_it(
     worked_on = pi(tmp_path, shop, "p1", 0)
     said = [Message("user", (Text("count the plums"),)), Message("assistant", (Text("There are three."),))]
     made = write_new(said, format, cwd=str(shop))
-    assert find(None, cwd=str(shop)) == str(worked_on)
+    assert find_session(None, cwd=str(shop)) == str(worked_on)
     if format == "pi":
         Session(made.path).append(Message("user", (Text("go on"),)))
     else:
         with open(made.path, "a") as file:
             file.write(json.dumps({"type": "user", "timestamp": "2099-01-01T00:00:00.000Z"}) + "\n")
-    assert find(None, cwd=str(shop)) == made.path
+    assert find_session(None, cwd=str(shop)) == made.path

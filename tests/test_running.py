@@ -17,7 +17,7 @@ from foldline._cli.commands import foldline
 from foldline._desk.desk import Desk
 from foldline._desk.status import Status, status
 from foldline._sessions.busy import opened_elsewhere, refuse_busy
-from foldline._sessions.finding import find
+from foldline._sessions.finding import find_session
 from foldline.extend import Text, preset
 from sessions import HEADER, Log
 
@@ -138,7 +138,7 @@ def test_those_that_open_a_file_for_each_row_are_at_work(
 def test_a_chat_of_gemini_is_found_by_its_directory(shop: Path, tmp_path: Path) -> None:
     path = gemini_session(tmp_path, shop)
     environment = {"HOME": str(tmp_path)}
-    assert find(None, cwd=str(shop), environment=environment) == str(path)
+    assert find_session(None, cwd=str(shop), environment=environment) == str(path)
 
 
 def test_other_agents_sessions_are_not_pis(shop: Path) -> None:

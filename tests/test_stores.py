@@ -17,7 +17,7 @@ from foldline._listing import listed
 from foldline._recall.answer import drawn
 from foldline._recall.index import Index
 from foldline._recall.scope import scope
-from foldline._sessions.finding import find
+from foldline._sessions.finding import find_session
 from foldline._sessions.opening import read_all
 from foldline.extend import Text
 from sessions import HEADER, Log
@@ -138,9 +138,9 @@ def test_a_session_of_openclaw_that_works_for_another_is_listed_below_it(home: P
 def test_every_session_of_a_store_is_found_by_its_id_and_by_its_directory(make, names, home: Path) -> None:
     path = make(home)
     for name in names:
-        assert open_session(find(name, cwd="/")).id == name
+        assert open_session(find_session(name, cwd="/")).id == name
         assert open_session(f"{path}#{name}").id == name
-        assert open_session(find(None, cwd=f"/srv/{name}")).id == name
+        assert open_session(find_session(None, cwd=f"/srv/{name}")).id == name
 
 
 @pytest.mark.parametrize(("make", "newest"), [(opencode, "ses_b"), (openclaw, "claw_a")])
@@ -224,7 +224,7 @@ def test_the_newest_session_of_a_directory_is_newer_than_its_stores_other_sessio
     log.write_text(json.dumps({"type": "session", "version": 3, "id": "s1", "cwd": "/srv/ses_a"}) + "\n")
     os.utime(log, (1_000, 1_000))
     assert store.stat().st_mtime > log.stat().st_mtime
-    assert find(None, cwd="/srv/ses_a") == str(log)
+    assert find_session(None, cwd="/srv/ses_a") == str(log)
 
 
 # -- where it was, whose it is, and which one is meant -----------------------------------------------------------
@@ -250,7 +250,7 @@ def test_a_chat_of_gemini_cli_is_of_its_projects_directory(told: str, home: Path
         (path.parents[1] / ".project_root").write_text("/srv/shop")
     else:
         (home / ".gemini/projects.json").write_text(json.dumps({"projects": {"/srv/other": "x", "/srv/shop": "shop"}}))
-    assert find(None, cwd="/srv/shop") == str(path)
+    assert find_session(None, cwd="/srv/shop") == str(path)
     assert open_session(path).cwd == "/srv/shop"
     (entry,) = listed("/srv/shop", memory=str(home / "memory"), environment={"HOME": str(home)})
     assert (entry.id, entry.title, entry.messages) == ("g-1", "Plums are counted", 1)
@@ -267,8 +267,8 @@ def test_an_id_that_several_sessions_have_is_told(home: Path) -> None:
     older, newer = (gemini(home, "shop", name=f"session-{n}.jsonl") for n in (1, 2))
     os.utime(older, (1_000, 1_000))
     with pytest.warns(UserWarning, match=f"2 sessions have the id g-1: {newer}"):
-        assert find("g-1", cwd="/") == str(newer)
-    assert find(str(older), cwd="/") == str(older)
+        assert find_session("g-1", cwd="/") == str(newer)
+    assert find_session(str(older), cwd="/") == str(older)
 
 
 def pi(home: Path, name: str, cwd: str, changed: float) -> Path:
@@ -287,12 +287,12 @@ def test_a_handoff_that_nobody_has_gone_on_with_is_not_the_newest_session(home: 
     worked_on = pi(home, "one", "/srv/shop", 1_000)
     folder = worked_on.parent
     made = write_new(open_session(worked_on).context.messages, "pi", str(folder), cwd="/srv/shop")
-    assert find(None, cwd="/srv/shop") == str(worked_on)
+    assert find_session(None, cwd="/srv/shop") == str(worked_on)
     Session(made.path).append(Message("user", (Text("go on"),)))
-    assert find(None, cwd="/srv/shop") == made.path
+    assert find_session(None, cwd="/srv/shop") == made.path
     worked_on.unlink()
     alone = write_new(open_session(made.path).context.messages, "pi", str(folder), cwd="/srv/else")
-    assert find(None, cwd="/srv/else") == alone.path, "there is no other"
+    assert find_session(None, cwd="/srv/else") == alone.path, "there is no other"
 
 
 def test_what_a_sub_agent_says_stands_below_its_session_and_is_never_the_newest(home: Path) -> None:
@@ -307,12 +307,12 @@ def test_what_a_sub_agent_says_stands_below_its_session_and_is_never_the_newest(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(each) + "\n" for each in rows))
         os.utime(path, (at, at))
-    assert find(None, cwd="/srv/shop") == str(project / "c1.jsonl")
+    assert find_session(None, cwd="/srv/shop") == str(project / "c1.jsonl")
     found = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
     assert [(each.id, each.parent) for each in found] == [("c1", ""), ("agent-8", "c1"), ("agent-7", "c1")]
     assert found[0].title == "Counting plums"
     for name, place in ends.items():
-        assert find(name, cwd="/") == str(project / place)
+        assert find_session(name, cwd="/") == str(project / place)
         assert open_session(project / place).id == name
         assert [message.text for _, message in open_session(project / place).messages()] == [f"{name} counts plums"]
 
@@ -333,7 +333,7 @@ def test_threads_of_codex_have_their_names_and_those_that_they_spawned(home: Pat
     (home / ".codex/session_index.jsonl").write_text("".join(json.dumps(row) + "\n" for row in names))
     found = listed(memory=str(home / "memory"), environment={"HOME": str(home)})
     assert [(each.id, each.parent, each.title) for each in found] == [("t-1", "", "Counting plums"), ("t-2", "t-1", "")]
-    assert all(find(each.id, cwd="/") == each.path for each in found)
+    assert all(find_session(each.id, cwd="/") == each.path for each in found)
 
 
 def test_the_name_that_a_user_gave_a_session_of_pi_is_its_title(home: Path) -> None:

@@ -122,6 +122,11 @@ class Agent:
         return self._work is not None
 
     @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The calls that wait for the user's word."""
+        return tuple(self._answers)
+
+    @property
     def waiting(self) -> tuple[str, ...]:
         """Messages that were not taken yet, in the order in which they will be."""
         return (*self._steering, *self._later)
@@ -159,6 +164,7 @@ class Agent:
     # -- the loop --------------------------------------------------------------------------------------------------
 
     async def _answering(self) -> End:
+        self._tell(RunStarted())
         self._take_messages()
         while True:
             await self._told.join()
@@ -284,7 +290,6 @@ class Agent:
             self._work = None
 
     async def _ended(self, work: Coroutine[Any, Any, End]) -> None:
-        self._tell(RunStarted())
         end: End = "error"
         try:
             self._close_open_calls()

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from foldline import FoldlineError, Session
-from foldline_agent.agent import Agent
-from foldline_agent.asking import LanguageModel
-from foldline_agent.printing import print_line, print_lines, print_text
 
 
 @click.command()
 @click.argument("message", required=False)
-@click.option("-p", "--print", "text", is_flag=True, help="Answer MESSAGE as text and end.")
-@click.option("--json", "as_json", is_flag=True, help="Answer MESSAGE and write every event as a line of JSON.")
+@click.option("-p", "--print", "face", flag_value="print", help="Answer MESSAGE as text and end.")
+@click.option("--json", "face", flag_value="json", help="Answer MESSAGE, with every event as a line of JSON.")
+@click.option("--rpc", "face", flag_value="rpc", help="Take commands as lines of JSON, as pi does.")
+@click.option("--acp", "face", flag_value="acp", help="Serve an editor that speaks the Agent Client Protocol.")
 @click.option("--model", default="test", metavar="PROVIDER:NAME", help="The model; `test` plays a script, offline.")
 @click.option("--base-url", metavar="URL", help="Where the model is served, by OpenAI's chat completions.")
 @click.option(
@@ -32,12 +30,32 @@ from foldline_agent.printing import print_line, print_lines, print_text
     "--script", type=click.Path(path_type=Path), help="What the model `test` does: a step as JSON on each line."
 )
 @click.option("--yes", is_flag=True, help="Let it write files and run commands without being asked.")
-@click.pass_context
-def chat(
-    context: click.Context,
-    message: str | None,
-    text: bool,
-    as_json: bool,
+def chat(message: str | None, face: str | None, **given: Any) -> None:
+    """Work with a small coding agent that folds its own session.
+
+    Its session is a file in pi's format, where pi keeps those of this directory: every command of foldline opens it, and so
+    does pi. Without --yes, what would write files or run commands is not done where nobody can be asked.
+    """
+    if face is None:
+        raise click.UsageError("say how to talk: -p, --json, --rpc or --acp")
+    if face in ("print", "json"):
+        message = message or ("" if sys.stdin.isatty() else sys.stdin.read())
+        if not message.strip():
+            raise click.UsageError("there is no message to answer")
+    try:
+        code = asyncio.run(_drawn(face, message or "", **given))
+    except FoldlineError as error:
+        if face not in ("json", "rpc"):
+            raise
+        click.echo(json.dumps({"type": "error", "error": str(error)}))
+        code = 1
+    click.get_current_context().exit(code)
+
+
+async def _drawn(
+    face: str,
+    message: str,
+    *,
     model: str,
     base_url: str | None,
     window: int | None,
@@ -45,42 +63,30 @@ def chat(
     session: str | None,
     script: Path | None,
     yes: bool,
-) -> None:
-    """Work with a small coding agent that folds its own session.
+) -> int:
+    """Draws a face to its end and answers the exit code; what only some of them need is loaded here."""
+    from foldline_agent import editor, printing, rpc
+    from foldline_agent.agent import Agent
+    from foldline_agent.asking import LanguageModel
 
-    Its session is a file in pi's format, where pi keeps those of this directory: every command of foldline opens it, and so
-    does pi. Without --yes, what would write files or run commands is not done where nobody can be asked.
-    """
-    message = message or ("" if sys.stdin.isatty() else sys.stdin.read())
-    if not (text or as_json) or not message.strip():
-        raise click.UsageError("give a message, with -p for text or --json for events")
-    with telling_failures(as_json):
-        agent = agent_of(session, model, base_url, window, script, policy=policy, allowed=yes)
-        context.exit(asyncio.run((print_lines if as_json else print_text)(agent, message)))
+    def agent_over(session: Session) -> Agent:
+        named = LanguageModel.named(model, base_url=base_url, window=window, script_file=script)
+        return Agent(session, named, policy=policy, allowed=yes)
 
-
-def agent_of(
-    session: str | None,
-    model: str,
-    base_url: str | None,
-    window: int | None,
-    script: Path | None,
-    **options: Any,
-) -> Agent:
-    """The agent that the options name, over the session that they name or a new one."""
-    named = LanguageModel.named(model, base_url=base_url, window=window, script_file=script)
-    place = Path(session) if session else None
-    opened = Session(place) if place and place.exists() else Session.create(place, cwd=str(Path.cwd()))
-    return Agent(opened, named, **options)
+    if face == "acp":
+        await editor.serve(agent_over)
+        return 0
+    agent = agent_over(_session(session))
+    match face:
+        case "print":
+            return await printing.print_text(agent, message)
+        case "json":
+            return await printing.print_lines(agent, message)
+    await rpc.Remote(agent).serve(rpc.read_lines())
+    return 0
 
 
-@contextmanager
-def telling_failures(as_json: bool) -> Iterator[None]:
-    """What fails before there is an agent is told as its events are."""
-    try:
-        yield
-    except FoldlineError as error:
-        if not as_json:
-            raise
-        print_line({"type": "error", "error": str(error)})
-        sys.exit(1)
+def _session(path: str | None) -> Session:
+    """The session in that file, or a new one: there, or where pi keeps those of this directory."""
+    place = Path(path).absolute() if path else None
+    return Session(place) if place and place.exists() else Session.create(place, cwd=str(Path.cwd()))

@@ -21,7 +21,7 @@ class Event(Struct, frozen=True):
 
 
 class RunStarted(Event, frozen=True):
-    """The agent begins to work; `RunEnded` follows whatever comes."""
+    """The agent begins to answer; `RunEnded` follows whatever comes."""
 
 
 class MessageTaken(Event, frozen=True):
@@ -116,6 +116,6 @@ class Failed(Event, frozen=True):
 
 
 class RunEnded(Event, frozen=True):
-    """The agent waits for the user."""
+    """The agent waits for the user, after a run or a fold that was asked for."""
 
     end: End

@@ -32,10 +32,11 @@ Line = dict[str, Any]
 
 
 class Lines:
-    """The lines of one conversation; messages are told as the session's file has them."""
+    """The lines of one run; messages are told as the session's file has them."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._running = False
         self._said: list[Line] = []
         self._reply: Line | None = None
         self._results: list[Line] = []
@@ -44,7 +45,7 @@ class Lines:
         """What is told of an event."""
         match event:
             case RunStarted():
-                self._said = []
+                self._running = True
                 yield {"type": "agent_start"}
             case MessageTaken(id=id):
                 yield from self._message(id)
@@ -61,7 +62,8 @@ class Lines:
                 yield {"type": "message_end", "message": self._reply}
             case RunEnded(end=end):
                 yield from self._turn_ended()
-                yield {"type": "agent_end", "messages": self._said, "willRetry": False, "end": end}
+                if self._running:
+                    yield {"type": "agent_end", "messages": self._said, "willRetry": False, "end": end}
             case ToolStarted() | ConfirmationWanted() | ToolEnded():
                 yield from self._of_tool(event)
             case _:

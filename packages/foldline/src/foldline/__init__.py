@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from foldline._policy import Layer, Policy, Room
     from foldline._recall import handle, recall_tool, resolve_references
     from foldline._sessions.file import SessionFile
+    from foldline._sessions.finding import find_session
     from foldline._sessions.opening import open_session
     from foldline._sessions.pi.log import Session
     from foldline._view import Brief, Edit, Entry, View
@@ -118,6 +119,7 @@ __all__ = [
     "astep",
     "command_hook",
     "conversation",
+    "find_session",
     "handle",
     "open_session",
     "recall_tool",
@@ -182,6 +184,7 @@ __getattr__ = lazily(
             "resolve_references",
         ),
         "_sessions.file": ("SessionFile",),
+        "_sessions.finding": ("find_session",),
         "_sessions.opening": ("open_session",),
         "_sessions.pi.log": ("Session",),
         "_view": (

@@ -26,7 +26,7 @@ from foldline._policy import Budget, Fill, Mark, Policy, budget_for, reserving
 from foldline._sessions.asking import session_that_asks
 from foldline._sessions.busy import opened_elsewhere, refuse_busy
 from foldline._sessions.file import SessionFile
-from foldline._sessions.finding import find
+from foldline._sessions.finding import find_session
 from foldline._sessions.hooked import stands, take_back
 from foldline._sessions.opening import open_session
 from foldline._sessions.source import parted
@@ -72,7 +72,7 @@ class Desk:
         """The session of that path or id, or that of the agent that asks: its newest in `cwd`, this directory unless named."""
         place = cwd or os.getcwd()
         path = (
-            find(session, cwd=place, environment=environment)
+            find_session(session, cwd=place, environment=environment)
             if session
             else session_that_asks([place], environment=environment)
         )

@@ -16,7 +16,7 @@ from foldline._desk.desk import Desk, FoldPlan
 from foldline._errors import FormatError
 from foldline._fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline._messages import Summary, replace
-from foldline._sessions.finding import find
+from foldline._sessions.finding import find_session
 from foldline._sessions.hooked import SENDS, keep, marked, remembered, stand, standing
 from foldline._sessions.opening import open_session
 from foldline._sessions.pi.dialect import message_in
@@ -80,7 +80,7 @@ def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.envir
     `summary` takes the place of all before `first_kept`, and `kept` are the ids of what stays as it is; `details` is what
     pi keeps beside a summary. Where there is none, `error` says why, and the agent's own compaction should go on.
     """
-    path = find(asked.session, cwd=os.getcwd(), agent=agent, environment=environment)
+    path = find_session(asked.session, cwd=os.getcwd(), agent=agent, environment=environment)
     desk = Desk(open_session(path), window=asked.window, environment=environment)
     policy = desk.policy()
     if asked.trigger == "auto" and not policy.automatic.enabled:

@@ -25,14 +25,14 @@ class Project:
     def session(self, named: str = "") -> str:
         """The path of the session of that path or id, or else of the one that asks; raises `SessionError`."""
         from foldline._sessions.asking import session_that_asks
-        from foldline._sessions.finding import find
+        from foldline._sessions.finding import find_session
         from foldline._sessions.source import parted
 
         if not named:
             return session_that_asks(self._directories(), client=self.client, environment=self._environment)
         if "\0" in named:
             raise SessionError("no path has a NUL in it", path=named)
-        path = find(named, cwd=os.getcwd(), environment=self._environment)
+        path = find_session(named, cwd=os.getcwd(), environment=self._environment)
         real = os.path.realpath(parted(path)[0])
         if not self._anywhere and not any(_inside(real, folder) for folder in self._folders()):
             what = "neither in an agent's store nor in this directory, and only those are read without --anywhere"

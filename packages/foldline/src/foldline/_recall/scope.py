@@ -8,7 +8,7 @@ from foldline._recall.index import Hit, Index, Within, everywhere
 from foldline._recall.recalled import Recalled, recalled
 from foldline._sessions.asking import session_that_asks
 from foldline._sessions.file import SessionFile
-from foldline._sessions.finding import find, found_sessions
+from foldline._sessions.finding import find_session, found_sessions
 from foldline._sessions.opening import open_session, session_in
 from foldline._sessions.source import parted
 
@@ -47,7 +47,7 @@ def scope(session: str | None, *, cwd: str, whole: bool = False) -> Scope:
     """The session of that path or id, else that of the agent that asks, its newest of `cwd`; with `whole`, every one on this machine."""
     if whole:
         return Scope(everywhere(found_sessions()))
-    path = find(session, cwd=cwd) if session else session_that_asks([cwd])
+    path = find_session(session, cwd=cwd) if session else session_that_asks([cwd])
     return scope_of(open_session(path), path)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from foldline._errors import SessionError
-from foldline._sessions.finding import find
+from foldline._sessions.finding import find_session
 from foldline._sessions.processes import above, runs
 from foldline._sessions.registry import formats
 
@@ -23,7 +23,7 @@ def session_that_asks(places: Sequence[str], *, client: str = "", environment: M
     failed = SessionError("no directory to look for sessions in", path=".")
     for session, place, by in wanted:
         try:
-            return find(session, cwd=place, agent=by, environment=environment)
+            return find_session(session, cwd=place, agent=by, environment=environment)
         except SessionError as error:
             failed = error
     raise failed

@@ -76,7 +76,7 @@ def found_sessions(environment: Mapping[str, str] = os.environ) -> list[Found]:
     return list(_found(session_files(environment)))
 
 
-def find(session: str | None, *, cwd: str, agent: str = "", environment: Mapping[str, str] = os.environ) -> str:
+def find_session(session: str | None, *, cwd: str, agent: str = "", environment: Mapping[str, str] = os.environ) -> str:
     """The path of the session meant: a path, an id or the start of one; without it, the newest one of `cwd`.
 
     With `agent` it is one of that agent's.

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from foldline._economics import price
 from foldline._messages import (
     Media,
     Message,
@@ -27,6 +28,7 @@ from foldline._messages import (
     Usage,
     replace,
 )
+from foldline._models import model as model_named
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import Record
 from foldline._sessions.parts import texts
@@ -295,16 +297,18 @@ def _stored(message: Message, milliseconds: int) -> dict[str, Any]:
 
 
 def reply(said: Mapping[str, Any], model: str, provider: str, stop: str = "") -> dict[str, Any]:
-    """A reply as pi needs it, with the model that made it, and why it ended; without a bill of its own it cost nothing."""
+    """A reply as pi needs it, with the model that made it, why it ended, and what it cost as far as that is known."""
     calls = any(isinstance(block, dict) and block.get("type") == "toolCall" for block in said["content"])
     nothing = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
     bill = {**nothing, "totalTokens": 0, **mapping(said.get("usage"))}
+    usage = usage_of(bill)
+    cost = price(model_named(f"{provider}:{model}"), usage) if usage else None
     return {
         **said,
         "api": "unknown",
         "provider": provider or "unknown",
         "model": model or "unknown",
-        "usage": {**bill, "cost": {**nothing, "total": 0}},
+        "usage": {**bill, "cost": {**nothing, "total": cost or 0}},
         "stopReason": stop or ("toolUse" if calls else "stop"),
     }
 

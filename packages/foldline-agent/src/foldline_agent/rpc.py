@@ -1,0 +1,189 @@
+"""The agent for a program: commands as lines of JSON, answers and events as lines of JSON, in the words of pi's RPC."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from threading import Thread
+from typing import Any
+
+import msgspec
+
+from foldline import FoldlineError, Session
+from foldline_agent.agent import Agent
+from foldline_agent.asking import LanguageModel
+from foldline_agent.commands import (
+    COMMANDS,
+    Abort,
+    Compact,
+    Confirmation,
+    FollowUp,
+    GetMessages,
+    GetSessionStats,
+    GetState,
+    NewSession,
+    Prompt,
+    SetAutoCompaction,
+    SetModel,
+    Steer,
+    SwitchSession,
+)
+from foldline_agent.events import ConfirmationWanted, Event, Failed, FoldEnded
+from foldline_agent.lines import Line, Lines, compaction
+from foldline_agent.printing import print_line
+from foldline_agent.state import messages_of, model_of, state_of, stats_of
+
+
+class Refused(Exception):
+    """A command cannot be carried out; the words are for the client."""
+
+
+class Remote:
+    """One client of an agent: each of its lines is answered, events are written as they come."""
+
+    def __init__(self, agent: Agent, write: Callable[[Line], None] = print_line) -> None:
+        self.agent = agent
+        self._write = write
+        self._decoder = msgspec.json.Decoder(COMMANDS)
+        self._running: asyncio.Task[None] | None = None
+        self._compacting = False
+        self._heard_all = False
+
+    async def serve(self, lines: AsyncIterator[str]) -> None:
+        """Answers each line; at the end of them, what is being done is finished, and what would ask is refused."""
+        asked: set[asyncio.Task[None]] = set()
+        async for line in lines:
+            if line.strip():
+                asked.add(task := asyncio.create_task(self._answer(line)))
+                task.add_done_callback(asked.discard)
+                await asyncio.sleep(0)
+        self._heard_all = True
+        for call_id in self.agent.unanswered:
+            self.agent.answer(call_id, False)
+        await asyncio.gather(*asked)
+        if self._running is not None:
+            await asyncio.wait([self._running])
+
+    async def _answer(self, line: str) -> None:
+        try:
+            command = self._decoder.decode(line)
+        except msgspec.DecodeError as error:
+            self._write({"type": "response", "command": "parse", "success": False, "error": str(error)})
+            return
+        answer: Line = {} if command.id is None else {"id": command.id}
+        answer |= {"type": "response", "command": type(command).__struct_config__.tag}
+        try:
+            data = await self._done(command)
+        except (Refused, FoldlineError) as error:
+            self._write({**answer, "success": False, "error": str(error)})
+            return
+        if not isinstance(command, Confirmation):
+            self._write({**answer, "success": True, **({} if data is None else {"data": data})})
+
+    async def _done(self, command: Any) -> Line | None:
+        """Carries a command out and says what is to be told of it."""
+        agent = self.agent
+        match command:
+            case Prompt():
+                self._prompt(command)
+            case Steer(message=message):
+                agent.steer(message)
+            case FollowUp(message=message):
+                agent.follow_up(message)
+            case Abort():
+                await self._stop()
+            case Confirmation(id=id, confirmed=confirmed):
+                agent.answer(id or "", confirmed)
+            case Compact(custom_instructions=focus):
+                return await self._compact(focus)
+            case SetAutoCompaction(enabled=enabled):
+                self._begin(auto=enabled)
+            case SetModel(provider=provider, model_id=name):
+                self._begin(model=LanguageModel.named(name if provider == "test" else f"{provider}:{name}"))
+                return model_of(agent)
+            case NewSession():
+                self._begin(session=Session.create(cwd=str(agent.cwd)))
+                return {"cancelled": False}
+            case SwitchSession(session_path=path):
+                self._begin(session=Session(path))
+                return {"cancelled": False}
+            case _:
+                return self._told(command)
+        return None
+
+    def _told(self, command: Any) -> Line:
+        """What the client asks to know."""
+        match command:
+            case GetState():
+                return state_of(self.agent, compacting=self._compacting)
+            case GetSessionStats():
+                return stats_of(self.agent)
+            case GetMessages():
+                return {"messages": messages_of(self.agent.session)}
+        said = (
+            message.text for message in reversed(self.agent.session.context.messages) if message.role == "assistant"
+        )
+        return {"text": next(said, None)}
+
+    # -- what is done ----------------------------------------------------------------------------------------------
+
+    def _prompt(self, asked: Prompt) -> None:
+        if not self.agent.working:
+            self._running = asyncio.create_task(self._draw(self.agent.run(asked.message)))
+        elif asked.streaming_behavior == "steer":
+            self.agent.steer(asked.message)
+        elif asked.streaming_behavior == "followUp":
+            self.agent.follow_up(asked.message)
+        else:
+            raise Refused("the agent is at work: say with streamingBehavior whether to steer or to followUp")
+
+    async def _compact(self, focus: str) -> Line:
+        """Folds, once what is being done was stopped, as pi does."""
+        await self._stop()
+        self._compacting = True
+        ended: list[Event] = []
+        try:
+            await self._draw(self.agent.compact(focus), ended)
+        finally:
+            self._compacting = False
+        folded = next((told for e in ended if isinstance(e, FoldEnded) and (told := compaction(e))), None)
+        failed = next((e.error for e in ended if isinstance(e, Failed)), "there is nothing to fold")
+        if folded is None:
+            raise Refused(failed)
+        return folded
+
+    async def _stop(self) -> None:
+        self.agent.abort()
+        if self._running is not None:
+            await asyncio.wait([self._running])
+
+    def _begin(self, **change: Any) -> None:
+        if self.agent.working:
+            raise Refused("the agent is at work: abort it first")
+        self.agent.begin(**change)
+
+    async def _draw(self, told: AsyncIterator[Event], kept: list[Event] | None = None) -> None:
+        lines = Lines(self.agent.session)
+        async for event in told:
+            if kept is not None:
+                kept.append(event)
+            for line in lines.of(event):
+                self._write(line)
+            if self._heard_all and isinstance(event, ConfirmationWanted):
+                self.agent.answer(event.call.id, False)
+
+
+async def read_lines() -> AsyncIterator[str]:
+    """The lines of standard input, a pipe or a file; a thread reads them, so that the end of the program waits for none."""
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            loop.call_soon_threadsafe(heard.put_nowait, line)
+        loop.call_soon_threadsafe(heard.put_nowait, "")
+
+    Thread(target=read, daemon=True).start()
+    while line := await heard.get():
+        yield line
