@@ -331,15 +331,21 @@ class OpenCode(Host):
         own = {"autoupdate": False, "share": "disabled", "provider": {"scripted": provider}}
         own |= {"model": "scripted/scripted", "permission": {"*": "allow"}}
         self.settings(".config/opencode/opencode.json", json.dumps(own, indent=2), url)
+        self._has_packages()
 
     def command(self, prompt: str) -> list[str]:
         again = ["--continue"] if (self.home / ".local/share/opencode").exists() else []
         return [str(self.program), "run", *again, "--format", "json", prompt]
 
+    def _has_packages(self) -> None:
+        """opencode fetches its package for plugins first, from the network, where it is not noted as there; ours needs none."""
+        folder = self.home / ".config/opencode"
+        (folder / "node_modules").mkdir(exist_ok=True)
+        noted = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}}}
+        (folder / "package-lock.json").write_text(json.dumps(noted))
+
     def environment(self, url: str) -> dict[str, str]:
-        """Told of a package registry that is not there: with a plugin, it waits for packages that no plugin here needs."""
-        off = {f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
-        return off | {"npm_config_registry": "http://127.0.0.1:9", "npm_config_fetch_retries": "0"}
+        return {f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
 
 
 class OpenClaw(Host):
