@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -126,6 +127,18 @@ def test_what_names_foldline_starts_it(home) -> None:
     assert [mod["command"], *mod["args"]] == [server["command"], *server["args"]]
     extension = (home / ".pi/agent/extensions/foldline.ts").read_text()
     assert f"= {json.dumps([server['command'], *server['args'][:-1]])};" in extension
+
+
+def test_what_a_project_shares_names_no_place_on_this_machine(home, tmp_path) -> None:
+    script = Path(sys.executable).parent / "foldline"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/foldline").symlink_to(script)
+    run("install", "--all", "--project", "--yes")
+    written = [path for path in (home.parent / "project").rglob("*") if path.is_file()]
+    assert len(written) > len(AGENTS)
+    assert not any(str(script.parent) in path.read_text() for path in written)
+    run("install", "pi", "--yes")
+    assert str(script) in (home / ".pi/agent/extensions/foldline.ts").read_text()
 
 
 def test_an_older_file_of_ours_is_brought_up_to_date(home) -> None:

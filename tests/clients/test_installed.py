@@ -108,10 +108,34 @@ def test_a_broken_foldline_leaves_the_agent_to_its_own_compaction(host: type[Hos
     assert not any(fold["ours"] for fold in folds)
 
 
+@pytest.mark.parametrize("host", [there(ClaudeCode)])
+def test_what_a_project_shares_is_a_marketplace_as_well(host: type[ClaudeCode], tmp_path: Path) -> None:
+    agent = host(tmp_path)
+    agent.foldline("install", agent.name, "--project", "--yes")
+    shared = tmp_path / "shared"
+    (agent.project / ".claude/skills/foldline").rename(shared)
+    for words in (("marketplace", "add", str(shared)), ("install", "foldline@foldline")):
+        agent.run([str(agent.program), "plugin", *words], {})
+    model = agent.say(f"Prompt 1. {RULE}", agent.work(2 * agent.steps_each), agent.window)
+    check(model, agent, "Prompt 1.")
+    assert not model.beside
+    assert {fold["ours"] for fold in agent.folds()} == {True}
+
+
 @pytest.mark.parametrize("host", [there(OlderClaudeCode)])
-def test_doctor_says_where_a_version_is_too_old(host: type[Host], tmp_path: Path) -> None:
+def test_where_a_version_is_too_old_doctor_says_so_and_a_fold_at_rest_holds(host: type[Host], tmp_path: Path) -> None:
     agent = begun(host, tmp_path)
+    agent.say("Prompt 2.", agent.work(agent.steps_each))
     assert not agent.folds()
+    agent.foldline("compact", "--yes", "--session", str(agent.sessions()[-1]))
+    model = agent.say("Prompt 3.", ["Answer 3."])
+    check(model, agent, "Prompt 3.")
+    assert "step-2 row 200 " not in json.dumps(model.requests[-1])
+    assert [fold["ours"] for fold in agent.folds()] == [True]
+    agent.foldline("session", "undo", "--session", str(agent.sessions()[-1]))
+    model = agent.say("Prompt 4.", ["Answer 4."])
+    assert "step-2 row 200 " in json.dumps(model.requests[-1])
+    check_messages(model.requests[-1])
     (agent.bin / "claude").symlink_to(str(OlderClaudeCode.program))
     (told,) = json.loads(agent.foldline("doctor", "--json"))["agents"]
     assert told["version"] == "2.1.148"

@@ -76,7 +76,13 @@ PI = Agent(
     "not needed: the extension brings the tool recall",
 )
 
-_MOD = (".claude-plugin/plugin.json", ".mcp.json", "hooks/hooks.json", "hooks/register.js")
+_MOD = (
+    ".claude-plugin/plugin.json",
+    ".claude-plugin/marketplace.json",
+    ".mcp.json",
+    "hooks/hooks.json",
+    "hooks/register.js",
+)
 
 CLAUDE_CODE = Agent(
     "claude-code",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from importlib.resources import files
@@ -50,10 +51,13 @@ class Change(NamedTuple):
         return "written" if self.before is None else "replaced" if self.after is not None else "removed"
 
 
-def command() -> list[str]:
-    """How other programs start this foldline."""
+def command(project: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """How other programs start this foldline: in a project, which others share, by its name where that finds it."""
     script = Path(sys.executable).parent / "foldline"
-    return [str(script)] if os.access(script, os.X_OK) else [sys.executable, "-m", "foldline"]
+    if not os.access(script, os.X_OK):
+        return [sys.executable, "-m", "foldline"]
+    found = shutil.which("foldline", path=environment.get("PATH")) if project else None
+    return ["foldline"] if found and os.path.samefile(found, script) else [str(script)]
 
 
 def to_install(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> list[Change]:
@@ -119,7 +123,7 @@ def _note(known: Manifest, path: str, note: Written | None, environment: Mapping
 
 def _file(agent: Agent, put: Put, project: str, known: Manifest, environment: Mapping[str, str]) -> Change:
     path = str(Path(project) / put.in_project if project else agent.home(environment) / put.place)
-    before, after = read_file(path), _filled(put.source)
+    before, after = read_file(path), _filled(put.source, command(project, environment))
     noted = known.at(path)
     kept = ""
     if before is not None and before != after:
@@ -130,12 +134,12 @@ def _file(agent: Agent, put: Put, project: str, known: Manifest, environment: Ma
     return Change(agent.name, path, before, after, kept=kept)
 
 
-def _filled(source: str) -> bytes:
+def _filled(source: str, started: list[str]) -> bytes:
     """A file of ours with the command of this foldline where a program says `["foldline"]`, and JSON its placeholders."""
     text = files("foldline._install").joinpath("files", *source.split("/")).read_text("utf-8")
     if source.endswith(".json"):
-        return (json.dumps(_value(json.loads(text)), indent=2) + "\n").encode()
-    return text.replace('["foldline"]', json.dumps(command()), 1).encode()
+        return (json.dumps(_value(json.loads(text), started), indent=2) + "\n").encode()
+    return text.replace('["foldline"]', json.dumps(started), 1).encode()
 
 
 def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environment: Mapping[str, str]) -> Change:
@@ -148,8 +152,9 @@ def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environmen
     make = entry_in_toml if path.endswith(".toml") else entry_in_json
     text = text if text.strip() or path.endswith(".toml") else "{}\n"
     texts: list[str] = []
+    started = command(project, environment)
     for keys, value in entry.values:
-        at, inserted = make(text, keys, _value(value), path=path)
+        at, inserted = make(text, keys, _value(value, started), path=path)
         if not inserted:
             what = f"kept: {'.'.join(keys)} stands there already, and foldline did not write it"
             return Change(agent.name, path, before, before, kept=what)
@@ -158,14 +163,14 @@ def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environmen
     return Change(agent.name, path, before, text.encode(), tuple(texts))
 
 
-def _value(value: Any) -> Any:
+def _value(value: Any, started: list[str]) -> Any:
     """A value with the command of foldline in place of what stands for it."""
-    program, *words = command()
+    program, *words = started
     lists = {PROGRAM: [program, *words], WORDS: words}
     if isinstance(value, dict):
-        return {key: _value(each) for key, each in value.items()}
+        return {key: _value(each, started) for key, each in value.items()}
     if isinstance(value, list):
-        return [one for each in value for one in (lists[each] if each in (PROGRAM, WORDS) else [_value(each)])]
+        return [one for each in value for one in (lists[each] if each in (PROGRAM, WORDS) else [_value(each, started)])]
     return program if value == PROGRAM else value
 
 
