@@ -166,6 +166,19 @@ def test_the_commands_in_pi(host: type[Pi], tmp_path: Path) -> None:
     assert "Write the report." in agent.sessions()[-1].read_text()
 
 
+@pytest.mark.parametrize("host", [there(Pi)])
+def test_at_the_limit_pi_is_folded_when_it_overflows(host: type[Pi], tmp_path: Path) -> None:
+    agent = host(tmp_path)
+    agent.foldline("install", "pi", "--yes")
+    agent.own["FOLDLINE_COMPACTION__MAX_AUTO_COMPACTIONS"] = "1"
+    model = agent.say(f"Prompt 1. {RULE}", agent.work(4 * agent.steps_each), agent.window)
+    check(model, agent, "Prompt 1.")
+    assert not model.beside
+    *later, first = agent.folds()
+    assert first["trigger"] == "threshold"
+    assert {fold["trigger"] for fold in later} == {"overflow"}
+
+
 SERVED = [there(host) for host in (Codex, GeminiCli, QwenCode)]
 """Those that are given foldline's tools, and fold by themselves as before."""
 

@@ -63,6 +63,7 @@ function receiptLines(receipt: any): string[] {
 export default function foldline(pi: any) {
 	let byUs = false; // the user asked for foldline's fold: pi's own would not be what was asked for
 	let on = true;
+	let limited = false; // it folded by itself as often as it may: an overflow is waited for
 
 	const show = (ctx: any, text: string, kind: "info" | "warning" | "error" = "info") =>
 		ctx.hasUI ? ctx.ui.notify(text, kind) : process.stderr.write(`${text}\n`);
@@ -75,7 +76,7 @@ export default function foldline(pi: any) {
 		const window = usage?.contextWindow ?? ctx.model?.contextWindow ?? 0;
 		const mark = window ? Math.round((100 * (window - (settings.reserveTokens ?? RESERVE_TOKENS))) / window) : 0;
 		const fill = usage?.percent == null ? "" : `${Math.round(usage.percent)} % full, `;
-		const folding = on && settings.enabled !== false ? `folds at ${mark} %` : "auto off";
+		const folding = !on || settings.enabled === false ? "auto off" : limited ? "folds when full" : `folds at ${mark} %`;
 		ctx.ui.setStatus(KEY, `foldline: ${fill}${folding}`);
 	}
 
@@ -92,6 +93,7 @@ export default function foldline(pi: any) {
 	};
 
 	pi.on("session_start", async (_event: any, ctx: any) => {
+		limited = false;
 		draw(ctx);
 		if (!ctx.hasUI) return;
 		try {
@@ -110,11 +112,19 @@ export default function foldline(pi: any) {
 		const path = file(ctx);
 		if (!path) return; // in memory only: pi's own
 		const window = ctx.model?.contextWindow ?? 0;
-		const question = { session: path, trigger: triggerOf(event, window), focus: event.customInstructions ?? "" };
+		const trigger = triggerOf(event, window);
+		if (limited && trigger === "auto") return { cancel: true };
+		const question = { session: path, trigger, focus: event.customInstructions ?? "", waits: true };
 		try {
 			const answered = await run(["hook", "pi"], JSON.stringify(window ? { ...question, window } : question), event.signal);
 			const plan = JSON.parse(answered);
 			if (plan.error?.kind === "Off") return { cancel: true };
+			if (plan.error?.kind === "Limit") {
+				limited = true;
+				show(ctx, `foldline: ${plan.error.message}`, "warning");
+				draw(ctx);
+				return { cancel: true };
+			}
 			if (plan.error) throw new Error(plan.error.message);
 			const { summary, first_kept: firstKeptEntryId, tokens_before: tokensBefore, details } = plan;
 			if (typeof summary !== "string" || !event.branchEntries.some((entry: any) => entry.id === firstKeptEntryId)) {
