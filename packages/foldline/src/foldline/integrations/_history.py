@@ -96,6 +96,16 @@ class HostHistory(Generic[Native]):
         read = self._read(natives)
         return self._handed(await self.compactor.afit(read, system=system), read)
 
+    def fold(self, natives: Sequence[Native]) -> list[Native]:
+        """Those after a fold that was asked for, whatever the fill."""
+        read = self._read(natives)
+        return self._handed(self.compactor.fold(read), read)
+
+    async def afold(self, natives: Sequence[Native], *, focus: str = "") -> list[Native]:
+        """The same, while the event loop goes on, with what `focus` asks for."""
+        read = self._read(natives)
+        return self._handed(await self.compactor.afold(read, focus=focus), read)
+
     def recover(self, error: BaseException, natives: Sequence[Native]) -> list[Native]:
         """Those to send again, once, after the provider refused a request as too long; another error is raised again."""
         read = self._read(natives)
