@@ -7,11 +7,12 @@ folder=$1
 shift
 failed=""
 
-# The first interpreter of at least version $1; none where there is none.
+# The first interpreter that is at least of version $1.
 python_of() {
     for each in "${PYTHON:-python3}" python3.12 python3.13 python3.14; do
         "$each" -c "import sys; sys.exit(sys.version_info < tuple(map(int, '$1'.split('.'))))" 2>/dev/null && echo "$each" && return
     done
+    echo "needs Python $1" >&2
 }
 
 while read -r name oldest packages; do
@@ -19,12 +20,9 @@ while read -r name oldest packages; do
     case " $* " in "  " | *" $name "*) ;; *) continue ;; esac
     echo "== $name"
     home="$folder/$name"
-    python=$(python_of "$oldest")
     # shellcheck disable=SC2086
-    if [ -z "$python" ]; then
-        echo "needs Python $oldest"
-        failed="$failed $name"
-    elif { [ -x "$home/bin/python" ] || "$python" -m venv "$home"; } && "$home/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
+    if { [ -x "$home/bin/python" ] || "$(python_of "$oldest")" -m venv "$home"; } &&
+        "$home/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
         $packages pytest hypothesis ./packages/foldline &&
         "$home/bin/python" -m pytest -p no:cacheprovider -o filterwarnings=default -rs \
             "tests/integrations/test_$name.py" >"$home/log" 2>&1 && ! grep -q "SKIPPED.*make integrations" "$home/log"; then
