@@ -118,6 +118,20 @@ def test_it_opens_on_the_newest_session(full: Path, size: tuple[int, int]) -> No
     browsing(full, use, size)
 
 
+def test_that_nothing_folds_by_itself_is_shown(home: Path) -> None:
+    """ "Update footer to show when auto-compact is disabled" (the plan for pi's compaction)."""
+
+    async def use(user: User) -> None:
+        assert user.sees("auto-compaction off")
+
+    browsing(home, use, FOLDLINE_COMPACTION__AUTO_ENABLED="off")
+
+    async def look(user: User) -> None:
+        assert not user.sees("auto-compaction off")
+
+    browsing(home, look)
+
+
 def test_the_cursor_shows_another_session(home: Path) -> None:
     async def use(user: User) -> None:
         await user.press("down")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,22 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from foldline import Brief, Compactor, ConfigError, FoldlineError, Message, Session, Summary, Usage, open_session
+from foldline import (
+    Brief,
+    Compactor,
+    ConfigError,
+    FoldDue,
+    Folded,
+    FoldlineError,
+    Message,
+    ModelSummarizer,
+    Risk,
+    Session,
+    Summary,
+    Usage,
+    open_session,
+    resolve_references,
+)
 from foldline._cli.commands import foldline
 from foldline._config import Summaries
 from foldline._desk.desk import Desk
@@ -20,6 +37,7 @@ from providers import Provider, says, status
 from sessions import Log, long_log
 
 Item = dict[str, Any]
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 PI, CODEX, OPENCODE, CLAUDE = map(preset, ("pi", "codex", "opencode", "claude-code"))
 
 
@@ -242,6 +260,15 @@ def test_pi_appends_a_fold_and_never_inserts_one(tmp_path: Path) -> None:
     session = Session(path)
     assert session.context.messages[0].role == "user"
     assert path.read_bytes() == before
+    for n in range(12):
+        session.append(Message("user", (Text(f"More {n}. " + "word " * 400),)))
+    before = path.read_bytes()
+    assert run("compact", "--yes", "--session", str(path)).exit_code == 0
+    *earlier, event = path.read_bytes().splitlines(keepends=True)
+    assert b"".join(earlier) == before
+    assert json.loads(event)["type"] == "compaction"
+    first = open_session(path).context.messages[0]
+    assert (first.role, first.summary is not None) == ("user", True)
 
 
 # -- Codex --------------------------------------------------------------------------------------------------------
@@ -519,3 +546,171 @@ def test_branches_begin_at_every_user_message_before_and_after_folds(talk: Path)
     for point, summaries in ((points[2], 0), (points[-1], 1)):
         made = open_session(talk).branch(point.id)
         assert sum(message.summary is not None for message in open_session(made.path).context.messages) == summaries
+
+
+# -- what the survey observes of the others -----------------------------------------------------------------------
+
+
+def folded_often(policy: Policy, times: int) -> list[Any]:
+    """What is told while a history is folded so often."""
+    told: list[Any] = []
+    compactor = Compactor(policy=policy, window=100_000, on_event=told.append)
+    history: list[Item] = []
+    for part in range(100):
+        history += [user(f"Part {part}.", 2_000), assistant("Done.", 12_000)]
+        compactor.fit([*history, user("Go on.")])
+        if len(compactor.folds) == times:
+            return told
+    raise AssertionError("it does not fold so often")
+
+
+@pytest.mark.parametrize("policy", [CLAUDE, CODEX], ids=["claude-code", "codex"])
+def test_that_quality_degrades_with_each_fold_is_tracked_and_told(policy: Policy) -> None:
+    """ "Quality can degrade with multiple compactions (cumulative information loss)"; "Warns user: "Long conversations and multiple
+    compactions can cause the model to be less accurate""; "Notify users that compaction happened and quality may degrade"."""
+    told = folded_often(policy, 5)
+    assert [event.level for event in told if isinstance(event, Risk)] == ["Medium", "Medium", "High"]
+    assert sum(isinstance(event, Folded) for event in told) == 5
+
+
+def test_a_failed_summary_is_asked_for_again_after_a_while() -> None:
+    """ "Has retry logic with exponential backoff for failed compactions"."""
+    history = [user("First.", 8_000), assistant("One.", 6_000), user("Go on.")]
+    with Provider(status(500), status(503), says("The parser was fixed, and its tests pass.")) as provider:
+        writer = ModelSummarizer("openai:gpt-5.4", base_url=provider.url, api_key="k", retries=2, backoff=0.01)
+        compactor = Compactor(policy=CODEX, window=15_000, summarizer=writer)
+        sent = compactor.fit(history)
+        assert len(provider.requests) == 3
+    assert "The parser was fixed" in sent[-2]["content"]
+    assert compactor.folds[0].receipt.failures == ()
+
+
+def test_what_a_count_may_be_wrong_by_is_left_free_until_a_bill_says_the_size() -> None:
+    """ "Uses "effective_context_window_percent" of 95% for safety margin"."""
+    history = [user("First.", 90_000), assistant("One.", 80_000), user("Second.", 20_000)]
+    guessing, told = (Compactor(policy=CLAUDE, window=200_000, summarizer=tells) for _ in range(2))
+    guessing.fit(history)
+    assert len(guessing.folds) == 1
+    told.fit(history[:1])
+    told.observe({"input_tokens": 88_000, "output_tokens": 1})
+    assert told.fit(history[:2]) == history[:2]
+    told.observe({"input_tokens": 167_000, "output_tokens": 1})
+    assert told.fit(history) == history
+    assert 182_000 < told.count.tokens < 0.95 * 200_000
+
+
+def test_a_summary_is_marked_as_one_whatever_its_words() -> None:
+    """ "Creates a new assistant message marked as "summary""."""
+    history = [Message("user", (Text(f"Part {n}. " + "word " * 9_000),)) for n in range(24)]
+    first, *rest = Compactor(policy=OPENCODE, window=200_000, summarizer=tells).fit(history)
+    assert first.summary is not None
+    assert first.summary.text.startswith("All of it was done.")
+    assert not any(message.summary for message in rest)
+
+
+@pytest.mark.parametrize("name", ["claude-code.jsonl", "codex.jsonl"])
+def test_amp_forks_at_a_point_of_any_agents_session(name: str, tmp_path: Path) -> None:
+    """ "Fork: Duplicate context window at a specific point"."""
+    path = Path(shutil.copyfile(Path(__file__).parent / "transcripts" / name, tmp_path / name))
+    session, before = open_session(path), path.read_bytes()
+    point = session.points()[-1]
+    forked = open_session(session.branch(point.id).path)
+    assert forked.context.messages[-1].text.endswith(point.text.splitlines()[-1])
+    assert forked.id != session.id
+    assert path.read_bytes() == before
+
+
+def test_amp_takes_from_another_thread_what_is_asked_for(talk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ "Thread References: Reference other threads to extract information on-demand"; "selective extraction without full context
+    inclusion"."""
+    monkeypatch.setenv("HOME", str(talk.parent))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(talk.parent / "cache"))
+    home = talk.parent / ".pi" / "agent" / "sessions" / "--demo--"
+    home.mkdir(parents=True)
+    log = long_log(40)
+    log.write(home / "s.jsonl")
+    monkeypatch.chdir(talk.parent)
+    told = resolve_references("As in @session:s1", "which handler reads settings_7.toml")
+    assert "settings_7.toml" in told
+    assert len(told) < len(log.bytes()) / 4
+    assert "settings_7.toml" in run("recall", "settings_7.toml", "--all").stdout
+
+
+def test_compact_is_a_command_with_instructions_of_ones_own(talk: Path) -> None:
+    """ "/compact [custom instructions] - Manual compaction trigger. Optional custom instructions let users guide what to focus on in
+    the summary"."""
+    log = Session(talk)
+    for n in range(12):
+        log.append(Message("user", (Text(f"More {n}. " + "word " * 400),)))
+    with Provider(says("The handlers are fixed; the TODOs are three.")) as provider:
+        words = ("--model", "demo-1", "--base-url", provider.url, "--session", str(talk))
+        assert run("compact", "--yes", "--focus", "summarize only the TODOs", *words).exit_code == 0
+        assert "summarize only the TODOs" in provider.requests[0].text
+    assert json.loads(talk.read_text().splitlines()[-1])["details"]["foldline"]["receipt"]["instruction"]
+
+
+def test_a_fold_that_is_aborted_leaves_everything_as_it_was() -> None:
+    """ "Pass abort signal for cancellation"; "Compaction is abortable via the same abort signal as regular streaming"."""
+    history = [user("First.", 8_000), assistant("One.", 6_000), user("Go on.")]
+
+    async def aborted(compactor: Compactor, asked: asyncio.Event) -> None:
+        task = asyncio.create_task(compactor.afit(history))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async def twice() -> None:
+        asked = asyncio.Event()
+
+        async def never(brief: Brief, messages: Sequence[Message]) -> Summary:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError("nobody waits any longer")
+
+        compactor = Compactor(policy=CLAUDE, window=14_000, summarizer=never)
+        await aborted(compactor, asked)
+        assert compactor.folds == []
+        compactor.summarizer = tells
+        assert "All of it was done." in (await compactor.afit(history))[0]["content"]
+
+    asyncio.run(twice())
+
+
+def test_an_image_by_its_path_stands_in_the_summary_and_one_attached_is_recalled(tmp_path: Path) -> None:
+    """ "Images via file path in prompt → Can be captured in summary as "image at /path/to/file.png was analyzed""; "Images via
+    @attachment → Lost in compaction (can't summarize an image). Known limitation": here it can be had back."""
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+    attached = {"role": "user", "content": [{"type": "text", "text": "Is the logo right?"}, picture]}
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "read", "arguments": '{"path": "/srv/shop/chart.png"}'},
+    }
+    history = [
+        attached,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a chart of sales"},
+        assistant("The chart shows a rise.", 9_000),
+        user("Second.", 6_000),
+        assistant("Done."),
+        user("Go on."),
+    ]
+    compactor = Compactor(policy=CLAUDE, window=15_000)
+    first, *_ = compactor.fit(history)
+    assert "/srv/shop/chart.png" in first["content"]
+    back = compactor.recall(compactor.folds[0].edits[0].drop[0])
+    assert back is not None
+    assert encode(back, "openai-chat") == attached
+
+
+def test_a_fold_is_told_to_who_asked_for_it_and_to_who_did_not(talk: Path) -> None:
+    """ "Show compaction notification to user"; "Warning: Notify users that compaction happened"."""
+    log = Session(talk)
+    for n in range(12):
+        log.append(Message("user", (Text(f"More {n}. " + "word " * 400),)))
+    told = run("compact", "--yes", "--session", str(talk)).stdout
+    assert told.startswith("Compaction\n")
+    assert "Before:" in told
+    assert "foldline session undo" in told
+    assert [type(event) for event in folded_often(PI, 1)][-2:] == [FoldDue, Folded]

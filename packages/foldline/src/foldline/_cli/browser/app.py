@@ -239,7 +239,7 @@ class Browser(App[None]):
             ]
         self.composition.update(Text("\n").join(lines))
         self.right.border_title = entry.id[:13] if entry else ""
-        self.right.border_subtitle = "" if not detail or detail.whole else "too large a file to show what was folded"
+        self.right.border_subtitle = ", ".join(detail.notes) if detail else ""
 
     @property
     def _shown(self) -> Detail | None:

@@ -51,6 +51,12 @@ class Detail(NamedTuple):
     folded: int
     whole: bool
 
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known beside the figures."""
+        off = [] if self.desk.policy().automatic.enabled else ["auto-compaction off"]
+        return off if self.whole else [*off, "too large a file to show what was folded"]
+
 
 def load(path: str, environment: Mapping[str, str]) -> Detail:
     """Reads a session and what is folded in it, oldest first."""
