@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from foldline import Brief, Compactor, Folded, Message, ReplyCutOff, Room, Summary
-from foldline.extend import preset
+from foldline import (
+    Brief,
+    Compactor,
+    Edit,
+    FoldDue,
+    Folded,
+    Layer,
+    Message,
+    ReplyCutOff,
+    Room,
+    Summary,
+    Verdict,
+    View,
+    command_hook,
+)
+from foldline.extend import policy, preset
 
 Item = dict[str, Any]
 GOAT = preset("goat")
@@ -195,3 +210,85 @@ def test_where_nothing_is_due_the_same_messages_come_back() -> None:
     history = [user("Help me."), assistant("Yes.")]
     sent = Compactor(policy=GOAT, window=200_000).fit(history)
     assert [id(item) for item in sent] == [id(item) for item in history]
+
+
+# -- around a fold ------------------------------------------------------------------------------------------------
+
+
+def test_a_count_is_about_what_the_documents_heuristic_says_of_english() -> None:
+    """ "messageTkns = Σ (len(msg.content)/4 + 4) ← 4-token overhead": a heuristic without a call of any API."""
+    texts = [
+        f"Please look at part {n}, where the parser reads its settings, and tell me why it fails." for n in range(60)
+    ]
+    compactor = Compactor(policy=GOAT, window=200_000)
+    compactor.fit([user(text) if n % 2 == 0 else assistant(text) for n, text in enumerate(texts)])
+    assert compactor.room.messages == pytest.approx(sum(len(text) / 4 + 4 for text in texts), rel=0.25)
+
+
+def test_a_hook_is_asked_before_each_fold_and_may_add_to_it_or_forbid_it() -> None:
+    """ "1. Fire PreCompact hook": a function of the host's, or any program."""
+    asked: list[FoldDue] = []
+    briefs: list[Brief] = []
+
+    def pre_compact(due: FoldDue) -> Verdict:
+        asked.append(due)
+        return Verdict(veto="not now") if len(asked) == 1 else Verdict(instructions="Keep the ports.")
+
+    def notes(brief: Brief, messages: Sequence[Message]) -> Summary:
+        briefs.append(brief)
+        return tells(brief, messages)
+
+    compactor = Compactor(policy=GOAT, window=200_000, summarizer=notes, before_fold=pre_compact)
+    assert compactor.fit(SPLIT) == SPLIT
+    assert len(compactor.fit(SPLIT)) < len(SPLIT)
+    assert [due.window for due in asked] == [200_000, 200_000]
+    assert [brief.focus for brief in briefs] == ["Keep the ports."]
+    program = [sys.executable, "-c", "import sys; sys.stderr.write('a deploy runs'); sys.exit(2)"]
+    guarded = Compactor(policy=GOAT, window=200_000, before_fold=command_hook(program))
+    assert guarded.fit(SPLIT) == SPLIT
+
+
+def test_a_host_hears_when_the_conversation_begins_anew() -> None:
+    """ "6. Fire SessionStart hook (source="compact")"; "7. Emit CompactBoundaryMessage": once the fold is what the model sees."""
+    begun: list[tuple[int, int]] = []
+
+    def session_start(event: Any) -> None:
+        if isinstance(event, Folded):
+            begun.append((len(compactor.folds), event.fold.receipt.tokens_after))
+
+    compactor = Compactor(policy=GOAT, window=200_000, summarizer=tells, on_event=session_start)
+    compactor.fit(SPLIT)
+    assert begun == [(1, compactor.count.tokens)]
+
+
+def test_the_agents_own_client_writes_the_summary() -> None:
+    """ "Call LLMClient.Complete() with old messages"; "Same LLM client for summary"."""
+    asked: list[list[Item]] = []
+
+    def complete(messages: list[Item]) -> Item:
+        asked.append(messages)
+        said = "Earlier, I refactored code, fixed a bug, and added tests."
+        return {"choices": [{"message": assistant(said), "finish_reason": "stop"}]}
+
+    compactor = Compactor("gpt-5.4", policy=GOAT, window=200_000, ask=complete)
+    sent = compactor.fit(SPLIT)
+    assert len(asked) == 1
+    assert asked[0][: len(SPLIT)] == SPLIT
+    assert sent[0]["content"].startswith("[COMPACT SUMMARY]\nEarlier, I refactored code, fixed a bug, and added tests.")
+
+
+def test_who_folds_and_who_writes_are_whatever_fits_the_interface() -> None:
+    """ "Separate interface + implementation"."""
+
+    class Compacts:
+        def __call__(self, view: View, excess: int) -> Iterator[Edit]:
+            yield Edit(tuple(entry.id for entry in view.entries[:9]), Brief(200), by="compacts")
+
+    class Writes:
+        def __call__(self, brief: Brief, messages: Sequence[Message]) -> str:
+            return f"{len(messages)} messages were about a refactoring."
+
+    mine = policy("mine", [Layer("mine", 0.5, 0.4, (Compacts(),))])
+    first, *rest = Compactor(policy=mine, window=200_000, summarizer=Writes()).fit(SPLIT)
+    assert "9 messages were about a refactoring." in first["content"]
+    assert rest == SPLIT[9:]

@@ -392,7 +392,7 @@ def test_recent_stages_are_folded_too_before_anything_is_cut() -> None:
 
 
 def test_at_last_the_last_50_messages_are_kept() -> None:
-    """ "P5: Keep last 50 messages, discard rest."."""
+    """ "P5: Keep last 50 messages, discard rest."; "Existing 80% brute prune remains as last-resort safety net"."""
     messages = discussion(120, words=60)
     compactor = paper(window_for(messages, 1.6), summarizer=points())
     sent = compactor.fit(messages)
@@ -402,6 +402,18 @@ def test_at_last_the_last_50_messages_are_kept() -> None:
     assert filled(compactor) <= 0.80
     for id, message in compactor.messages():
         assert compactor.recall(id) == message
+
+
+@pytest.mark.parametrize(("fill", "left"), [(0.84, 0.84), (1.6, 0.80), (4.0, 0.80)])
+def test_the_net_brings_down_to_80_percent_what_nothing_else_did_and_is_not_in_the_way_before(
+    fill: float, left: float
+) -> None:
+    """ "BRUTE_PRUNE_TRIGGER = 0.80 // existing safety net (no change)"; "Brute prune (existing, 80% threshold)"."""
+    messages = discussion(120, words=60)
+    compactor = paper(window_for(messages, fill), summarizer=points())
+    sent = compactor.fit(messages)
+    assert filled(compactor) <= left + 0.005
+    assert (sent == messages) == (fill < 0.85)
 
 
 # -- the memory digest and the stages' data -------------------------------------------------------------------------------

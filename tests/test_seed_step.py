@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from foldline import Brief, Compactor, Message, Session, SummaryFellBack
+from foldline import Brief, Compactor, Message, ModelSummarizer, Session, SummaryFellBack, step
 from foldline._engine.steps import layers
-from foldline.extend import Budget, decode_all, model, preset, weigh
+from foldline.extend import Budget, Text, decode_all, encode, model, preset, weigh
+from foldline_lab.provider_rules import pairing_faults
+from providers import Provider, says
 
 Item = dict[str, Any]
 STEP = preset("step")
@@ -229,3 +232,147 @@ def test_a_fold_is_kept_and_a_restart_goes_on_from_the_active_messages(tmp_path:
     assert len(active.context.messages) == len(sent) == 11
     assert len(list(active.messages())) == len(HISTORY) - 1
     assert [fold.receipt.round for fold in active.folds()] == [1]
+
+
+# -- counting -----------------------------------------------------------------------------------------------------
+
+
+def of_each_kind(text: str) -> list[Item]:
+    """A message of each kind that says a text."""
+    function = {"name": "write", "arguments": json.dumps({"text": text})}
+    return [
+        {"role": "system", "content": text},
+        {"role": "user", "content": text},
+        {"role": "user", "content": [{"type": "text", "text": text}]},
+        {"role": "assistant", "content": text},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "c", "content": text},
+    ]
+
+
+def test_messages_of_every_kind_are_counted_with_all_that_they_say() -> None:
+    """ "estimateTokens(text: string): number"; "Handles all message types: system, user, assistant, tool": "content parts (text,
+    tool_call, tool_result)"."""
+    few, many = (decode_all(of_each_kind("Test the parser. " * times), "openai-chat") for times in (1, 100))
+    for short, long in zip(few, many, strict=True):
+        assert 3 <= weigh(short) < 40
+        assert 300 <= weigh(long) < 600
+
+
+def test_a_text_of_known_length_is_a_token_for_about_four_characters() -> None:
+    """ "Formula: ~4 characters per token (conservative estimate)"; "Accuracy: ~75-80% for English text"."""
+    text = "The service reads its settings once and keeps them until it is told that they have changed. " * 40
+    (message,) = decode_all([user(text)], "openai-chat")
+    assert 0.6 * len(text) / 4 < weigh(message) < 1.25 * len(text) / 4
+
+
+class Told(dict[str, Any]):
+    """A message that counts how often its content is read."""
+
+    reads = 0
+
+    def __getitem__(self, key: str) -> Any:
+        Told.reads += key == "content"
+        return super().__getitem__(key)
+
+
+def test_what_was_counted_is_not_counted_again() -> None:
+    """ "O(n) where n = total message length; cached per step"."""
+    compactor = Compactor(policy=STEP, window=128_000)
+    history: list[Item] = [Told(each) for each in HISTORY[:30]]
+    compactor.fit(history)
+    Told.reads = 0
+    history.append(user("Go on."))
+    compactor.fit(history)
+    assert Told.reads < len(history)
+
+
+# -- the loop -----------------------------------------------------------------------------------------------------
+
+
+class Agent:
+    """A model that calls a tool in each of its steps, and refuses what is larger than its window."""
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self.sizes: list[int] = []
+
+    def __call__(self, messages: list[Item]) -> Item:
+        size = sum(map(weigh, decode_all(messages, "openai-chat")))
+        assert size <= self.window
+        self.sizes.append(size)
+        call, _ = steps(len(self.sizes), 1, 0)
+        return {"choices": [{"message": call}], "usage": {"prompt_tokens": size, "completion_tokens": 20}}
+
+
+def test_a_loop_of_50_steps_checks_before_each_and_keeps_what_each_adds(tmp_path: Any) -> None:
+    """ "maxSteps: 50, prepareStep: Check if compaction needed"; "onStepFinish: Persist new messages (handled by persistence
+    layer)"; "let messages = await loadActiveMessages(sessionId)"."""
+    path, agent = tmp_path / "session.jsonl", Agent(16_000)
+    log = Session.create(path)
+    log.append(Message("user", (Text("Build a flashcard app"),)))
+    compactor = Compactor(policy=STEP, window=16_000, overhead=0, session=log, summarizer=tells)
+    for number in range(1, 51):
+        reply = step(compactor, log.context.messages, lambda sent: agent(encoded(sent)))
+        done, result = reply["choices"][0]["message"], steps(number, 1, 600)[1]
+        for message in decode_all([done, result], "openai-chat"):
+            log.append(message)
+    assert len(agent.sizes) == 50
+    assert len(compactor.folds) >= 2
+    again = Session(path)
+    assert [m.text for m in again.context.messages] == [m.text for m in log.context.messages]
+    assert len(list(again.messages())) == 101
+
+
+def encoded(messages: Sequence[Message]) -> list[Item]:
+    return [encode(message, "openai-chat") for message in messages]
+
+
+def test_a_full_cycle_of_compaction() -> None:
+    """ "Create session with many messages. Trigger compaction. Verify message count reduced. Verify summary content"; "Test with
+    various message counts"."""
+    for count in (20, 23, 30):
+        history = [SYSTEM, user("Build a flashcard app"), *steps(0, count, 110_000 // count)]
+        compactor = Compactor(policy=STEP, window=128_000, summarizer=tells)
+        sent = compactor.fit(history)
+        assert not pairing_faults(sent)
+        assert 11 <= len(sent) <= 13
+        assert "Build a flashcard app." in sent[1]["content"]
+
+
+def test_what_came_of_a_fold_is_told() -> None:
+    """ "compactionEvent: { round, tokensBefore, tokensAfter, summaryContent, compactedMessageIds }"."""
+    compactor = Compactor(policy=STEP, window=128_000, summarizer=tells)
+    sent = compactor.fit(HISTORY)
+    (fold,) = compactor.folds
+    assert fold.receipt.round == 1
+    assert fold.receipt.tokens_before > 93_600 > fold.receipt.tokens_after == compactor.count.tokens
+    assert "### Original Task" in sent[1]["content"]
+    dropped = [compactor.recall(id) for edit in fold.edits for id in edit.drop]
+    assert [encode(message, "openai-chat") for message in dropped if message] == HISTORY[1:-10]
+
+
+def test_a_fold_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """ "Log compaction metrics: `[Compaction] Round ${round}: ${tokensBefore} → ${tokensAfter} tokens
+    (${selection.messagesToCompact.length} messages summarized)`"."""
+    compactor = Compactor(policy=STEP, window=128_000, summarizer=tells)
+    with caplog.at_level("INFO", "foldline"):
+        compactor.fit(HISTORY)
+    receipt = compactor.folds[0].receipt
+    sizes = f"{receipt.tokens_before:,} -> {receipt.tokens_after:,} tokens"
+    told = [record.getMessage() for record in caplog.records if record.name == "foldline.fold"]
+    assert told == [f"summarize: {sizes}, round 1, {len(HISTORY) - 11} messages folded"]
+
+
+def test_a_model_is_asked_once_for_each_compaction_and_is_shown_no_huge_result_whole() -> None:
+    """ "LLM summary call: Single call per compaction"; "Single huge tool result: Content > 10,000 chars: Truncate in
+    `formatMessagesForSummary` before summarizing"; "content.slice(0, 2000) + '\\n[...truncated...]'"."""
+    history = [SYSTEM, user("Build it."), *steps(0, 1, 90_000), *steps(1, 6, 4_000)]
+    with Provider(says("### Original Task\nBuild it.\n\n### Completed Work\n- part 0")) as provider:
+        writer = ModelSummarizer("openai:gpt-5.4", base_url=provider.url, api_key="k")
+        compactor = Compactor(policy=STEP, window=128_000, summarizer=writer)
+        compactor.fit(history)
+        (request,) = provider.requests
+    assert len(compactor.folds) == 1
+    assert "wrote part 0. word" in request.material
+    assert len(request.material) < 10_000

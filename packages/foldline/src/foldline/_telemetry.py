@@ -73,7 +73,11 @@ def log(name: str, reason: str, *, warns: bool = False) -> None:
 def fold_made(fold: Fold, model: str) -> None:
     """Tells of a fold that was made just now, for an agent of that model."""
     receipt = fold.receipt
-    log("fold", f"{fold.layer or fold.trigger}: {receipt.tokens_before:,} -> {receipt.tokens_after:,} tokens")
+    sizes = f"{receipt.tokens_before:,} -> {receipt.tokens_after:,} tokens"
+    log(
+        "fold",
+        f"{fold.layer or fold.trigger}: {sizes}, round {receipt.round}, {receipt.messages_folded} messages folded",
+    )
     if (to := _instruments()) is None:
         return
     kind = {**_of_model(model), "foldline.trigger": fold.trigger, "foldline.layer": fold.layer}
