@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from foldline import FoldlineError, Message, open_session
-from foldline._tokens.meter import Count, Meter, weighed
+from foldline._tokens.meter import Count, Meter
+from foldline._tokens.sent import weighed
 from foldline.extend import Text, Thinking, ToolCall, ToolResult, model
 
 LEAST = 5_000

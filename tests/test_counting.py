@@ -163,24 +163,155 @@ def test_behind_a_compaction_of_codex_counts_what_its_bills_had_taught(tmp_path:
     assert size.error <= 0.1
 
 
+class Rows:
+    """Rows of Claude Code, each behind the one before."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, kind: str, **more: Any) -> None:
+        parent = self.rows[-1]["uuid"] if self.rows else None
+        self.rows.append(
+            {"type": kind, "uuid": f"u{len(self.rows)}", "parentUuid": parent, "sessionId": "c1", "version": "2.1.42"}
+        )
+        self.rows[-1] |= more
+
+    def ask(self, text: str = "count the plums", **more: Any) -> None:
+        self.add("user", message={"role": "user", "content": text}, **more)
+
+    def say(self, billed: int, output: int = 5, *parts: dict[str, Any]) -> None:
+        used = {"input_tokens": billed, "output_tokens": output}
+        said = {"role": "assistant", "id": f"m{len(self.rows)}", "model": "claude-opus-4-6", "usage": used}
+        self.add("assistant", message={**said, "content": [*parts, {"type": "text", "text": "There are three."}]})
+
+    def compact(self, summary: str = "Plums were counted.") -> None:
+        before = self.rows[-1]["uuid"]
+        self.add("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 23_200})
+        self.rows[-1] |= {"parentUuid": None, "logicalParentUuid": before}
+        self.ask(summary, isCompactSummary=True)
+
+    def opens(self, name: str, **result: Any) -> None:
+        """A call that opens a file, and its result."""
+        used = {"type": "tool_use", "id": f"c{len(self.rows)}", "name": "Read", "input": {"file_path": name}}
+        self.add("assistant", message={"role": "assistant", "id": f"m{len(self.rows)}", "content": [used]})
+        came = {"type": "tool_result", "tool_use_id": used["id"], "content": "ok"}
+        self.add("user", message={"role": "user", "content": [came]}, toolUseResult=result)
+
+    @property
+    def size(self) -> Any:
+        self.path.write_text("".join(json.dumps(each) + "\n" for each in self.rows))
+        return Desk(open_session(self.path)).size
+
+
 def test_behind_a_compaction_of_claude_code_counts_what_its_bills_had_taught(tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = []
-
-    def row(kind: str, **more: Any) -> None:
-        parent = rows[-1]["uuid"] if rows else None
-        rows.append({"type": kind, "uuid": f"u{len(rows)}", "parentUuid": parent, "sessionId": "c1", **more})
-
+    rows = Rows(tmp_path / "c1.jsonl")
     for n in range(10):
-        row("user", message={"role": "user", "content": "count the plums"})
-        used = {"input_tokens": 23_000 + 20 * n, "output_tokens": 5}
-        said = {"role": "assistant", "id": f"m{n}", "model": "claude-opus-4-6", "usage": used}
-        row("assistant", message={**said, "content": [{"type": "text", "text": "There are three."}]})
-    row("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 23_200})
-    rows[-1] |= {"parentUuid": None, "logicalParentUuid": rows[-2]["uuid"]}
-    row("user", isCompactSummary=True, message={"role": "user", "content": "Plums were counted."})
-    path = tmp_path / "c1.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
-    size = open_session(path).context.size()
+        rows.ask()
+        rows.say(23_000 + 20 * n)
+    rows.compact()
+    assert rows.size.tokens == pytest.approx(23_000, rel=0.01)
+    assert rows.size.error <= 0.1
+
+
+def test_behind_a_compaction_claude_code_reads_the_files_again_that_were_opened_last(tmp_path: Path) -> None:
+    line = "total = plums + 3  # plums\n"
+    rows = Rows(tmp_path / "c1.jsonl")
+    rows.ask()
+    rows.say(23_000)
+    rows.opens("old.py", filePath="old.py", originalFile=line * 900)
+    for n in range(3):
+        rows.opens(f"{n}.py", filePath=f"{n}.py", content=line * 100)
+    part = {"filePath": "part.py", "content": line * 20, "numLines": 20, "totalLines": 100}
+    rows.opens("part.py", file=part)
+    rows.opens("large.py", filePath="large.py", originalFile=line * 4_000)
+    rows.opens("0.py", filePath="0.py", content=line * 100)
+    rows.say(27_000)
+    bare = Rows(tmp_path / "c2.jsonl")
+    bare.rows = [{**row, "toolUseResult": None} for row in rows.rows]
+    for each in (rows, bare):
+        each.compact()
+    four = 4 * 100 * weigh(Message("user", (Text(f"   12 {line}"),)), "claude3")
+    assert rows.size.tokens - bare.size.tokens == pytest.approx(four, rel=0.25), "three small ones, and all of the part"
+    assert rows.size.error > bare.size.error, "what is only reckoned is told with more room"
+    rows.add("attachment", attachment={"type": "compact_file_reference", "filename": "large.py"})
+    assert rows.size.tokens - bare.size.tokens < 100, "a version that writes what it adds is believed"
+
+
+def test_a_context_that_starts_anew_counts_what_the_bills_before_it_had_taught(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "c1.jsonl")
+    for n in range(10):
+        rows.ask()
+        rows.say(23_000 + 20 * n)
+    rows.ask("Implement the following plan: count the pears", parentUuid=None)
+    assert rows.size.tokens == pytest.approx(23_000, rel=0.01)
+    assert rows.size.error <= 0.1
+
+
+def test_a_first_bill_for_messages_of_another_file_is_no_overhead_behind_a_compaction(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "c1.jsonl")
+    rows.ask()
+    rows.say(150_000)
+    rows.compact()
+    assert rows.size.tokens < 60_000
+
+
+def sealed(tokens: int) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": "", "signature": "A" * (200 + round(3.6 * tokens))}
+
+
+def test_a_reply_of_claude_weighs_what_it_was_billed(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "c1.jsonl")
+    rows.ask()
+    rows.say(23_000, 1_500, sealed(900))
+    assert rows.size.tokens == pytest.approx(24_500, abs=20)
+    rows.ask("and the pears?")
+    assert rows.size.tokens == pytest.approx(24_505, abs=30), "this model keeps what it thought"
+
+
+def test_thinking_that_a_client_lets_go_is_gone_and_what_comes_is_kept(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "c1.jsonl")
+    for n in range(4):
+        rows.ask()
+        rows.say(23_000 + 2_020 * n, 2_000, sealed(900))
+    rows.ask("a day later")
+    rows.say(23_160, 2_000, sealed(900))
+    rows.ask("and the pears?")
+    assert rows.size.tokens == pytest.approx(25_180, abs=60)
+    rows.say(25_180, 2_000, sealed(900))
+    rows.ask("and now?")
+    assert rows.size.tokens == pytest.approx(27_200, abs=60)
+
+
+def test_of_a_long_output_codex_sends_the_beginning_and_the_end(tmp_path: Path) -> None:
+    made = item(type="function_call", call_id="c", name="shell", arguments="{}")
+    text = "a" * 60_000 + "b" * 60_000
+    whole = item(type="function_call_output", call_id="c", output=text)
+
+    def sent(*before: dict[str, Any]) -> str:
+        session = open_session(rollout(tmp_path / "s.jsonl", *before, says("user", "go"), made, whole))
+        return next(
+            "".join(p.text for p in r.parts if isinstance(p, Text)) for m in session.context.messages for r in m.results
+        )
+
+    assert 48_000 < len(sent()) < 48_100
+    assert sent().startswith("a" * 24_000 + "…18000 tokens truncated…")
+    assert sent().endswith("b" * 24_000)
+    limit = {"type": "turn_context", "payload": {"truncation_policy": {"mode": "bytes", "limit": 10_000}}}
+    assert 12_000 < len(sent(limit)) < 12_100
+    limit["payload"]["truncation_policy"] = {"mode": "tokens", "limit": 50_000}
+    assert sent(limit) == text
+
+
+def test_behind_a_compaction_of_pi_counts_what_its_first_bill_taught(tmp_path: Path) -> None:
+    said = {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Three."}],
+        "usage": {"input": 23_000, "output": 5},
+    }
+    rows: list[dict[str, Any]] = [{"type": "message", "id": "m2", "parentId": "m1", "message": said}]
+    rows += [{"type": "compaction", "id": "m3", "parentId": "m2", "summary": "Plums.", "tokensBefore": 23_000}]
+    size = open_session(log(tmp_path / "s.jsonl", {"id": "a", "cwd": "/", "version": 3}, *rows)).context.size()
     assert size.tokens == pytest.approx(23_000, rel=0.01)
     assert size.error <= 0.1
 

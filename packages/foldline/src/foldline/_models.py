@@ -287,9 +287,16 @@ def _data() -> _Data:
 
 
 def keeps_reasoning(name: str) -> bool:
-    """Whether OpenAI keeps what a model reasoned when the user speaks again: GPT-5.6 in 20 of 20 turns, 5.5 in 3 of 11."""
-    named = re.search(r"gpt-(\d{1,2})(?:\.(\d{1,2}))?(?=-|$)", name)
-    return named is not None and (int(named[1]), int(named[2] or 0)) >= (5, 6)
+    """Whether what a model reasoned is kept when the user speaks again: of OpenAI's GPT-5.6 it was in 20 of 20 turns and of
+    5.5 in 3 of 11; Anthropic says it of Opus from 4.5 and of its others from 4.6."""
+    named = _KEEPING.search(name)
+    if named is None:
+        return False
+    kind, major, minor = named[1], int(named[2]), int(named[3] or 0)
+    return (major, minor) >= ((5, 6) if kind == "gpt" else (4, 5) if kind == "opus" else (4, 6))
+
+
+_KEEPING = re.compile(r"(gpt|opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:[.-](\d{1,2}))?(?=-|$)")
 
 
 @lru_cache(maxsize=1024)

@@ -8,9 +8,13 @@ from typing import Any
 
 from foldline._messages import Message, replace
 from foldline._stages import Course
-from foldline._tokens.meter import Count, Meter, calibrated, newest_size, weighed
+from foldline._tokens.meter import Count, Meter, calibrated, newest_size
+from foldline._tokens.sent import weighed
 from foldline._tokens.weigh import at_most
 from foldline._view import Entry, View
+
+LARGEST_OPENING = 64_000
+"""Tokens beside its messages beyond which the first bill of a file was for messages that stand in another one."""
 
 LONG = 6_700_000
 """Bytes of the texts of a context, about, up to which all of it is weighed for its size."""
@@ -22,7 +26,8 @@ class Context:
     Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
     behind the newest fold or edit, but for the `stale` ids, which an undo copied; `learned` is the overhead and the
     ratio that a fold noted when it was made, `replaced` the context that the newest fold took the place of, whose bills
-    tell the same where none was noted, and `overhead` what the agent usually sends beside its messages, in tokens.
+    tell the same where none was noted, `restored` what the agent put beside its own summary and wrote nowhere, and
+    `overhead` what the agent usually sends beside its messages, both in tokens.
     """
 
     def __init__(
@@ -34,6 +39,7 @@ class Context:
         learned: Mapping[str, Any] | None = None,
         overhead: int = 0,
         replaced: Sequence[Message] = (),
+        restored: int = 0,
         pins: Collection[str] = (),
         course: Course | None = None,
     ) -> None:
@@ -51,6 +57,7 @@ class Context:
         self.keeps_reasoning = False
         """Whether the model is known to keep the reasoning of earlier turns, until a bill tells."""
         self._replaced = replaced
+        self._restored = restored
         self._weights: tuple[str, list[int]] = ("", [])
         self._meter: Meter | None = None
 
@@ -97,8 +104,11 @@ class Context:
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""
         before, _ = calibrated(self._replaced, family=family, kept=self.keeps_reasoning)
-        if before.billed is not None and not self.learned:
-            return before.unanchored()
+        if before.billed is not None and not self.learned and before.opening <= LARGEST_OPENING:
+            meter = before.unanchored()
+            meter.restored = self._restored
+            meter.unseen += self._restored
+            return meter
         noted = self.learned.get("overhead")
         others = self.usual(family) if self.overhead and not noted else None
         overhead, ratio = others or (self.overhead, 1.0)

@@ -56,7 +56,8 @@ class Reading(Value, frozen=True):
     that are in the file and no longer in the context, for recall. `stale` are entries that were billed in a folded
     context that an undo took back. `window` is what the file says of the model's context window, in tokens; 0 where it
     says nothing; `overhead` what the agent sends beside the entries, in tokens, where the reader knows it better than
-    its format. `replaced` is the context that the newest fold took the place of, where the reader knows it as it was.
+    its format. `replaced` is the context that the newest fold took the place of, where the reader knows it as it was, and
+    `restored` what the agent put beside its summary and wrote nowhere, in tokens, by the reader's reckoning.
     """
 
     agent: str
@@ -74,6 +75,7 @@ class Reading(Value, frozen=True):
     window: int = 0
     overhead: int | None = None
     replaced: tuple[Message, ...] = ()
+    restored: int = 0
 
 
 class Stored(NamedTuple):

@@ -32,6 +32,7 @@ class Transcript:
             stale=reading.stale,
             overhead=overhead,
             replaced=reading.replaced,
+            restored=reading.restored,
         )
 
     def meter(self, family: str = "o200k") -> Meter:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import hypot
 
 from foldline._messages import Message, Value
-from foldline._tokens.weigh import sealed_reasoning, searched_the_web, weigh, weigh_all
+from foldline._tokens.sent import weighed
+from foldline._tokens.weigh import weigh, weigh_all
 
 RATIO_RANGE = (0.5, 2.5)
 """Billed tokens per estimated token; beyond it a figure is taken for a fault of its source, not for calibration."""
@@ -16,10 +18,6 @@ PRIOR = 1_000
 SLACK = 1_000
 """Billed tokens that a step may grow by beyond the range of ratios: hidden reasoning, a reminder. More is a jump."""
 
-WITHHELD, REASONED = 16, 60
-"""Tokens of a piece of sealed reasoning below which its content was taken out of the file, and what stands in for it
-until bills tell: 80 tokens in nine sessions of GPT-5.6, 260 in ten of GPT-5.5."""
-
 MEMORY = 0.95
 """How much of what was learned of the ratio lasts from one bill to the next."""
 
@@ -28,13 +26,13 @@ TEXT_ERROR = 0.03
 tables are off by 2.0 to 2.7 % of a message in the mean (`scripts/train_estimator.py`), 44 folds by 1.2 % at most."""
 
 ESTIMATE_ERROR = 0.10
-NEW_ERROR, SEALED_ERROR = 0.15, 0.2
+NEW_ERROR, REMINDER = 0.18, 250
 GUESS_ERROR = 0.5
 UNTAUGHT_ERROR = 0.13
 BILLED_ERROR = 0.002
-"""Relative errors of what is estimated, of that behind a bill and of OpenAI's models, whose reasoning no file shows, of an
-overhead that is only the agent's usual one and of the estimate beside it, which no bill ever corrected, and of what was
-billed: so chosen that nine of ten intervals hold, on one half of the sessions of `benchmarks/counting`, and looked at on the other."""
+"""Relative errors of what is estimated, of that behind a bill, where a client may have said so many tokens besides, of an
+overhead or a part of it that is only reckoned, of the estimate beside one that no bill ever corrected, and of what was
+billed: so chosen that nine of ten intervals hold, on one half of 350 sessions, and looked at on the other."""
 
 
 class Count(Value, frozen=True, omit_defaults=True):
@@ -76,7 +74,9 @@ class Meter:
         """What every request carries besides, in tokens: tool schemas, and a system text that nobody has told."""
         self.guessed: int | None = None
         """What of it is only what such an agent usually sends, where no bill has taught anything; else None."""
-        self._opening = overhead
+        self.restored = 0
+        """What of it is only reckoned: what a client put beside its own summary, until a bill tells."""
+        self.opening = overhead
         """The overhead by the first bill for this history, when its messages were few and so was their error."""
         self.billed: tuple[int, int] | None = None
         """The last bill: tokens of the request, and the weight that was sent for them."""
@@ -138,9 +138,9 @@ class Meter:
                 self.ratio = min(high, max(low, (self._grown[0] + PRIOR) / (self._grown[1] + PRIOR)))
         if prompt < self.ratio * weight:
             self.ratio = max(low, prompt / weight)
-        self.unseen, self.guessed = max(0, round(prompt - self.ratio * weight)), None
+        self.unseen, self.guessed, self.restored = max(0, round(prompt - self.ratio * weight)), None, 0
         if self.billed is None:
-            self._opening = self.unseen
+            self.opening = self.unseen
         self.billed = (prompt, weight)
         return True
 
@@ -151,14 +151,14 @@ class Meter:
         """
         if self.billed is not None and self.billed[1] >= PRIOR:
             low, high = RATIO_RANGE
-            self.unseen = min(self._opening, self.billed[0])
+            self.unseen = min(self.opening, self.billed[0])
             self.ratio = min(high, max(low, (self.billed[0] - self.unseen) / self.billed[1]))
         self.billed = None
 
     def unanchored(self) -> Meter:
         """What it knows for another history."""
         other = Meter(self.family)
-        other.learned, other.apart, other._opening = self.learned, self.apart, self._opening
+        other.learned, other.apart, other.opening = self.learned, self.apart, self.opening
         other.forget()
         return other
 
@@ -168,14 +168,13 @@ class Meter:
         tokens = self.unseen + round(weight * self.ratio)
         if self.billed is None:
             if self.guessed is None:
-                return Count(tokens)
-            told = self.guessed * GUESS_ERROR + (tokens - self.guessed) * UNTAUGHT_ERROR
-            return Count(tokens, told / max(1, tokens))
+                error = hypot(tokens * ESTIMATE_ERROR, self.restored * GUESS_ERROR)
+            else:
+                error = self.guessed * GUESS_ERROR + (tokens - self.guessed) * UNTAUGHT_ERROR
+            return Count(tokens, error / max(1, tokens))
         new = abs(weight - self.billed[1]) * self.ratio
-        error = (new * (SEALED_ERROR if self.family == "o200k" else NEW_ERROR) + self.billed[0] * BILLED_ERROR) / max(
-            1, tokens
-        )
-        return Count(tokens, min(ESTIMATE_ERROR, error), "billed + estimate" if new >= 1 else "billed")
+        error = new * NEW_ERROR + min(new, REMINDER) + self.billed[0] * BILLED_ERROR
+        return Count(tokens, min(ESTIMATE_ERROR, error / max(1, tokens)), "billed + estimate" if new >= 1 else "billed")
 
 
 def calibrated(
@@ -192,57 +191,6 @@ def calibrated(
         if message.usage is not None and message.usage.prompt > 0:
             meter.learn(message.usage.prompt, weight)
     return meter, weights
-
-
-def weighed(
-    messages: Sequence[Message], family: str = "o200k", since: int = 0, kept: bool = False
-) -> tuple[list[int], list[int]]:
-    """What each message weighs in the next request, and what was sent before each of them, all together.
-
-    Until the user speaks again a reply weighs what OpenAI keeps with it besides: its sealed reasoning, as it was billed
-    (over 2,800 requests of Codex the context grew by that times 1.002) or as others of its replies were, and what it found on the web, which is told by
-    the bill alone and is what grew and nothing shows. Some models keep both for good: whether they are `kept` the first
-    bill behind the user's words tells. Only bills from the index `since` on are for the history as it is.
-    """
-    weights = weigh_all(messages, family)
-    sent: list[int] = []
-    total = 0
-    billed: tuple[int, int] | None = None
-    reasoned = [REASONED] * 2
-    shown: dict[int, int] = {}
-    hidden: dict[int, int] = {}
-    for i, message in enumerate(messages):
-        if message.role == "user" and not any(message.results):
-            for at, alone in shown.items():
-                hidden[at] = weights[at] - alone
-                if not kept:
-                    total, weights[at] = total - hidden[at], alone
-            shown.clear()
-        if sealed := sealed_reasoning(message, family):
-            shown[i] = weights[i] - sum(sealed)
-            if message.usage and message.usage.output:
-                weights[i] = max(shown[i], message.usage.output)
-                reasoned += [(weights[i] - shown[i]) // len(sealed)] * len(sealed)
-            else:
-                usual = sum(reasoned) // len(reasoned)
-                weights[i] = shown[i] + sum(usual if tokens < WITHHELD else tokens for tokens in sealed)
-        found = 0
-        if i >= since and message.usage is not None and message.usage.prompt > 0:
-            grown = 0 if billed is None else message.usage.prompt - billed[0] - (total - billed[1])
-            sign = -1 if kept else 1
-            if (more := sum(hidden.values())) and sign * grown > more / 2:
-                kept, total, grown = not kept, total + sign * more, grown - sign * more
-                for at, tokens in hidden.items():
-                    weights[at] += sign * tokens
-            hidden.clear()
-            if grown > 0 and searched_the_web(message):
-                found = grown
-                shown.setdefault(i, weights[i])
-            billed = message.usage.prompt, total + found
-        sent.append(total + found)
-        weights[i] += found
-        total += weights[i]
-    return weights, sent
 
 
 def newest_size(messages: Sequence[Message], *, family: str = "o200k", since: int = 0) -> Count | None:

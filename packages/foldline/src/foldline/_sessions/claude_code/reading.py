@@ -9,6 +9,7 @@ from typing import Any
 from foldline._fold import Receipt
 from foldline._messages import Message, Part, Speaker, Text, ToolResult, Usage, replace
 from foldline._sessions.claude_code import attachments, subagent
+from foldline._sessions.claude_code.restoring import restored
 from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
 from foldline._sessions.parts import from_wire, spoken_by, summary, system, wire_usage
 from foldline._sessions.reading import PastFold, Reading
@@ -53,6 +54,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
         tuple(folded),
         tuple(source.faults),
         replaced=tuple(message for _, message in prompt) + replaced if replaced else (),
+        restored=_restored(tree),
     )
 
 
@@ -191,13 +193,21 @@ def _system(live: Sequence[ClaudeRow]) -> list[tuple[str, Message]]:
 
 
 def _replaced(tree: Tree, told: dict[str, Message], source: Source) -> tuple[Message, ...]:
-    """The context that the newest boundary took the place of, with the bills that were made for it."""
-    if not (tree.path and tree.path[0].is_boundary):
+    """What was the context before it started anew, at a boundary or a first row, with the bills that were made for it."""
+    if not (tree.path and (tree.path[0].is_boundary or not tree.path[0].parent)):
         return ()
     before = Tree([row for row in tree.rows if row.line < tree.path[0].line], Source(source.path))
     messages = [(row.uuid, told[row.uuid]) for row in before.live() if row.uuid in told]
     since = _since(before, messages, _cleared(before))
     return tuple(replace(m, usage=None) if at < since else m for at, (_, m) in enumerate(messages))
+
+
+def _restored(tree: Tree) -> int:
+    """What was put beside the summary, in tokens, where no row says it."""
+    if not (tree.path and tree.path[0].is_boundary) or any(row.kind == "attachment" for row in tree.path):
+        return 0
+    before = (row for row in tree.rows if row.line < tree.path[0].line and not row.sidechain)
+    return restored(row.opened for row in before if row.opened)
 
 
 # -- folds -------------------------------------------------------------------------------------------------------

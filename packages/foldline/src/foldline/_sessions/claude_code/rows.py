@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from foldline._sessions.ancestry import ancestry, named_ancestry
+from foldline._sessions.claude_code.restoring import Opened, opened
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import wire_usage
 from foldline._sessions.source import Source
@@ -34,7 +35,7 @@ CONTINUED = "This session is being continued from a previous conversation that r
 class ClaudeRow:
     """One row with a place in the tree."""
 
-    __slots__ = ("data", "kind", "line", "logical", "parent", "sidechain", "uuid")
+    __slots__ = ("data", "kind", "line", "logical", "opened", "parent", "sidechain", "uuid")
 
     def __init__(self, line: int, row: dict[str, Any], before: str) -> None:
         self.line = line
@@ -45,6 +46,7 @@ class ClaudeRow:
         self.logical = string(row.get("logicalParentUuid"))
         self.sidechain = row.get("isSidechain") is True
         self.data = {key: row[key] for key in _KEPT if key in row} if self.kind in LEAVES else {}
+        self.opened: Opened | None = opened(mapping(row.get("toolUseResult"))) if self.kind == "user" else None
 
     @property
     def message(self) -> dict[str, Any]:

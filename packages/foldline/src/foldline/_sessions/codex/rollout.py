@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from foldline._messages import Message, Part, Text, ToolCall, Usage, replace
 from foldline._sessions.codex import items as codex_items
+from foldline._sessions.codex import outputs
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import spoken_by, summary, system, usage_at
 from foldline._sessions.reading import PastFold, Reading, summarized
@@ -65,6 +66,7 @@ class Rollout:
         self.gone: list[RolloutEntry] = []
         self.folds: list[PastFold] = []
         self.since = self.rows = self.window = 0
+        self.largest_output = outputs.LARGEST
         self.replaced: tuple[Message, ...] = ()
         """The context that the newest fold took the place of."""
         self.typed: set[str] = set()
@@ -91,6 +93,7 @@ class Rollout:
             case "turn_context":
                 self.model = string(payload.get("model"), self.model)
                 self.cwd = string(payload.get("cwd"), self.cwd)
+                self.largest_output = outputs.largest(mapping(payload.get("truncation_policy")))
             case "event_msg":
                 self._event(payload)
             case "token_usage_record":
@@ -125,7 +128,9 @@ class Rollout:
         message_of = codex_items.message_of(item, len(self.folds))
         if message_of is None:
             return
-        if message_of.role != "tool":
+        if message_of.role == "tool":
+            message_of = outputs.as_sent(message_of, self.largest_output)
+        else:
             self._reply = []
         self._open.difference_update(result.call_id for result in message_of.results)
         self.live.append(RolloutEntry(line, index, message_of, codex_items.opens_turn(item)))

@@ -14,7 +14,7 @@ from foldline._messages import Message
 from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.lines import Line, Record, encoded, first_line, line_number, lines_from_end, opened
+from foldline._sessions.lines import CHUNK, Line, Record, encoded, first_line, line_number, lines_from_end, opened
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_of, marks, tree
 from foldline._sessions.reading import Fault, PastFold
 from foldline._sessions.stages import course_of
@@ -240,6 +240,7 @@ class Session:
             self._path = (tree.linear_path if self._linear else tree.live_path)(records)
             self._sources: dict[str, Record] = {}
             entries = list(self._contributions())
+            opening = _opening(fd) if self._path.compaction else []
             late = (tree.Damage(r.line.offset, "damaged line") for r in self._path.records if r.damaged)
             faults = sorted({*self._path.faults, *late})
             self.faults = [Fault(line_number(fd, fault.offset), fault.what) for fault in faults]
@@ -262,6 +263,7 @@ class Session:
             stale=undone,
             learned=learned,
             overhead=overhead,
+            replaced=opening,
             pins=marks.pins(self._path.records),
             course=course_of(marks.stages(self._path.records), entries),
         )
@@ -376,6 +378,17 @@ class Session:
         """The lines before a byte, or all that there were when the file was read, last first."""
         with opened(self.path) as fd:
             yield from lines_from_end(fd, self._size if end is None else end)
+
+
+def _opening(fd: int) -> list[Message]:
+    """The messages up to the file's first bill, which tells what every request carries; none where it is far from the start."""
+    said: list[Message] = []
+    for data in os.pread(fd, CHUNK, 0).split(b"\n")[:-1]:
+        if data.strip() and (message := dialect.message_of(Record(Line(0, data)))):
+            said.append(message)
+            if message.usage and message.usage.prompt:
+                return said
+    return []
 
 
 def _is_system(record: Record) -> bool:
