@@ -9,7 +9,7 @@ import pytest
 from foldline import Brief, Message, Summary
 from foldline._facts.reading import facts_of
 from foldline.extend import extract
-from talk import bash, runs, user
+from talk import bash, runs, says, user
 
 TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
 
@@ -100,3 +100,58 @@ def test_what_a_report_says_of_things_in_a_file_is_not_said_of_the_file() -> Non
         "changed by another agent: src/{cli.py, old.py}",
         "deleted by another agent: legacy.py",
     ]
+
+
+# -- the task ------------------------------------------------------------------------------------------------------
+
+BRANCH = user("Commit what is there, push the branch and answer the comments on the pull request.")
+
+
+def now(*messages: Message, after: tuple[str, ...] = ()) -> list[str]:
+    return section(page(messages, after=after), "Task now")
+
+
+def test_what_was_done_before_the_newest_words_is_not_said_to_be_proposed() -> None:
+    rebased = [*edit("src/a.py"), says("Done. Rebased three commits onto the parent and pushed.")]
+    assert now(BRANCH, *rebased, user("more comments"))[-1] == (
+        "(before that the agent had said) Done. Rebased three commits onto the parent and pushed."
+    )
+    asked = [*edit("src/a.py"), says("Rebased three commits. Shall I push them?")]
+    for go in ("yes, and tell me then", "push them"):
+        assert now(BRANCH, *asked, user(go))[-1].startswith("(the agent had proposed) Rebased")
+    assert now(BRANCH, *edit("src/a.py"), says("Rebased three commits."), user("ok, weiter so"))[-1] == (
+        "(the agent had proposed) Rebased three commits."
+    )
+
+
+def test_a_long_report_of_work_that_is_not_taken_up_is_told_by_its_beginning() -> None:
+    report = "Done. " + " ".join(f"Section {n} of the page has its own colours now." for n in range(30))
+    told = now(BRANCH, *edit("a.html"), says(report), user("translate it as well"))
+    assert told[-1].startswith("(before that the agent had said) Done. Section 0 of the page")
+    assert "Section 29" not in told[-1]
+
+
+def test_where_no_request_says_by_itself_what_is_wanted_the_longest_stands_before_the_newest() -> None:
+    talk = [user("we need to fix some merge conflicts"), says("There are none now. Which branch do you mean?")]
+    talk += [user("origin/main"), says("Resolved. Shall I run the checks before you commit?")]
+    talk += [user("yes, then commit"), *edit("src/a.py")]
+    assert now(*talk)[:3] == ["> we need to fix some merge conflicts", "> origin/main", "> yes, then commit"]
+
+
+def test_what_the_agent_had_said_is_not_the_users_once_the_page_comes_back_as_text() -> None:
+    told = page([BRANCH, says("Rebased three commits. Shall I push them?"), user("yes, do that")])
+    again = facts_of([Message("user", (Summary(f"[folded: 3 messages, recall by id]\n{told}", {}),))])
+    assert [request.text for request in again.requests] == [f"{BRANCH.text}\nyes, do that"]
+    assert not any("Rebased" in piece.text for piece in again.pieces if piece.by == "user")
+
+
+def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
+    later = "Now write the release notes of version 4.2 for the people of the billing team."
+    line = "Written for the request below, “Now write the release notes of version 4.2 for…”"
+    open_still, answered = [TASK, *edit("src/a.py")], [TASK, *edit("src/a.py"), says("It writes gzip now.")]
+    assert page(open_still, after=(later,)).splitlines()[0] == line
+    assert page(answered, after=(later,)).splitlines()[0] == f"{line}; the one before it is answered"
+    assert not page(answered, after=("go on",)).startswith("Written")
+    told = f"[folded: 3 messages, recall by id]\n{page(answered, after=(later,))}"
+    again = facts_of([Message("user", (Summary(told, {}),))])
+    assert not any("release notes" in piece.text for piece in again.pieces)

@@ -11,11 +11,19 @@ from foldline._facts.language import read_words
 ASKING = re.compile(r"[?!？！؟¿¡]")
 """What asks or orders, however short."""
 
+_CLAUSE = re.compile(r"[\s]*[,;:.!–—，。、！\n]")
+"""Where the first clause of a text ends."""
+
 
 def said_in_passing(text: str) -> bool:
     """Whether a text holds nothing but agreement, thanks, greetings and the like, and neither asks nor orders."""
     said = unicodedata.normalize("NFC", text).casefold().replace("’", "'").strip()
     return bool(said) and not ASKING.search(said) and _passing().fullmatch(said) is not None
+
+
+def agrees(text: str) -> bool:
+    """Whether a text begins with agreement or the like, a clause of its own: "yes, then commit"."""
+    return said_in_passing(_CLAUSE.split(text.strip(), maxsplit=1)[0])
 
 
 def asks(text: str) -> bool:

@@ -17,6 +17,10 @@ _FRAME = re.compile(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = re.compile(r"(?:\*\*\d+\*\* )?> (.+)")
 _TURN = re.compile(r"\*\*\d+\*\* ")
 _ERROR = re.compile(r"open error: `(.*?)` → (.+)")
+BELOW = "Written for the request below, "
+"""How a page begins behind which the newest request stands."""
+
+_SAID_BEFORE = re.compile(r"^\((?:the agent had proposed|before that the agent had said)\) ")
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
 
@@ -46,11 +50,17 @@ def facts_of_page(text: str) -> Facts:
     found = _HEADING.split(_NOTE.sub("", _FRAME.sub("", text)))
     sections = {"What happened": found[0], **dict(zip(found[1::2], found[2::2]))}
     lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
-    task = "\n".join(line.removeprefix("> ") for line in lines.get("Task now", ()))
+    now = lines.get("Task now", [])
+    task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
+    before = [_SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith("> ")]
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
-    said = [*_said(task), *(piece for line in lines["What happened"] for piece in _pieces(line))]
+    said = [
+        *_said(task),
+        *(piece for line in lines["What happened"] if not line.startswith(BELOW) for piece in _pieces(line)),
+    ]
     ruling = [line.removeprefix("- ") for line in lines.get("Rules that stand", ())]
     orders = [line.removeprefix(PROJECT) for line in ruling if line.startswith(PROJECT)]
+    said += [Piece(each, 0, 0, "agent", "report") for line in before for each in parted(line)]
     said += [Piece(each, 0, 0, "harness", "rule") for each in orders]
     faults = (_ERROR.match(line) for line in open_now)
     todos = (line for line in open_now if line.startswith("[ ] "))

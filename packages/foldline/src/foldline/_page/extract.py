@@ -13,7 +13,7 @@ from foldline._facts.speech import clean
 from foldline._facts.told import POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._page.choosing import candidates, choose, idle, settled, terms
-from foldline._page.lines import ending, files, instructed, rules, state, task
+from foldline._page.lines import below, ending, files, instructed, rules, state, task
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
 from foldline._page.timeline import FRAME, Timeline
@@ -56,8 +56,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     budget = max(brief.max_tokens, 0)
     focus = " ".join(clean(brief.focus).split())
     page = Page(budget)
-    if focus:
-        page.add("", [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))])
+    first = [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))] if focus else []
+    page.add("", [*first, *map(safe, below(facts, brief.after) if budget >= SMALL else ())])
     wants, standing = task(facts, brief.after), rules(facts, brief.after)
     free = budget if budget >= SMALL or not brief.after else budget - min(budget // 2, lengths(standing))
     page.add("Task now", wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from foldline._clipping import cut
 from foldline._facts.again import shared_words
+from foldline._facts.chitchat import agrees
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, seen_from
 from foldline._facts.repository import NAMELESS, passes
@@ -25,7 +26,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
-from foldline._facts.told import CAUSE
+from foldline._facts.told import BELOW, CAUSE
 from foldline._facts.types import Command, Facts, File, Repository, Request, Rule
 from foldline._messages import replace
 from foldline._tokens.estimate import estimate
@@ -37,6 +38,15 @@ CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
 ASKED = "asked the user: "
+
+ASKED_BELOW = 48
+"""Characters that are told of a request that stands behind the page."""
+
+LATELY_ASKED = 6
+"""The newest requests among which one is looked for that says more than the newest."""
+
+DONE_BEFORE = 200
+"""Characters that are told of a report of what was done before the newest words, where these do not take it up."""
 
 LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
@@ -58,16 +68,19 @@ _CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|
 
 
 class Task(NamedTuple):
-    """What the user wants now: the newest request that says it and what was said since, and the proposal that it leans on."""
+    """What the user wants now: the newest request that says it and what was said since, and what the agent had said before that."""
 
     words: list[str]
-    proposed: str = ""
+    said: str = ""
+    proposes: bool = False
+    """Whether the newest words take up what was said; else it is only what they came behind."""
 
 
 def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     """What the user wants now, oldest first.
 
     `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing is to be told.
+    Where nothing does, the longest of what was said lately stands before the newest words.
     """
     since = list(after)
     if any(telling(text) for text in since):
@@ -79,12 +92,23 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
             chain.insert(0, request)
         if says:
             break
+    else:
+        known = {request.at for request in chain}
+        lately = [request for request in facts.requests[-LATELY_ASKED:] if request.at not in known and not request.amid]
+        chain = [*sorted(lately, key=lambda request: len(request.text))[-1:], *chain]
     if not chain:
         return Task([])
-    leans = (len(chain) > 1 or bool(since)) and not (chain[-1].amid or (telling(chain[-1].text) and len(chain) > 1))
-    return Task(
-        [r.text for r in chain], _proposed(facts, chain[-1].newest if len(chain) > 1 else facts.end) if leans else ""
-    )
+    words = [request.text for request in chain]
+    if not ((len(chain) > 1 or since) and not (chain[-1].amid or (telling(words[-1]) and len(chain) > 1))):
+        return Task(words)
+    return _leaning(facts, words, (since or words)[-1], chain[-1].newest if len(chain) > 1 else facts.end)
+
+
+def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
+    """A line for the newest request where it stands behind the folded messages, with whether the one before it is answered."""
+    over = "; the one before it is answered" if facts.requests and answered(facts) else ""
+    for text in [text for text in after if telling(text)][-1:]:
+        yield f"{BELOW}“{cut(' '.join(text.split()), ASKED_BELOW)}”{over}"
 
 
 def telling(text: str) -> bool:
@@ -95,11 +119,20 @@ def telling(text: str) -> bool:
     return len(text) + wide * (_WIDE - 1) >= TELLING
 
 
-def _proposed(facts: Facts, before: int) -> str:
-    """What the agent had said last before a go-ahead, of a menu the option that was chosen."""
-    chosen = [p.text for p in facts.pieces if p.kind == "answer" and p.by == "agent" and p.at == before]
-    said = [p for p in facts.pieces if p.kind == "report" and p.at < before]
-    return "\n".join(chosen or (p.text for p in said if p.at == said[-1].at))
+def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
+    """What is wanted with what the agent had said last, of a menu the option that was chosen; of a report of work that is done
+    and asks nothing only the beginning."""
+    if chosen := [p.text for p in facts.pieces if p.kind == "answer" and p.by == "agent" and p.at == before]:
+        return Task(words, "\n".join(chosen), True)
+    reports = [p for p in facts.pieces if p.kind == "report" and p.at < before]
+    closed = reports[-1].at if reports else -1
+    said = [p for p in reports if p.at == closed]
+    begun = max((p.at for p in reports if p.at < closed), default=-1)
+    proposes = agrees(newest) or any(p.open or asks(p.text) for p in said)
+    worked = any(p.kind in ("change", "failure") and begun < p.at < closed for p in facts.pieces)
+    if worked and not proposes:
+        return Task(words, cut(" ".join(p.text for p in said), DONE_BEFORE))
+    return Task(words, "\n".join(p.text for p in said), proposes)
 
 
 def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:

@@ -18,6 +18,8 @@ LEAST_PROPOSAL = 24
 ITEM = 90
 """Characters of each line of a proposal that has no room: of a list the items stay, and their ends go."""
 
+PROPOSED, REPORTED = "(the agent had proposed) ", "(before that the agent had said) "
+
 _NUMBERED = re.compile(r"\W{0,3}\d{1,2}[.)] ")
 _FRAME = re.compile(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
 _QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>")
@@ -47,14 +49,15 @@ def quoted(texts: Sequence[str], room: int) -> list[str]:
     return [line for block in blocks for line in block]
 
 
-def wanted(words: Sequence[str], proposed: str, room: int) -> list[str]:
-    """What the user wants as quotations, and below it, in what room that leaves, what the agent had proposed."""
+def wanted(words: Sequence[str], said: str, proposes: bool, room: int) -> list[str]:
+    """What the user wants as quotations, and below it, in what room that leaves, what the agent had said before the newest of it."""
     lines = quoted(words, room)
     left = min(room // 2, room - sum(estimate(line) + 1 for line in lines))
-    if proposed and left > LEAST_PROPOSAL:
-        whole = estimate(proposed) <= left - LEAST_CUT
-        cut = [line.removeprefix("> ") for line in quoted([proposed if whole else _outline(proposed)], left - 4)]
-        lines += [f"(the agent had proposed) {anothers(cut[0])}", *map(anothers, cut[1:])] if cut else []
+    if said and left > LEAST_PROPOSAL:
+        whole = estimate(said) <= left - LEAST_CUT
+        cut = [line.removeprefix("> ") for line in quoted([said if whole else _outline(said)], left - 4)]
+        mark = PROPOSED if proposes else REPORTED
+        lines += [f"{mark}{anothers(cut[0])}", *map(anothers, cut[1:])] if cut else []
     return lines
 
 
