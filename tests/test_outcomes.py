@@ -50,6 +50,12 @@ def test_a_run_before_the_newest_changes_is_not_how_things_stand() -> None:
     assert [*state(facts_of([ASKED, *ran, *edit]))] == []
 
 
+def test_a_run_before_the_newest_look_at_what_was_changed_is_how_things_stand() -> None:
+    edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
+    ran, read = bash("pytest -q", "12 passed in 0.3s"), runs("read", {"path": "a.py"}, "b", id="r1")
+    assert [*state(facts_of([ASKED, *edit, *ran, *read]))] == ["last run: `pytest -q` → ok; 12 passed in 0.3s"]
+
+
 def test_a_search_for_words_of_git_is_no_commit() -> None:
     facts = facts_of([ASKED, *bash("rg -n 'git commit -m \"release\"|git push' scripts", "scripts/a.sh:3: git push")])
     assert [piece.text for piece in facts.pieces if piece.text.startswith("git commit:")] == []

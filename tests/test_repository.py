@@ -14,6 +14,7 @@ from foldline._facts.types import Facts
 from foldline._page.extract import compose
 from foldline._page.lines import state
 from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult
+from talk import runs
 
 
 def ran(*steps: tuple[str, str]) -> list[Message]:
@@ -39,6 +40,8 @@ COMMITTED = (
     "[sums 1a2b3c4] Rows add up\n 1 file changed, 2 insertions(+)",
 )
 PUSHED = ("git push -u origin sums", "To github.com:a/b.git\n * [new branch]      sums -> sums\nbranch 'sums' set up")
+REBASED = ("git fetch && git rebase main", "Rebasing (1/2)Successfully rebased and updated refs/heads/sums.")
+FORCED = ("git log --oneline -6 && git push --force-with-lease", "81c4848 Rows add up\nf8881e6 Older\n---\nTo github.com:a/b.git\n + 1a2b3c4...81c4848 sums -> sums (forced update)")  # fmt: skip
 OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
 
 
@@ -64,6 +67,11 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([COMMITTED, ("git log --oneline | grep 'first commit'", "0f0f0f0 first commit")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, ("git -C /srv/app push", "To github.com:a/b.git\n   0f0f0f0..1a2b3c4  sums -> sums")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),
         ([COMMITTED, ("echo git push && ls", "git push\n a -> b")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, PUSHED, REBASED], "git: on branch sums"),
+        ([COMMITTED, PUSHED, REBASED, FORCED], "git: on branch sums; last commit 81c4848 “Rows add up”, pushed"),
+        ([COMMITTED, ("git rebase main", "Current branch sums is up to date.")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, ("git pull", "Already up to date.")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, ("git reset --soft HEAD~1", ""), ("git log --oneline main", "0f0f0f0 Older")], "git: on branch sums"),
         ([("git commit -m x", "error: pathspec 'x' did not match any file(s) known to git")], None),
     ],
 )  # fmt: skip
@@ -74,6 +82,14 @@ def test_what_is_known_of_the_repository(steps: Iterable[tuple[str, str]], line:
 def test_what_changed_since_the_newest_commit_is_not_committed() -> None:
     facts = facts_of([*edited("src/old.py"), *ran(COMMITTED), *edited("src/rows.py"), *edited("/tmp/try.py")])
     assert told(facts) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”; changed since: src/rows.py"]
+
+
+def test_what_was_only_read_since_the_newest_commit_is_committed() -> None:
+    reads = [*runs("read", {"path": "src/rows.py"}, "x = 1")]
+    facts = facts_of([*edited("src/rows.py"), *ran(COMMITTED), *reads])
+    assert told(facts) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”"]
+    folded = merge(facts_of([*edited("src/rows.py"), *ran(COMMITTED)]), facts_of(reads))
+    assert told(folded) == told(facts)
 
 
 def test_a_clean_tree_ends_what_changed_since() -> None:

@@ -131,6 +131,7 @@ def _shifted(facts: Facts, by: int) -> Facts:
         clock = "seen" if name in _SEEN else "at"
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
     fields["requests"] = tuple(replace(r, again=r.again and r.again + by) for r in fields["requests"])
+    fields["files"] = tuple(f if f.last < 0 else replace(f, last=f.last + by) for f in fields["files"])
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
     repositories = tuple(r if r.settled < 0 else replace(r, settled=r.settled + by) for r in facts.repositories)

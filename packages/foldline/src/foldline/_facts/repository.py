@@ -28,7 +28,11 @@ _SUBJECT = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)
 _HASH = 9
 _ON = re.compile(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
 _CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
-_PUSHED = re.compile(r"(?m)^\s.{0,40}?\S+ -> \S+$|^Everything up-to-date$")
+_PUSHED = re.compile(r"(?m)^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$")
+_MOVING = ("rebase", "reset", "pull", "merge", "am")
+"""Calls behind which another commit is the newest one, unless git says that all was there."""
+
+_UNMOVED = re.compile(r"(?i)\bup[ -]to[ -]date\b")
 _PULL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
@@ -88,6 +92,10 @@ def _shorter(one: str, other: str) -> str:
 
 def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) -> Repository:
     """What is known of a repository after calls of git in it."""
+    if known.committed and any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer):
+        known = replace(known, commit="", pushed=False)
+    if known.committed and not known.commit and any(map(_lists, asked)):
+        known = replace(known, commit=_shown(answer))
     for branch in (*filter(None, map(_made, asked)), *_ON.findall(answer)):
         known = replace(known, branch=branch)
     shown = list(_COMMITTED.finditer(answer))
@@ -108,6 +116,11 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
 
 def _committed(known: Repository, commit: str, at: int) -> Repository:
     return replace(known, committed=True, commit=commit, pushed=False, settled=at, clean=False)
+
+
+def _lists(args: list[str]) -> bool:
+    """Whether git is asked for the newest commits of where it is."""
+    return args[0] == "log" and all(arg.startswith("-") for arg in args[1:])
 
 
 def _commits(args: list[str]) -> bool:

@@ -25,7 +25,7 @@ class Trails:
         if verb in ("written", "created"):
             verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
         state: FileState = verb  # type: ignore[assignment]
-        self.follow(File(path, state, {verb: 1}, at, to, by))
+        self.follow(File(path, state, {verb: 1}, at, to, by, -1 if verb == "read" else at))
         if verb == "renamed" and self._known_as(to) in self.files:
             self.touch("written", to, at)
 
@@ -63,7 +63,7 @@ class Trails:
             file = self.files[path]
             if path != folder and file.state != "deleted":
                 actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
-                self.files[path] = replace(file, state="deleted", actions=actions, seen=at)
+                self.files[path] = replace(file, state="deleted", actions=actions, seen=at, last=at)
 
 
 def _later(old: File | None, new: File) -> File:
@@ -77,7 +77,15 @@ def _later(old: File | None, new: File) -> File:
     elif state == "created" and old.state not in ("deleted", "renamed"):
         state = "modified"
     by = old.by if new.state == "read" else new.by if old.by or not old.changed else ""
-    return File(new.path, state, actions, new.seen, new.to or (old.to if state == "renamed" else ""), by)
+    return File(
+        new.path,
+        state,
+        actions,
+        new.seen,
+        new.to or (old.to if state == "renamed" else ""),
+        by,
+        max(old.last, new.last),
+    )
 
 
 def _name(path: str) -> str:

@@ -26,11 +26,18 @@ class File(Value, frozen=True, omit_defaults=True):
     to: str = ""
     by: Literal["", "peer"] = ""
     """Who changed it, where that was another agent."""
+    last: int = -1
+    """When it was changed last; -1 where that is not known."""
 
     @property
     def changed(self) -> bool:
         """Whether the agent left it other than it was."""
         return self.state != "read"
+
+    @property
+    def changed_at(self) -> int:
+        """When it was changed last, as far as that is known."""
+        return self.seen if self.last < 0 else self.last
 
     @property
     def made(self) -> bool:

@@ -153,7 +153,7 @@ def instructed(facts: Facts, words: str) -> list[Rule]:
 def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     """How the newest checks ended and where the repository stands, then what is open; with what the user said `after` it no
     question is."""
-    changed = max((file.seen for file in changed_files(facts)), default=-1)
+    changed = max((file.changed_at for file in changed_files(facts)), default=-1)
     for check in [c for c in facts.commands if c.note and c.seen >= changed and _checks(c)][-2:]:
         yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     worked_in = [each for each in facts.repositories if not passes(each.folder) or _holds(facts, each.folder)]
@@ -232,11 +232,11 @@ def _holds(facts: Facts, folder: str) -> bool:
 def _changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
-    since = [file.path for file in by_change(changed_files(facts)) if file.seen > known.settled]
+    since = [file.path for file in by_change(changed_files(facts)) if file.changed_at > known.settled]
     if len(facts.repositories) > 1:
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
-    paths = [path.removeprefix(root) for path in since]
+    paths = [path.removeprefix(root or _home(facts)) for path in since]
     return [path for path in paths if not (root and path.startswith(("/", "~")))]
 
 
