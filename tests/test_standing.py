@@ -155,3 +155,53 @@ def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     told = f"[folded: 3 messages, recall by id]\n{page(answered, after=(later,))}"
     again = facts_of([Message("user", (Summary(told, {}),))])
     assert not any("release notes" in piece.text for piece in again.pieces)
+
+
+# -- what runs -----------------------------------------------------------------------------------------------------
+
+TESTS = runs("exec_command", {"cmd": "cargo test -p core"}, "Chunk ID: 1a\nProcess running with session ID 36373\nOutput:\n   Compiling log v0.4.33", id="x1")  # fmt: skip
+POLLED = runs("write_stdin", {"session_id": 36373, "chars": ""}, "Process running with session ID 36373\nOutput:\n   Compiling time", id="x2")  # fmt: skip
+RED = runs("write_stdin", {"session_id": 36373, "chars": ""}, "Process exited with code 101\nOutput:\ntest config::tests::loads ... FAILED\ntest result: FAILED. 136 passed; 31 failed", id="x3")  # fmt: skip
+GREEN = runs("write_stdin", {"session_id": 36373, "chars": ""}, "Process exited with code 0\nOutput:\ntest result: ok. 167 passed; 0 failed", id="x4")  # fmt: skip
+RUNS = "runs still when seen last: `cargo test -p core` (36373)"
+SERVER = runs("Bash", {"command": "npm run dev", "run_in_background": True}, "Command running in background with ID: b5db730. Output is being written to: /tmp/b5db730.output", id="x5")  # fmt: skip
+ENDED = user("<task-notification>\n<task-id>b5db730</task-id>\n<output-file>/tmp/b5db730.output</output-file>\n<status>completed</status>\n<summary>Background command completed (exit code 0)</summary>\n</task-notification>")  # fmt: skip
+STOPPED = runs("TaskStop", {"task_id": "b5db730"}, "Successfully stopped task: b5db730 (npm run dev)", id="x6")
+ASYNC = runs("Task", {"description": "Review it", "prompt": "Review."}, "Async agent launched successfully.\nagentId: ae1b1c5\nThe agent works in the background.", id="x7")  # fmt: skip
+CELL = runs("exec", 'await tools.exec_command({cmd:"gh run watch 2928"})', "Script running with cell ID 45\nOutput:\n", id="x8")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("messages", "line"),
+    [
+        ([*TESTS, *POLLED], RUNS),
+        ([*TESTS, *POLLED, *GREEN], ""),
+        (SERVER, "runs still when seen last: `npm run dev` (b5db730)"),
+        ([*SERVER, ENDED], ""),
+        ([*SERVER, *STOPPED], ""),
+        (ASYNC, "runs still when seen last: `Task description=Review it, prompt=Review.` (ae1b1c5)"),
+        (CELL, "runs still when seen last: `gh run watch 2928` (45)"),
+        ([*CELL, *runs("wait", {"cell_id": "45"}, "Script running with cell ID 45\nOutput:\n", id="x9")], "runs still when seen last: `gh run watch 2928` (45)"),
+        ([*CELL, *runs("wait", {"cell_id": "45"}, "Script completed\nOutput:\nall checks passed", id="x9")], ""),
+    ],
+)  # fmt: skip
+def test_what_was_not_seen_to_end_runs_still(messages: list[Message], line: str) -> None:
+    def running(facts: Sequence[str]) -> str:
+        return "".join(each for each in facts if each.startswith("runs still"))
+
+    assert running(state(*messages)) == line
+    half = page([TASK, *messages[:2]])
+    folded = Message("user", (Summary(half, facts_of([TASK, *messages[:2]]).data()),))
+    as_text = Message("user", (Summary(f"[folded: 3 messages, recall by id]\n{half}", {}),))
+    for earlier in (folded, as_text):
+        assert running(section(page([earlier, *messages[2:]]), "State")) == line
+
+
+def test_a_program_that_ran_on_ends_as_its_own_command() -> None:
+    failed = state(*TESTS, *POLLED, *RED)
+    assert [line for line in failed if line.startswith("open error")] == [
+        "open error: `cargo test -p core` → test config::tests::loads ... FAILED"
+    ]
+    assert not any(line.startswith("open error") for line in state(*TESTS, *RED, *TESTS, *GREEN))
+    assert "last run: `cargo test -p core` → ok; test result: ok. 167 passed; 0 failed" in state(*TESTS, *GREEN)
+    assert not any(line.startswith("last run") for line in state(*TESTS, *POLLED))

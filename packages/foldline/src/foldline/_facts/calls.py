@@ -65,11 +65,13 @@ class Called(NamedTuple):
 
 
 class Ended(Value, frozen=True, dict=True):
-    """A call whose end is known, with what the tool answered."""
+    """A call and how it ended, with what the tool answered."""
 
     called: Called
     end: Outcome
     answer: str = ""
+    runs: bool = False
+    """Whether it was seen to go on, so that its end is not known yet."""
 
     @cached_property
     def command(self) -> str:

@@ -17,7 +17,16 @@ from foldline._messages import Value, replace
 
 F = TypeVar("F", bound=Value)
 
-MOST = {"files": 600, "commands": 80, "faults": 40, "requests": 400, "rules": 200, "todos": 80, "passed": 80}
+MOST = {
+    "files": 600,
+    "commands": 80,
+    "faults": 40,
+    "requests": 400,
+    "rules": 200,
+    "todos": 80,
+    "passed": 80,
+    "running": 24,
+}
 """How many facts of each kind are kept: the newest of them, and of those first what matters most."""
 
 MOST_PIECES = 2_400
@@ -68,6 +77,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
             passed=passed,
             plan_at=older.plan_at if new.plan_at is None else new.plan_at,
             repositories=later(older.repositories, new.repositories),
+            running={id: older.running.get(id) or text for id, text in (older.running | new.running).items() if text},
             end=new.end,
         )
     )
@@ -83,6 +93,7 @@ def bounded(facts: Facts) -> Facts:
         "todos": _best(facts.todos, MOST["todos"], lambda t: (t.status in ("pending", "in_progress"), t.at)),
         "requests": _requests(facts.requests),
         "pieces": _pieces(facts.pieces),
+        "running": dict([*facts.running.items()][-MOST["running"] :]),
         "passed": dict(sorted(facts.passed.items(), key=lambda item: item[1])[-MOST["passed"] :]),
     }
     return replace(facts, **fields)
@@ -101,6 +112,7 @@ def from_data(data: Mapping[str, Any]) -> Facts:
     for name, type_ in (
         ("passed", dict[str, int]),
         ("plan_at", int),
+        ("running", dict[str, str]),
         ("repositories", tuple[Repository, ...]),
         ("end", int),
     ):

@@ -79,6 +79,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 span = Span("agent", act.words.strip())
             if span.by == "peer":
                 work.reported(span.text, at)
+                work.running.notice(span.text)
             if span.by == "tool" and span.text:
                 work.observe(span.text, at, part)
             elif span.text and (new or not asked(span)):
@@ -99,6 +100,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         passed=work.attempts.passed,
         plan_at=plan.at,
         repositories=work.repositories,
+        running=work.running.known,
         end=len(messages),
     )
 

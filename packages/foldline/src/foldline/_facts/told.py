@@ -30,7 +30,20 @@ PROJECT = "(the project) "
 POINTER = "the project's own instructions hold as well (recall: {})"
 """The line that says where the others are."""
 
-_READ = ("[ ] ", "open error: ", "last run: ", "git: ", "git in ", "the last request is ", "the agent said last: ")
+STILL_RUNS = "runs still when seen last: "
+"""What stands before a program that was not seen to end."""
+
+_RUNS = re.compile(rf"{STILL_RUNS}`(.+)` \(([^()]+)\)")
+_READ = (
+    STILL_RUNS,
+    "[ ] ",
+    "open error: ",
+    "last run: ",
+    "git: ",
+    "git in ",
+    "the last request is ",
+    "the agent said last: ",
+)
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
 _GIT = re.compile(r"git(?: in (.+?))?: (.+)")
@@ -76,6 +89,7 @@ def facts_of_page(text: str) -> Facts:
         faults=tuple(Fault(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(_files(lines.get("Files", ()))),
+        running={runs[2]: runs[1] for line in open_now if (runs := _RUNS.fullmatch(line))},
         repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),
         end=1,
     )

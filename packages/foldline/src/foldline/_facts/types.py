@@ -187,6 +187,8 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """When a plan was last written whole: what an older plan held is no longer planned."""
     repositories: tuple[Repository, ...] = ()
     """In the order in which they were worked in last."""
+    running: dict[str, str] = field(default_factory=dict)
+    """What was seen to go on behind its call, by the name that its client gave it; empty for what ended since."""
     end: int = 0
 
     def data(self) -> dict[str, Any]:

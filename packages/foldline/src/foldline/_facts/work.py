@@ -15,6 +15,7 @@ from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.repository import noted
+from foldline._facts.running import Running
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
@@ -60,6 +61,7 @@ class Work:
         """`edge` is how many characters are read of an answer's head, and of its tail."""
         self.trails = Trails()
         self.attempts = Attempts()
+        self.running = Running()
         self.repositories: tuple[Repository, ...] = ()
         self._pieces = pieces
         self._plan = plan
@@ -108,7 +110,9 @@ class Work:
             self._plan.shown(text, at)
         if words_of(called.call.name) & DELEGATING and not result.error:
             self.reported(text, at)
-        self._settle(Ended(called, _end(called, result, text), unframed(text)))
+        called, runs = self.running.answered(called, text, Ended(called, Outcome()).source[:_SOURCE])
+        end = Outcome() if runs else _end(called, result, text)
+        self._settle(Ended(called, end, unframed(text), runs))
 
     def reported(self, report: str, at: int) -> None:
         """Books what another agent says it changed."""
@@ -125,6 +129,9 @@ class Work:
         if action.plan is not None:
             if not end.failed:
                 self._plan.told(action.plan, ended.answer, at)
+            return
+        if ended.runs:
+            self._tell(ended)
             return
         if ended.command:
             self.attempts.ran(ended.source, ended.outcome, end.note, at)

@@ -26,7 +26,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
-from foldline._facts.told import BELOW, CAUSE
+from foldline._facts.told import BELOW, CAUSE, STILL_RUNS
 from foldline._facts.types import Command, Facts, File, Repository, Request, Rule
 from foldline._messages import replace
 from foldline._tokens.estimate import estimate
@@ -53,6 +53,9 @@ LATELY = 12
 
 SINCE = 6
 """The files that are named of those that were changed since the newest commit, those changed most first."""
+
+RUNNING = 3
+"""The programs that are told of those that run, the newest."""
 
 INSTRUCTED = 3
 """The most sentences that are told of a project's own instructions."""
@@ -156,6 +159,8 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     changed = max((file.changed_at for file in changed_files(facts)), default=-1)
     for check in [c for c in facts.commands if c.note and c.seen >= changed and _checks(c)][-2:]:
         yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+    for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
+        yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
     worked_in = [each for each in facts.repositories if not passes(each.folder) or _holds(facts, each.folder)]
     several = len(worked_in) > 1
     for each in worked_in:

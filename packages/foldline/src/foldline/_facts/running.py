@@ -1,0 +1,67 @@
+"""Programs and agents that go on behind the call that started them, until a later call or a notice says that they ended."""
+
+from __future__ import annotations
+
+import re
+
+from foldline._facts.calls import Called
+from foldline._facts.tool_calls import arguments_of, words_of
+from foldline._messages import ToolCall
+
+_EDGE = 600
+"""Characters of an answer's head, and of its tail, in which a client says that a program goes on."""
+
+_STARTED = re.compile(
+    r"Process running with session ID (\w+)|Script running with cell ID (\w+)|Command running in background with ID: ([\w-]+)"
+    r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$",
+    re.DOTALL | re.MULTILINE,
+)
+_NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
+"""The arguments that name a program which was started before."""
+
+_NAMED_IN_CODE = re.compile(r"\bwrite_stdin\(\{\s*\"?session_id\"?:\s*(\d+)")
+_STOPPING = frozenset({"kill", "stop"})
+"""Words in the names of tools that end a program: what they answer is not what it put out."""
+
+_STILL = re.compile(r"<status>running</status>")
+_NOTICE = re.compile(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
+
+
+class Running:
+    """What runs, by the name that its client gave it, in the order in which it was seen last; empty for what has ended."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+        self._begun: dict[str, Called] = {}
+
+    def answered(self, called: Called, text: str, source: str) -> tuple[Called, bool]:
+        """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
+        runs still."""
+        started = _STARTED.search(text[:_EDGE]) or _STARTED.search(text[-_EDGE:])
+        asked = _named(called.call)
+        if started or (asked and _STILL.search(text[:_EDGE])):
+            id = asked or next(filter(None, started.groups() if started else ()), "")
+            self._begun.setdefault(id, called)
+            self.known[id] = self.known.pop(id, "") or source
+            return called, True
+        if not asked:
+            return called, False
+        self.known[asked] = ""
+        begun = self._begun.pop(asked, called)
+        own = words_of(called.call.name) & _STOPPING or isinstance(arguments_of(called.call), str)
+        return called if own else called._replace(call=begun.call, action=begun.action), False
+
+    def notice(self, text: str) -> None:
+        """Takes down what a client's notice says has ended."""
+        if "<task-id>" in text:
+            self.known.update(dict.fromkeys(_NOTICE.findall(text), ""))
+
+
+def _named(call: ToolCall) -> str:
+    """The program that a call names; empty where it names none."""
+    arguments = arguments_of(call)
+    if isinstance(arguments, str):
+        found = _NAMED_IN_CODE.search(arguments[:_EDGE])
+        return found[1] if found else ""
+    given = (arguments.get(key) for key in _NAMING)
+    return next((str(each) for each in given if isinstance(each, str | int) and each != ""), "")
