@@ -42,8 +42,8 @@ _LITERAL = re.compile(
 
 _NAMED = "¤"
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
-_LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?\S+")
-"""A name and its value."""
+_LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
+"""A name and its value; more than a few wide letters are a sentence."""
 
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
