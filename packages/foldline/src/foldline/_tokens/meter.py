@@ -110,7 +110,7 @@ class Meter:
         """Takes what bills for the same messages taught another meter, which was not told apart what every request carries."""
         apart = round(self.apart * other.ratio)
         self.ratio, self._grown = other.ratio, other._grown
-        self._opening = max(0, other._opening - apart)
+        self.opening = max(0, other.opening - apart)
         self.unseen = max(0, other.unseen - apart)
         self.billed = other.billed and (other.billed[0], other.billed[1] + self.apart)
 
