@@ -160,6 +160,7 @@ class Agent:
             reactive=replace(settled.reactive, length=True),
         )
         self.compactor = Compactor.from_settings(self.model.name, **asked, on_event=self._hear)
+        self.compactor.due(self.session.context.messages)  # so that it tells its size before the first reply, too
 
     # -- the loop --------------------------------------------------------------------------------------------------
 

@@ -31,19 +31,19 @@ from foldline import FoldlineError, Session
 )
 @click.option("--yes", is_flag=True, help="Let it write files and run commands without being asked.")
 def chat(message: str | None, face: str | None, **given: Any) -> None:
-    """Work with a small coding agent that folds its own session.
+    """Work with a small coding agent that folds its own session; MESSAGE is what it begins with.
 
-    Its session is a file in pi's format, where pi keeps those of this directory: every command of foldline opens it, and so
+    Without -p, --json, --rpc or --acp it is on the screen. Its session is a file in pi's format, where pi keeps those of this directory: every command of foldline opens it, and so
     does pi. Without --yes, what would write files or run commands is not done where nobody can be asked.
     """
-    if face is None:
-        raise click.UsageError("say how to talk: -p, --json, --rpc or --acp")
+    if face is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("there is no terminal to draw on: -p, --json, --rpc or --acp say how to talk")
     if face in ("print", "json"):
         message = message or ("" if sys.stdin.isatty() else sys.stdin.read())
         if not message.strip():
             raise click.UsageError("there is no message to answer")
     try:
-        code = asyncio.run(_drawn(face, message or "", **given))
+        code = asyncio.run(_drawn(face or "screen", message or "", **given))
     except FoldlineError as error:
         if face not in ("json", "rpc"):
             raise
@@ -82,6 +82,11 @@ async def _drawn(
             return await printing.print_text(agent, message)
         case "json":
             return await printing.print_lines(agent, message)
+        case "screen":
+            from foldline_agent.terminal.app import Chat  # with all that draws
+
+            await Chat(agent, message).run_async()
+            return 0
     await rpc.Remote(agent).serve(rpc.read_lines())
     return 0
 

@@ -1,0 +1,233 @@
+"""The conversation on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import ClassVar
+
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Collapsible, Static, TextArea
+from textual.widgets.markdown import MarkdownStream
+
+from foldline import FoldlineError, Message, Session
+from foldline_agent.agent import Agent
+from foldline_agent.events import (
+    ConfirmationWanted,
+    Event,
+    Failed,
+    FillChanged,
+    FoldEnded,
+    FoldStarted,
+    MessageTaken,
+    Noticed,
+    ReplyEnded,
+    ReplyStarted,
+    RunEnded,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+)
+from foldline_agent.terminal.commands import COMMANDS
+from foldline_agent.terminal.dialogs import Allow
+from foldline_agent.terminal.entries import Answered, Aside, Asked, Notice, Used
+from foldline_agent.terminal.gauge import gauge
+from foldline_agent.terminal.prompt_box import PromptBox
+
+
+class Chat(App[None]):
+    """An agent at work: it draws what the agent tells, and hands on what the user writes."""
+
+    TITLE = "foldline"
+    ENABLE_COMMAND_PALETTE = False
+    CSS_PATH = "chat.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "stop", show=False),
+        Binding("ctrl+o", "open", show=False, priority=True),
+    ]
+
+    def __init__(self, agent: Agent, message: str = "") -> None:
+        super().__init__()
+        self.agent = agent
+        self._first = message
+        self.talk = VerticalScroll(id="talk")
+        self.hint = Static("", id="hint")
+        self.gauge = Static("", id="gauge")
+        self._reply: Answered | None = None
+        self._stream: MarkdownStream | None = None
+        self._used: dict[str, Used] = {}
+        self._folding: Aside | None = None
+        self._opened = False
+
+    def compose(self) -> ComposeResult:
+        yield self.talk
+        yield self.hint
+        yield PromptBox([*COMMANDS])
+        yield self.gauge
+
+    def on_mount(self) -> None:
+        self.theme = "tokyo-night"
+        self.talk.anchor()
+        self.open(self.agent.session)
+        self.query_one(PromptBox).focus()
+        if self._first:
+            self.say(self._first)
+
+    # -- what the user does ----------------------------------------------------------------------------------------
+
+    def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
+        """A command, or words for the agent."""
+        if event.text.startswith("/"):
+            self._command(event.text)
+        else:
+            self.say(event.text)
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Tells the commands that fit what is written."""
+        fitting = self.query_one(PromptBox).fitting
+        self.hint.update("   ".join(f"/{name} {COMMANDS[name].takes}".rstrip() for name in fitting))
+        self.hint.set_class(bool(fitting), "shown")
+
+    def say(self, text: str) -> None:
+        """Words for the agent, which wait while it is at work."""
+        if self.agent.working:
+            self.agent.steer(text)
+            self._measure()
+        else:
+            self.draw(self.agent.run(text))
+
+    def action_stop(self) -> None:
+        """Stops what is being done; the session is as it was."""
+        self.agent.abort()
+
+    def action_open(self) -> None:
+        """Opens what folds and tools hold, or closes all of it."""
+        self._opened = not self._opened
+        for each in self.talk.query(Collapsible):
+            each.collapsed = not self._opened
+
+    @work(exclusive=False)
+    async def _command(self, text: str) -> None:
+        name, _, rest = text[1:].partition(" ")
+        command = COMMANDS.get(name)
+        if command is None:
+            self.tell(Aside(f"There is no command /{name}; /help tells which there are.", "failure"))
+        elif command.idle and self.agent.working:
+            self.tell(Aside(f"/{name} waits until the agent is done: esc stops it.", "failure"))
+        else:
+            try:
+                await command.run(self, rest.strip())
+            except FoldlineError as error:
+                self.tell(Aside(str(error), "failure"))
+            self._measure()
+
+    # -- what is drawn ---------------------------------------------------------------------------------------------
+
+    def open(self, session: Session) -> None:
+        """Goes on with a session, or with the same one read anew: what the model sees of it stands on the screen."""
+        self.agent.begin(session=session)
+        self.talk.remove_children()
+        self._used.clear()
+        self.tell(Aside(f"{self.agent.cwd}\n{session.path}"))
+        for message in session.context.messages:
+            self._draw_message(message)
+        self._measure()
+
+    def tell(self, entry: Widget) -> None:
+        """Puts something at the end of the conversation."""
+        self.talk.mount(entry)
+
+    @work(exclusive=False)
+    async def draw(self, events: AsyncGenerator[Event, None]) -> None:
+        """Draws what is told until it ends."""
+        async for event in events:
+            await self._draw(event)
+
+    async def _draw(self, event: Event) -> None:
+        match event:
+            case MessageTaken(message=message):
+                self.tell(Asked(message.text))
+            case ReplyStarted():
+                await self._end_reply(dropped=True)
+            case TextDelta(text=text):
+                await self._write(text)
+            case ReplyEnded():
+                await self._end_reply()
+            case ToolStarted(call=call):
+                self._used[call.id] = Used(call)
+                self.tell(self._used[call.id])
+            case ToolEnded(call=call, result=result):
+                self._used[call.id].brought(result)
+            case ConfirmationWanted():
+                self._ask(event)
+            case _:
+                self._draw_window(event)
+        if not isinstance(event, TextDelta):
+            self._measure()
+
+    def _draw_window(self, event: Event) -> None:
+        """What becomes of the window, and what went wrong."""
+        match event:
+            case FoldStarted():
+                self._folding = Aside("folding …")
+                self.tell(self._folding)
+            case FoldEnded(fold=fold, summary=summary, aborted=aborted):
+                if self._folding is not None:
+                    self._folding.remove()
+                    self._folding = None
+                if fold is not None:
+                    self.tell(Notice(fold, summary))
+                elif aborted:
+                    self.tell(Aside("The fold was stopped; the session is as it was."))
+            case Noticed(text=text):
+                self.tell(Aside(text))
+            case Failed(error=error):
+                self.tell(Aside(error, "failure"))
+            case RunEnded(end="aborted"):
+                self.tell(Aside("Stopped."))
+            case FillChanged() | RunEnded():
+                pass
+
+    def _draw_message(self, message: Message) -> None:
+        """A message that stands in the session already."""
+        if message.summary:
+            self.tell(Aside(f"── the conversation before this is folded\n\n{message.summary.text}", "folded"))
+        elif message.role == "user" and message.text:
+            self.tell(Asked(message.text))
+        elif message.role == "assistant" and message.text:
+            self.tell(Answered(message.text))
+        for call in message.calls:
+            self._used[call.id] = Used(call)
+            self.tell(self._used[call.id])
+        for result in message.results:
+            if result.call_id in self._used:
+                self._used[result.call_id].brought(result)
+
+    async def _write(self, text: str) -> None:
+        if self._reply is None:
+            self._reply = Answered()
+            await self.talk.mount(self._reply)
+            self._stream = Answered.get_stream(self._reply)
+        if self._stream is not None:
+            await self._stream.write(text)
+
+    async def _end_reply(self, *, dropped: bool = False) -> None:
+        if self._stream is not None:
+            await self._stream.stop()
+        if dropped and self._reply is not None:
+            await self._reply.remove()
+        self._reply = self._stream = None
+
+    @work(exclusive=False)
+    async def _ask(self, wanted: ConfirmationWanted) -> None:
+        word = await self.push_screen_wait(Allow(wanted))
+        self.agent.allowed |= word == "always"
+        self.agent.answer(wanted.call.id, word != "no")
+
+    def _measure(self) -> None:
+        folds = sum(1 for fold in self.agent.session.folds() if not fold.undone)
+        told = gauge(self.agent.compactor, folds=folds, model=self.agent.model.name, waiting=len(self.agent.waiting))
+        self.gauge.update(told)

@@ -1,0 +1,238 @@
+"""What a slash does: each command by its name, with what it takes and what it is for.
+
+What foldline's own command line does is done by it, on the session's file, and shown as it says it; what changes how the
+agent goes on is done here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline import Brief, Session
+from foldline_agent.asking import LanguageModel
+from foldline_agent.terminal.dialogs import Choice, Choose, Show
+from foldline_agent.terminal.entries import Aside, figures
+from foldline_agent.terminal.gauge import marks
+
+if TYPE_CHECKING:
+    from foldline_agent.terminal.app import Chat
+
+Run = Callable[["Chat", str], Awaitable[None]]
+
+
+class Command(NamedTuple):
+    """A command: what it takes, what it is for, and what it does; `idle` where it waits until the agent does nothing."""
+
+    takes: str
+    about: str
+    run: Run
+    idle: bool = True
+
+
+class Said(NamedTuple):
+    """What a command of foldline's wrote, and whether it went well."""
+
+    text: str
+    well: bool
+
+
+async def foldline(chat: Chat, *words: str) -> Said:
+    """Runs a command of foldline's own command line on the session."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "foldline", *words),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": str(max(60, chat.size.width - 12))},
+        cwd=chat.agent.cwd,
+    )
+    out, err = await process.communicate()
+    return Said((out + err).decode(errors="replace").strip(), process.returncode == 0)
+
+
+def on_session(chat: Chat) -> tuple[str, ...]:
+    """The options that say which session is meant, and its window."""
+    return ("--session", str(chat.agent.session.path), "--window", str(chat.agent.compactor.budget.window))
+
+
+async def chosen_from(chat: Chat, choose: Choose) -> str | None:
+    """What the user chose; None where it is left as it is."""
+    return await chat.push_screen_wait(choose)
+
+
+def shows(*words: str) -> Run:
+    """A command that shows what foldline's own says, with what the user wrote behind it."""
+
+    async def run(chat: Chat, rest: str) -> None:
+        said = await foldline(chat, *words, *([rest] if rest else []), *on_session(chat))
+        await chat.push_screen_wait(Show(" ".join(words), said.text))
+
+    return run
+
+
+def does(*words: str) -> Run:
+    """A command of foldline's that changes the session's file, which is read anew behind it."""
+
+    async def run(chat: Chat, rest: str) -> None:
+        said = await foldline(chat, *words, *rest.split(maxsplit=1), *on_session(chat))
+        chat.tell(Aside(said.text, "notice" if said.well else "failure"))
+        if said.well:
+            chat.open(Session(chat.agent.session.path))
+
+    return run
+
+
+async def compact(chat: Chat, focus: str) -> None:
+    """Shows what a fold would keep and free, and makes it where the user agrees."""
+    planned = chat.agent.compactor.plan(chat.agent.session.context.messages, focus=focus)
+    if not planned:
+        chat.tell(Aside("Nothing to do: nothing worth folding."))
+        return
+    summary = next(
+        (m.summary.text for edit in planned.edits if not isinstance(edit.into, Brief) for m in edit.into if m.summary),
+        "",
+    )
+    if await chat.push_screen_wait(Show(f"A fold would free: {figures(planned)}", summary, "Fold this session?")):
+        chat.draw(chat.agent.compact(focus))
+
+
+async def autocompact(chat: Chat, rest: str) -> None:
+    """Whether it folds by itself; the current value is marked."""
+    compactor = chat.agent.compactor
+    layers = ", ".join(f"{layer.name} at {share:.0%}" for share, layer in marks(compactor))
+    options = [
+        Choice("on", "on", f"{compactor.policy.name}: {layers} of {compactor.budget.window:,} tokens"),
+        Choice("off", "off", "only by /compact, and where the provider refuses a request as too long"),
+    ]
+    now = "on" if compactor.policy.automatic.enabled else "off"
+    chosen = rest or await chosen_from(chat, Choose("Automatic compaction", options, now))
+    if chosen in ("on", "off"):
+        chat.agent.begin(auto=chosen == "on")
+        chat.tell(Aside(f"Automatic compaction is {chosen}."))
+    elif chosen:
+        chat.tell(Aside("/autocompact takes on or off.", "failure"))
+
+
+async def policy(chat: Chat, rest: str) -> None:
+    """Another policy, by its name or its file."""
+    options = [Choice(each["name"], each["name"], each["description"]) for each in await policies(chat)]
+    chosen = rest or await chosen_from(chat, Choose("Policy", options, chat.agent.compactor.policy.name))
+    if chosen:
+        chat.agent.begin(policy=chosen)
+        chat.tell(Aside(f"The policy is {chosen}."))
+
+
+async def policies(chat: Chat) -> list[dict[str, str]]:
+    """The policies that there are, each with its name and what it does."""
+    said = await foldline(chat, "policy", "list", "--json")
+    listed: list[dict[str, str]] = json.loads(said.text)["policies"]
+    return listed
+
+
+async def model(chat: Chat, rest: str) -> None:
+    """Another model for what follows."""
+    if rest:
+        chat.agent.begin(model=LanguageModel.named(rest))
+    chat.tell(Aside(f"The model is {chat.agent.model.name}, its window {chat.agent.compactor.budget.window:,} tokens."))
+
+
+async def undo(chat: Chat, rest: str) -> None:
+    """Takes back the newest fold."""
+    taken = chat.agent.session.undo()
+    chat.open(chat.agent.session)
+    chat.tell(Aside(f"Fold {taken} is taken back." if taken else "Nothing to do: no fold stands."))
+
+
+async def branch(chat: Chat, rest: str) -> None:
+    """A new session from one of the user's messages on, before or after a fold."""
+    options = [
+        Choice(
+            point.id,
+            " ".join(point.text.split())[:90],
+            f"after fold {point.folds}" if point.folds else "before any fold",
+        )
+        for point in chat.agent.session.points()
+    ]
+    if not options:
+        chat.tell(Aside("Nothing to do: nothing was said yet."))
+        return
+    chosen = rest or await chosen_from(chat, Choose("Branch at which message?", options, options[-1].key))
+    if chosen:
+        made = chat.agent.session.branch(chosen)
+        chat.open(Session(made.path))
+        chat.tell(Aside(f"This is a new session now: {made.path}"))
+
+
+async def handoff(chat: Chat, goal: str) -> None:
+    """A new session that opens with what a goal needs of this one."""
+    if not goal:
+        chat.tell(Aside("/handoff takes the goal of the new session.", "failure"))
+        return
+    said = await foldline(chat, "session", "handoff", goal, "--print", *on_session(chat))
+    if not said.well:
+        chat.tell(Aside(said.text, "failure"))
+    elif await chat.push_screen_wait(Show("Handoff", said.text, "Begin a new session with it?")):
+        chat.open(Session.create(cwd=str(chat.agent.cwd)))
+        chat.say(said.text)
+
+
+async def pin(chat: Chat, id: str) -> None:
+    """No fold touches a message."""
+    message = chat.agent.session.pin(id)
+    chat.open(chat.agent.session)
+    chat.tell(Aside(f"Pinned: {' '.join(message.text.split())[:80]}"))
+
+
+async def imported(chat: Chat, file: str) -> None:
+    """A new session that opens with what another one came to know."""
+    path = Path(chat.agent.session.path).with_name("imported-" + Path(chat.agent.session.path).name)
+    said = await foldline(chat, "context", "import", file, "--into", str(path))
+    chat.tell(Aside(said.text, "notice" if said.well else "failure"))
+    if said.well and path.exists():
+        chat.open(Session(path))
+
+
+async def tell_help(chat: Chat, rest: str) -> None:
+    """The commands and keys."""
+    width = max(len(f"/{name} {each.takes}") for name, each in COMMANDS.items())
+    lines = [f"{f'/{name} {each.takes}':<{width}}  {each.about}" for name, each in COMMANDS.items()]
+    keys = [
+        "",
+        "esc     stops what is being done",
+        "ctrl+j  a new line",
+        "ctrl+o  opens and closes what folds and tools hold",
+        "ctrl+q  ends",
+    ]
+    await chat.push_screen_wait(Show("Commands and keys", "\n".join([*lines, *keys])))
+
+
+async def leave(chat: Chat, rest: str) -> None:
+    """Ends."""
+    chat.exit()
+
+
+COMMANDS: dict[str, Command] = {
+    "compact": Command("[focus]", "fold now, after a look at what it would keep", compact),
+    "undo": Command("", "take the newest fold back", undo),
+    "recall": Command("id or words", "what was folded, word for word", shows("recall"), idle=False),
+    "context": Command("", "what fills the window", shows("context", "inspect"), idle=False),
+    "history": Command("", "every fold with its receipt", shows("context", "history"), idle=False),
+    "autocompact": Command("[on|off]", "whether it folds by itself", autocompact),
+    "policy": Command("[name or file]", "when and how it folds", policy),
+    "model": Command("[provider:name]", "the model in use, or another", model),
+    "pin": Command("id", "a message that no fold may touch", pin),
+    "branch": Command("[id]", "a new session from one of your messages on, before or after folds", branch),
+    "edit": Command("id text", "one of your messages in other words", does("session", "edit")),
+    "restore": Command("id", "take back all behind a message", does("session", "restore")),
+    "handoff": Command("goal", "a new session opened by what the goal needs", handoff),
+    "export": Command("file", "what the session came to know, as JSON", does("context", "export")),
+    "import": Command("file", "a new session from such a file", imported),
+    "help": Command("", "these commands", tell_help, idle=False),
+    "quit": Command("", "end; the session stays", leave, idle=False),
+}

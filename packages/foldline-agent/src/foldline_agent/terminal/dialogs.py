@@ -1,0 +1,109 @@
+"""What is asked on top of the conversation: a word on a tool, a choice, a text to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal, NamedTuple
+
+from rich.syntax import Syntax
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from foldline_agent.events import ConfirmationWanted
+
+Word = Literal["yes", "no", "always"]
+
+
+class Allow(ModalScreen[Word]):
+    """Whether a tool may do what it would."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "word('yes')"),
+        Binding("n,escape", "word('no')"),
+        Binding("a", "word('always')"),
+    ]
+
+    def __init__(self, wanted: ConfirmationWanted) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def compose(self) -> ComposeResult:
+        lexer = "bash" if self._wanted.call.name == "bash" else "diff"
+        with Vertical(classes="box"):
+            yield Static(f"Allow {self._wanted.call.name}?", classes="title")
+            with VerticalScroll():
+                yield Static(Syntax(self._wanted.about, lexer, theme="ansi_dark", word_wrap=True))
+            yield Static("y yes   n no   a yes to all that follow", classes="keys")
+
+    def action_word(self, word: Word) -> None:
+        """Answers."""
+        self.dismiss(word)
+
+
+class Show(ModalScreen[bool]):
+    """A text to read; with a question below it, whether it was answered with yes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "word(True)"), Binding("n,escape,q,enter", "word(False)")]
+
+    def __init__(self, title: str, text: str, question: str = "") -> None:
+        super().__init__()
+        self._title, self._text, self._question = title, text, question
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box"):
+            yield Static(self._title, classes="title")
+            with VerticalScroll():
+                yield Static(Text(self._text))
+            yield Static(f"{self._question}   y yes   n no" if self._question else "esc closes", classes="keys")
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+
+    def action_word(self, word: bool) -> None:
+        """Answers."""
+        self.dismiss(word and bool(self._question))
+
+
+class Choice(NamedTuple):
+    """One of several: the key by which it is answered, its words, and what is told below them."""
+
+    key: str
+    words: str
+    about: str = ""
+
+
+class Choose(ModalScreen[str | None]):
+    """One of several, by its key; None where none was chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave")]
+
+    def __init__(self, title: str, options: Sequence[Choice], current: str = "") -> None:
+        super().__init__()
+        self._title, self._options, self._current = title, options, current
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box"):
+            yield Static(self._title, classes="title")
+            yield OptionList(*(Option(self._line(each), id=each.key) for each in self._options))
+            yield Static("enter chooses   esc leaves it as it is", classes="keys")
+
+    def on_mount(self) -> None:
+        keys = [each.key for each in self._options]
+        self.query_one(OptionList).highlighted = keys.index(self._current) if self._current in keys else 0
+
+    def _line(self, each: Choice) -> Text:
+        line = Text(f"{'●' if each.key == self._current else ' '} {each.words}")
+        return line.append(f"\n  {each.about}", style="dim") if each.about else line
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Answers."""
+        self.dismiss(event.option.id)
+
+    def action_leave(self) -> None:
+        """Chooses none."""
+        self.dismiss(None)

@@ -1,0 +1,69 @@
+"""Where the user writes: enter sends, ctrl+j or shift+enter begins a new line, tab completes a command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
+from textual.widgets import TextArea
+
+
+class PromptBox(TextArea):
+    """The user's next message."""
+
+    @dataclass
+    class Sent(Message):
+        """The user sent a text."""
+
+        text: str
+
+    def __init__(self, commands: Sequence[str]) -> None:
+        super().__init__(compact=True, id="prompt", placeholder="what is to be done?  /help tells the commands")
+        self._commands = commands
+        self._sent: list[str] = []
+        self._back = 0
+
+    async def _on_key(self, event: events.Key) -> None:
+        handled = self._handle(event.key)
+        if handled:
+            event.prevent_default()
+            event.stop()
+        else:
+            await super()._on_key(event)
+
+    def _handle(self, key: str) -> bool:
+        if key == "enter":
+            self._send()
+        elif key in ("ctrl+j", "shift+enter"):
+            self.insert("\n")
+        elif key == "tab" and self.fitting:
+            self._write(f"/{self.fitting[0]} ")
+        elif key in ("up", "down") and "\n" not in self.text:
+            self._look_back(1 if key == "up" else -1)
+        else:
+            return False
+        return True
+
+    @property
+    def fitting(self) -> list[str]:
+        """The commands that begin with what is written so far."""
+        word = self.text
+        return [name for name in self._commands if word.startswith("/") and f"/{name}".startswith(word)]
+
+    def _send(self) -> None:
+        text = self.text.strip()
+        if text:
+            self._sent.append(text)
+            self._back = 0
+            self.clear()
+            self.post_message(self.Sent(text))
+
+    def _look_back(self, steps: int) -> None:
+        self._back = max(0, min(len(self._sent), self._back + steps))
+        self._write(self._sent[-self._back] if self._back else "")
+
+    def _write(self, text: str) -> None:
+        self.text = text
+        self.move_cursor(self.document.end)

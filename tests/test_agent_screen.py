@@ -1,0 +1,321 @@
+"""The agent on the screen, by its keys, as a user has it; the model plays a script, the tools are real."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pydantic_ai")
+
+from rich.text import Text
+from textual.pilot import Pilot
+from textual.widgets import Markdown, OptionList
+
+from agents import agent_in, kept
+from foldline import Session
+from foldline_agent.agent import Agent
+from foldline_agent.terminal.app import Chat
+from foldline_agent.terminal.commands import COMMANDS
+from foldline_agent.terminal.dialogs import Allow, Choose, Show
+from foldline_agent.terminal.entries import Notice
+from foldline_agent.terminal.gauge import gauge
+from foldline_agent.terminal.prompt_box import PromptBox
+
+PATIENCE = 20.0
+"""Seconds in which what is waited for has to come."""
+
+
+class User:
+    """Someone at the keyboard: writes, presses keys, waits for what is to be seen."""
+
+    def __init__(self, app: Chat, pilot: Pilot[None]) -> None:
+        self.app, self.pilot = app, pilot
+
+    async def writes(self, text: str) -> None:
+        self.app.query_one(PromptBox).text = text
+        await self.pilot.press("enter")
+
+    async def says(self, text: str) -> None:
+        """Writes to the agent, and waits until it is done."""
+        await self.writes(text)
+        await self.until(lambda: not self.app.agent.working and text in kept(self.app.agent))
+
+    async def until(self, so: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not so():
+                await self.pilot.pause()
+
+    async def asked(self, screen: type[Any]) -> None:
+        """Waits for a dialog."""
+        await self.until(lambda: isinstance(self.app.screen, screen) and self.app.screen.is_mounted)
+        await self.pilot.pause()
+
+    async def answers(self, *keys: str) -> None:
+        """Presses keys in a dialog, which is gone then."""
+        await self.pilot.press(*keys)
+        await self.until(lambda: len(self.app.screen_stack) == 1)
+
+    def sees(self, *words: str) -> bool:
+        lines = ["".join(part.text for part in strip) for strip in self.app.screen._compositor.render_strips()]
+        return all(word in "\n".join(lines) for word in words)
+
+
+def using(agent: Agent, *steps: Callable[[User], Awaitable[None]], message: str = "") -> None:
+    async def all_of() -> None:
+        app = Chat(agent, message)
+        async with app.run_test(size=(110, 40)) as pilot:
+            for step in steps:
+                await step(User(app, pilot))
+
+    asyncio.run(all_of())
+
+
+def test_what_is_written_is_answered_and_tools_show_what_they_brought(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.says("Write the first part.")
+        assert user.sees(
+            "Write the first part.", "✓ bash  python3 ledger/part_1.py", "820", "it prints 820.", "default"
+        )
+
+    using(agent_in(tmp_path), step)
+
+
+def test_a_message_on_the_command_line_is_the_first_one(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.until(lambda: user.sees("it prints 820."))
+
+    using(agent_in(tmp_path), step, message="Write the first part.")
+
+
+@pytest.mark.parametrize(("key", "stands"), [("y", "new\n"), ("n", "old\n"), ("escape", "old\n")])
+def test_what_would_change_something_is_shown_and_asked_for(tmp_path: Path, key: str, stands: str) -> None:
+    async def step(user: User) -> None:
+        await user.writes("Replace it.")
+        await user.asked(Allow)
+        assert user.sees("Allow write?", "-old", "+new")
+        await user.answers(key)
+        await user.until(lambda: user.sees("So be it."))
+
+    agent = agent_in(
+        tmp_path,
+        {"call": "write", "arguments": {"path": "a.txt", "content": "new\n"}},
+        {"say": "So be it."},
+        allowed=False,
+    )
+    (tmp_path / "a.txt").write_text("old\n")
+    using(agent, step)
+    assert (tmp_path / "a.txt").read_text() == stands
+
+
+def test_after_yes_to_all_nothing_is_asked_any_more(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("Write the first part.")
+        await user.asked(Allow)
+        await user.answers("a")
+        await user.until(lambda: user.sees("it prints 820."))
+
+    using(agent_in(tmp_path, allowed=False), step)
+
+
+def test_a_fold_on_the_way_is_seen_with_what_it_kept(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        for number in range(8):
+            await user.says(f"Write part {number}. Never touch config/prod.yaml.")
+        notice = user.app.query(Notice).last()
+        assert "── folded: " in notice.title
+        assert notice.collapsed
+        await user.pilot.press("ctrl+o")
+        await user.until(lambda: not notice.collapsed)
+        assert "Never touch config/prod.yaml." in notice.query_one(Markdown).source
+
+    using(agent_in(tmp_path, window=5_000), step)
+
+
+def test_compact_shows_what_it_would_do_and_does_it_only_on_yes(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        for number in range(4):
+            await user.says(f"Write part {number}.")
+        for key, folds in (("n", 0), ("y", 1)):
+            await user.writes("/compact the ledger")
+            await user.asked(Show)
+            assert user.sees("A fold would free: ", "Focus: the ledger", "Fold this session?")
+            await user.answers(key)
+            await user.until(lambda: not user.app.agent.working)
+            await user.until(lambda wanted=folds: len(user.app.agent.session.folds()) == wanted)
+        await user.until(lambda: user.sees("── folded: ", "1 fold"))
+        await user.writes("/undo")
+        await user.until(lambda: user.sees("is taken back."))
+        assert user.app.agent.session.newest_fold is None
+
+    using(agent_in(tmp_path, window=60_000), step)
+
+
+def test_escape_stops_what_is_done_and_the_session_goes_on(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("Wait.")
+        await user.until(lambda: user.sees("sleep 600"))
+        await user.writes("And then tell me.")
+        await user.until(lambda: user.sees("1 waiting"))
+        await user.pilot.press("escape")
+        await user.until(lambda: user.sees("Stopped.") and not user.app.agent.working)
+        await user.says("Go on.")
+        await user.until(lambda: user.sees("Here I am."))
+
+    steps = [{"call": "bash", "arguments": {"command": "sleep 600"}}, {"say": "Here I am."}, {"say": "Still here."}]
+    using(agent_in(tmp_path, *steps), step)
+
+
+def test_autocompact_marks_the_current_value_and_the_line_below_tells_that_it_is_off(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("/autocompact")
+        await user.asked(Choose)
+        assert user.sees("● on", "default: ", "of 12,000 tokens")
+        await user.answers("down", "enter")
+        await user.until(lambda: user.sees("auto off", "Automatic compaction is off."))
+        assert not user.app.agent.compactor.policy.automatic.enabled
+
+    using(agent_in(tmp_path), step)
+
+
+def test_a_policy_is_chosen_among_those_there_are(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("/policy")
+        await user.asked(Choose)
+        assert user.sees("● default", "  codex")
+        names = [option.id for option in user.app.screen.query_one(OptionList).options]
+        steps = names.index("codex") - names.index("default")
+        await user.answers(*["down" if steps > 0 else "up"] * abs(steps), "enter")
+        await user.until(lambda: user.sees("The policy is codex.", "codex: "))
+
+    using(agent_in(tmp_path), step)
+
+
+def test_a_branch_begins_at_one_of_the_messages_and_the_old_session_stays(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path)
+    old = agent.session.path
+
+    async def step(user: User) -> None:
+        await user.says("Write the first part.")
+        await user.says("Write the second part.")
+        before = Path(old).read_bytes()
+        await user.writes("/branch")
+        await user.asked(Choose)
+        assert user.sees("Write the first part.", "● Write the second part.", "before any fold")
+        await user.answers("up", "enter")
+        await user.until(lambda: user.app.agent.session.path != old)
+        assert kept(user.app.agent)[-1] == "Write the first part."
+        assert Path(old).read_bytes() == before
+
+    using(agent, step)
+
+
+def test_what_foldline_tells_of_the_session_is_a_command_away(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.says("Write the first part.")
+        for command, words in (
+            ("/context", ("Context Inspection", "Tool Outputs")),
+            ("/recall ledger", ("part_1.py",)),
+            ("/history", ("0",)),
+        ):
+            await user.writes(command)
+            await user.asked(Show)
+            assert user.sees(*words)
+            await user.answers("escape")
+
+    using(agent_in(tmp_path), step)
+
+
+def test_what_a_session_came_to_know_goes_into_a_file_and_out_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "known.json"
+
+    async def step(user: User) -> None:
+        await user.says("Write the first part. Never touch config/prod.yaml.")
+        await user.writes(f"/export {file}")
+        await user.until(file.exists)
+        assert "Never touch config/prod.yaml." in json.dumps(json.loads(file.read_text()))
+        old = user.app.agent.session.path
+        await user.writes(f"/import {file}")
+        await user.until(lambda: user.app.agent.session.path != old)
+        told = user.app.agent.session.context.messages[0]
+        assert "Never touch config/prod.yaml." in (told.summary.text if told.summary else told.text)
+
+    using(agent_in(tmp_path), step)
+
+
+def test_a_handoff_opens_a_new_session_with_what_the_goal_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    agent = agent_in(tmp_path)
+    old = agent.session.path
+
+    async def step(user: User) -> None:
+        await user.says("Write the first part. Never touch config/prod.yaml.")
+        await user.writes("/handoff write the second part")
+        await user.asked(Show)
+        await user.answers("y")
+        await user.until(lambda: user.app.agent.session.path != old and not user.app.agent.working)
+        await user.until(lambda: "write the second part" in kept(user.app.agent)[0])
+
+    using(agent, step)
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("/nothing", "There is no command /nothing"),
+        ("/handoff", "/handoff takes the goal"),
+        ("/pin nowhere", "nowhere"),
+        ("/policy nowhere", "nowhere"),
+        ("/model nobody:knows", "nobody"),
+        ("/import /nowhere/known.json", "nowhere"),
+        ("/edit", "Missing argument"),
+        ("/restore nowhere", "nowhere"),
+        ("/compact", "Nothing to do"),
+        ("/undo", "Nothing to do"),
+        ("/branch", "Nothing to do"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_line(tmp_path: Path, written: str, told: str) -> None:
+    async def step(user: User) -> None:
+        await user.writes(written)
+        await user.until(lambda: user.sees(told))
+
+    using(agent_in(tmp_path), step)
+
+
+def test_commands_are_told_while_they_are_written_and_completed(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.pilot.press(*"/aut")
+        await user.until(lambda: user.sees("/autocompact [on|off]"))
+        await user.pilot.press("tab")
+        assert user.app.query_one(PromptBox).text == "/autocompact "
+        await user.writes("/help")
+        await user.asked(Show)
+        assert user.sees(*(f"/{name}" for name in COMMANDS))
+
+    using(agent_in(tmp_path), step)
+
+
+def test_a_session_that_is_opened_again_shows_what_the_model_sees(tmp_path: Path) -> None:
+    async def first(user: User) -> None:
+        await user.says("Write the first part.")
+
+    async def again(user: User) -> None:
+        assert user.sees("Write the first part.", "it prints 820.")
+
+    using(agent_in(tmp_path), first)
+    using(agent_in(tmp_path), again)
+
+
+def test_the_bar_tells_how_full_the_window_is_and_where_something_is_folded(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path, window=12_000)
+    line: Text = gauge(agent.compactor, folds=2, model="demo", waiting=1)
+    assert "2 folds  1 waiting  demo" in line.plain
+    assert line.plain.count("┃") == len({layer.at for layer in agent.compactor.policy.layers})
+    assert Session(agent.session.path).folds() == []
