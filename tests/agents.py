@@ -29,17 +29,18 @@ def agent_in(folder: Path, *steps: dict[str, Any], window: int | None = None, **
     )
 
 
-def ran(told: AsyncIterator[Event], heard: Callable[[Event], object] = lambda event: None) -> list[Event]:
+async def told(events: AsyncIterator[Event], heard: Callable[[Event], object] = lambda event: None) -> list[Event]:
     """All that is told; each event is heard as it comes."""
+    kept = []
+    async for event in events:
+        kept.append(event)
+        heard(event)
+    return kept
 
-    async def all_of() -> list[Event]:
-        events = []
-        async for event in told:
-            events.append(event)
-            heard(event)
-        return events
 
-    return asyncio.run(all_of())
+def ran(events: AsyncIterator[Event], heard: Callable[[Event], object] = lambda event: None) -> list[Event]:
+    """All that is told, in an event loop of its own."""
+    return asyncio.run(told(events, heard))
 
 
 def of(kind: type[Kind], events: list[Event]) -> list[Kind]:

@@ -162,6 +162,13 @@ def _responses_stream(handler: _Handler, turn: Turn) -> None:
     events: list[Body] = [{"type": "response.created", "response": opened}]
     for i, item in enumerate(whole["output"]):
         events.append({"type": "response.output_item.added", "output_index": i, "item": {**item, "content": []}})
+        if item["type"] == "message":
+            place = {"item_id": item["id"], "output_index": i, "content_index": 0}
+            (said,) = item["content"]
+            events.append({"type": "response.content_part.added", **place, "part": {**said, "text": ""}})
+            events.append({"type": "response.output_text.delta", **place, "delta": said["text"], "logprobs": []})
+            events.append({"type": "response.output_text.done", **place, "text": said["text"], "logprobs": []})
+            events.append({"type": "response.content_part.done", **place, "part": said})
         events.append({"type": "response.output_item.done", "output_index": i, "item": item})
     events.append({"type": "response.completed", "response": whole})
     handler.stream(_sse([(e["type"], {**e, "sequence_number": n}) for n, e in enumerate(events)]))

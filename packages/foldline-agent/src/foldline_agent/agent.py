@@ -23,7 +23,7 @@ from foldline import (
     SummaryFellBack,
     astep,
 )
-from foldline.extend import Text, ToolCall, ToolResult, estimate, extract, replace
+from foldline.extend import Text, Thinking, ToolCall, ToolResult, estimate, extract, replace
 from foldline_agent.asking import LanguageModel, Reply
 from foldline_agent.events import (
     ConfirmationWanted,
@@ -146,6 +146,7 @@ class Agent:
         self._policy = self._policy if policy is None else policy
         self._auto = self._auto if auto is None else auto
         asked: dict[str, Any] = {"window": self.model.window, "session": self.session, "system": self.system}
+        asked["pinned"] = lambda message: message in self.session.context.pinned
         asked["overhead"] = sum(estimate(json.dumps([t.description, t.parameters])) for t in self.tools.values())
         if self._policy is not None:
             asked["policy"] = self._policy
@@ -197,7 +198,8 @@ class Agent:
         message, stop = reply
         if stop == "length":
             message = replace(message, parts=tuple(part for part in message.parts if type(part) is not ToolCall))
-        id = self.session.append(message, model=self.model.name, stop=stop) if message.parts else ""
+        says = any(type(part) is not Thinking for part in message.parts)
+        id = self.session.append(message, model=self.model.name, stop=stop) if says else ""
         self._tell(ReplyEnded(id, message, stop))
         self._tell_fill()
         return Reply(message, stop)

@@ -69,7 +69,8 @@ class LanguageModel:
         Raises `ConfigError` where it cannot be called: its key is missing, or nobody knows its provider.
         """
         if name == TEST:
-            return cls(f"{TEST}:scripted", Scripted(script(script_file)), window or WINDOW)
+            window = window or WINDOW
+            return cls(f"{TEST}:scripted", Scripted(script(script_file), window=window), window)
         return cls(name, connect(Endpoint(name, base_url), path="--model"), window)
 
     async def ask(

@@ -25,7 +25,10 @@ from foldline import Message, Summary, Usage
 from foldline.extend import Media, Part, Text, Thinking, ToolCall, ToolResult, summary_text
 
 KEPT = ("id", "provider_name", "provider_details")
-"""What pydantic-ai keeps on a part for its provider; it stands beside the part in the session."""
+"""What pydantic-ai keeps on a part for its provider."""
+
+BESIDE = "foldline"
+"""Under which key that stands beside the part in the session."""
 
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 """What some providers refuse in the id of a call, which another one made."""
@@ -85,7 +88,8 @@ def _said(parts: Iterable[Part]) -> Iterator[Any]:
 
 
 def _kept(extra: dict[str, Any]) -> dict[str, Any]:
-    return {name: extra[name] for name in KEPT if name in extra}
+    kept: dict[str, Any] = extra.get(BESIDE, {})
+    return kept
 
 
 def _id(id: str) -> str:
@@ -99,8 +103,8 @@ def reply(response: ModelResponse) -> Message:
 
 def _parts(response: ModelResponse) -> Iterator[Part]:
     for part in response.parts:
-        beside = {name: value for name in KEPT if (value := getattr(part, name, None))}
-        extra: dict[str, Any] = to_jsonable_python(beside)
+        kept = {name: value for name in KEPT if (value := getattr(part, name, None))}
+        extra: dict[str, Any] = {BESIDE: to_jsonable_python(kept)} if kept else {}
         match part:
             case TextPart(content=text) if text:
                 yield Text(text, extra)

@@ -1,0 +1,188 @@
+"""The agent at work: five windows of it at a strict provider, overflows, replies that are cut off, and processes that are killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pydantic_ai")
+
+from agents import agent_in, kept, of, ran, told
+from foldline import Session
+from foldline_agent.agent import Agent
+from foldline_agent.asking import LanguageModel
+from foldline_agent.events import Event, Failed, FoldEnded, MessageTaken, ReplyEnded, ReplyStarted, RunEnded
+from strict import CHARACTERS, Strict
+
+RULE = "Never touch config/prod.yaml."
+PIN = "The port is 8443, as agreed with operations."
+WINDOW = 8_000
+
+
+def part(number: int) -> str:
+    """A file of about 1,800 tokens."""
+    return "".join(f"setting_{number * 7 + row} = 'part {number} reads it in line {row}'\n" for row in range(160))
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("m", "/v1"), ("anthropic:claude-sonnet-5", ""), ("openai-responses:gpt-5.4", "/v1")],
+    ids=["chat", "anthropic", "responses"],
+)
+def test_five_windows_of_work_at_a_strict_provider(
+    tmp_path: Path, name: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider in ("ANTHROPIC", "OPENAI"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "none")
+    (tmp_path / "src").mkdir()
+    for number in range(1, 28):
+        (tmp_path / f"src/part_{number}.py").write_text(part(number))
+
+    def pin(event: Event) -> None:
+        if isinstance(event, MessageTaken):
+            agent.session.pin(event.id)
+
+    async def work(agent: Agent) -> list[Event]:
+        async with agent.model.native:
+            events = await told(agent.run(f"Look at every part. {RULE}"))
+            events += await told(agent.run(PIN), pin)
+            return [*events, *await told(agent.run("And what is left?"))]
+
+    with Strict(WINDOW, steps=9) as strict:
+        model = LanguageModel.named(name, base_url=strict.provider.root + place, window=WINDOW)
+        agent = Agent(Session.create(tmp_path / "s.jsonl", cwd=str(tmp_path)), model)
+        events = asyncio.run(work(agent))
+        assert strict.refused == []
+        requests = [request.text for request in strict.provider.requests]
+    assert of(Failed, events) == []
+    assert len(Session(agent.session.path).folds()) == len(of(FoldEnded, events)) > 1
+    assert len(requests) == 27
+    assert sum(len(part(number)) for number in range(1, 27)) // CHARACTERS > 5 * WINDOW
+    assert all("Look at every part." in each and RULE in each for each in requests)
+    assert all(PIN in each for each in requests[9:])
+
+
+def test_what_is_refused_as_too_long_is_folded_for_and_sent_again(tmp_path: Path) -> None:
+    count = {"call": "bash", "arguments": {"command": "seq 2000"}}
+    agent = agent_in(tmp_path, *[count] * 4, {"say": "Counted."}, window=9_000)
+    agent.begin(model=replace(agent.model, window=60_000))
+    events = ran(agent.run("Count to 2000, four times."))
+    assert [fold.reason for fold in of(FoldEnded, events)] == ["overflow"]
+    assert of(ReplyEnded, events)[-1].message.text == "Counted."
+    assert len(of(ReplyStarted, events)) == len(of(ReplyEnded, events)) + 1
+    assert agent.compactor.budget.window == 9_000
+
+
+def test_a_reply_that_the_window_cut_off_is_asked_for_once_more(tmp_path: Path) -> None:
+    count = {"call": "bash", "arguments": {"command": "seq 1500"}}
+    cut = {
+        "say": "I begin to " + "go on " * 1_600,
+        "call": "bash",
+        "arguments": {"command": "touch cut"},
+        "stop": "length",
+    }
+    agent = agent_in(tmp_path, *[count] * 3, cut, {"say": "Counted."}, window=8_000)
+    events = ran(agent.run("Count to 1500, three times."))
+    assert events[-1] == RunEnded("stop")
+    assert kept(agent)[-1] == "Counted."
+    assert not any(said.startswith("I begin to") for said in kept(agent))
+    assert not (tmp_path / "cut").exists()
+    assert [fold.reason for fold in of(FoldEnded, events)] == ["overflow"]
+
+
+def test_a_reply_that_no_fold_would_help_ends_the_run_by_name(tmp_path: Path) -> None:
+    cut = {"say": "I begin to", "call": "bash", "arguments": {"command": "touch cut"}, "stop": "length"}
+    agent = agent_in(tmp_path, cut)
+    events = ran(agent.run("Go."))
+    assert events[-1] == RunEnded("length")
+    assert kept(agent) == ["Go.", "I begin to"]
+    assert not (tmp_path / "cut").exists()
+    assert not of(FoldEnded, events)
+
+
+def test_a_fold_that_is_stopped_leaves_the_session_as_it_was(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path, window=9_000)
+    for number in range(5):
+        ran(agent.run(f"Write part {number}."))
+    before = Path(agent.session.path).read_bytes()
+
+    async def never(brief: Any, messages: Any) -> str:
+        agent.steer("And then?")
+        asyncio.get_running_loop().call_soon(agent.abort)
+        await asyncio.Event().wait()
+        return ""
+
+    agent.compactor.summarizer = never
+    events = ran(agent.compact())
+    assert [(fold.fold, fold.aborted) for fold in of(FoldEnded, events)] == [(None, True)]
+    assert events[-1] == RunEnded("aborted")
+    assert Path(agent.session.path).read_bytes() == before
+    assert agent.waiting == ("And then?",)
+
+
+# -- killed --------------------------------------------------------------------------------------------------------
+
+KILLS = int(os.environ.get("FOLDLINE_KILLS", "8"))
+"""How often a process is killed; some hundreds take minutes."""
+
+CHILD = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from foldline import Session
+from foldline.extend import extract
+from foldline_agent.agent import Agent
+from foldline_agent.asking import LanguageModel
+
+folder, deaths, paid = Path(sys.argv[1]), map(int, sys.argv[2:]), open(Path(sys.argv[1]) / "paid", "a", buffering=1)
+
+def summarize(brief, messages):
+    paid.write(f"{messages[-1].text or messages[-1].role}-{len(messages)}\\n")
+    return extract(brief, messages)
+
+async def live(death):
+    path = folder / "session.jsonl"
+    session = Session(path) if path.exists() else Session.create(path, cwd=str(folder))
+    agent = Agent(session, LanguageModel.named("test", window=5_000), allowed=True)
+    agent.compactor.summarizer = summarize
+    while True:
+        number = sum(m.role == "user" and not m.summary for _, m in session.messages()) + 1
+        async for event in agent.run(f"Message {number}. Never touch config/prod.yaml."):
+            death -= 1
+            if not death:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+for death in deaths:
+    if not (child := os.fork()):
+        asyncio.run(live(death))
+    os.waitpid(child, 0)
+"""
+
+
+def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    deaths = [str(chance.randint(1, 60)) for _ in range(KILLS)]
+    subprocess.run([sys.executable, "-c", CHILD, str(tmp_path), *deaths], check=True)
+    session = Session(tmp_path / "session.jsonl", strict=True)
+    said = [message for _, message in session.messages()]
+    asked = [message.text for message in said if message.role == "user"]
+    assert asked == [f"Message {number}. Never touch config/prod.yaml." for number in range(1, len(asked) + 1)]
+    calls = [call.id for message in said for call in message.calls]
+    results = [result.call_id for message in said for result in message.results]
+    assert len(calls) == len(set(calls))
+    assert calls[: len(results)] == results
+    assert len(calls) - len(results) <= 1, "the last one was killed before its call was answered"
+    folds = [fold for fold in session.folds() if fold.summary]
+    paid = (tmp_path / "paid").read_text().splitlines()
+    assert folds
+    assert len(paid) == len(set(paid))
+    assert len(paid) - len(folds) in (0, 1), "one may have been killed between its answer and its record"
+    again = agent_in(tmp_path, window=5_000)
+    assert ran(again.run("Are you still there?"))[-1] == RunEnded("stop")
