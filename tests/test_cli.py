@@ -103,7 +103,7 @@ def test_where_nothing_folds_a_full_window_is_told_as_well(foldline, session):
 
 
 def test_a_fill_beyond_all_measure_does_not_look_broken(foldline, session):
-    assert "/ 1 assumed (>999%)" in foldline("context", "status", "--window", "1", "--session", str(session)).stdout
+    assert "/ 1 (>999%)" in foldline("context", "status", "--window", "1", "--session", str(session)).stdout
 
 
 def test_a_fold_of_the_agents_own_is_no_layer_of_ours():

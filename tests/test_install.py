@@ -292,6 +292,25 @@ def test_doctor_says_who_folded_last(home) -> None:
     assert pi()["automatic"] == ""
 
 
+def test_a_sessions_status_says_where_foldline_folds_by_itself(home) -> None:
+    path = str(long_log(3).write(home / "s.jsonl"))
+
+    def status() -> str:
+        return run("context", "status", "--session", path).output
+
+    assert "None here by foldline" in status()
+    run("install", "pi", "--yes")
+    assert "Enabled (at pi's own mark)" in status()
+    run("autocompact", "off")
+    assert "Switched off" in status()
+
+
+def test_a_window_that_is_stated_is_not_assumed(home) -> None:
+    path = str(long_log(3).write(home / "s.jsonl"))
+    assert "assumed" in run("context", "status", "--session", path).output
+    assert "assumed" not in run("context", "status", "--session", path, "--window", "50000").output
+
+
 def test_doctor_says_that_no_agent_is_there(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from foldline._cli.commands import LazyGroup
@@ -17,6 +19,8 @@ from foldline._desk.status import Status
 from foldline._desk.status import status as status_of
 from foldline._desk.summaries import spent
 from foldline._fold import Receipt
+from foldline._install import manifest
+from foldline._install.agents import AGENTS
 from foldline._policy import Policy
 from foldline._relative_time import age
 from foldline._sessions.reading import PastFold
@@ -37,8 +41,9 @@ def context() -> None:
 @on_session
 def status(desk: Desk) -> Answer:
     """How full the context is, and how the session fares."""
-    found = status_of(desk, desk.policy())
-    return Answer(whole(found), draw_status(found))
+    policy = desk.policy()
+    found = status_of(desk, policy)
+    return Answer(whole(found), draw_status(found, _by_itself(desk.session.agent, policy, found)))
 
 
 @context.command()
@@ -63,10 +68,16 @@ def history(desk: Desk, depth: int | None, facts: bool) -> Answer:
     return Answer(about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.policy(), facts=facts))
 
 
-def draw_status(s: Status) -> str:
-    """The status in the layout of the OpenClaw requirements."""
+def _by_itself(agent: str, policy: Policy, s: Status) -> str:
+    """What folds the session without being asked."""
     at = f"triggers at {s.auto_at:.0%}"
-    auto = f"Enabled ({at})" if s.auto_enabled else f"None here by foldline (an agent that calls it {at})"
+    if agent in AGENTS and AGENTS[agent].automatic and any(manifest.read().of(agent, p) for p in ("", os.getcwd())):
+        return f"Enabled (at {AGENTS[agent].title}'s own mark)" if policy.automatic.enabled else "Switched off"
+    return f"Enabled ({at})" if s.auto_enabled else f"None here by foldline (an agent that calls it {at})"
+
+
+def draw_status(s: Status, auto: str) -> str:
+    """The status in the layout of the OpenClaw requirements."""
     window = f"{s.window:,}" if s.window_known else f"{s.window:,} assumed"
     lines = [
         title("Context Status"),

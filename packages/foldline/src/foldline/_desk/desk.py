@@ -54,6 +54,7 @@ class Desk:
     ) -> None:
         self.session = session
         self.model: Model = model_named(model or session.model)
+        self.window_known = self.model.known or bool(window or session.window)
         self.budget: Budget = budget_for(self.model, window or session.window or None)
         self._environment = environment
         session.context.keeps_reasoning = keeps_reasoning(self.model.name)

@@ -63,7 +63,7 @@ def status(desk: Desk, policy: Policy) -> Status:
         session.id,
         session.path,
         session.model,
-        desk.model.known or bool(session.window),
+        desk.window_known,
         desk.tokens,
         count.error,
         count.basis,

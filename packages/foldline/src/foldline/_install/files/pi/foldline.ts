@@ -63,10 +63,13 @@ function receiptLines(receipt: any): string[] {
 export default function foldline(pi: any) {
 	let byUs = false; // the user asked for foldline's fold: pi's own would not be what was asked for
 	let on = true;
+	let after = 0; // tokens behind the newest fold: pi counts again at the next reply
 	let limited = false; // it folded by itself as often as it may: an overflow is waited for
 
 	const show = (ctx: any, text: string, kind: "info" | "warning" | "error" = "info") =>
 		ctx.hasUI ? ctx.ui.notify(text, kind) : process.stderr.write(`${text}\n`);
+	/** Shows lines above the editor; nothing takes away what stood there. */
+	const showAbove = (ctx: any, lines?: string[]) => ctx.hasUI && ctx.ui.setWidget(KEY, lines);
 	const file = (ctx: any): string | undefined => ctx.sessionManager.getSessionFile?.();
 
 	function draw(ctx: any) {
@@ -75,7 +78,8 @@ export default function foldline(pi: any) {
 		const settings = compactionSettings(ctx.cwd);
 		const window = usage?.contextWindow ?? ctx.model?.contextWindow ?? 0;
 		const mark = window ? Math.round((100 * (window - (settings.reserveTokens ?? RESERVE_TOKENS))) / window) : 0;
-		const fill = usage?.percent == null ? "" : `${Math.round(usage.percent)} % full, `;
+		const percent = usage?.percent ?? (window && after ? (100 * after) / window : undefined);
+		const fill = percent === undefined ? "" : `${Math.round(percent)} % full, `;
 		const folding = !on || settings.enabled === false ? "auto off" : limited ? "folds when full" : `folds at ${mark} %`;
 		ctx.ui.setStatus(KEY, `foldline: ${fill}${folding}`);
 	}
@@ -94,6 +98,7 @@ export default function foldline(pi: any) {
 
 	pi.on("session_start", async (_event: any, ctx: any) => {
 		limited = false;
+		after = 0;
 		draw(ctx);
 		if (!ctx.hasUI) return;
 		try {
@@ -104,7 +109,7 @@ export default function foldline(pi: any) {
 		draw(ctx);
 	});
 	for (const name of ["turn_end", "agent_end", "model_select"]) pi.on(name, (_event: any, ctx: any) => draw(ctx));
-	pi.on("agent_start", (_event: any, ctx: any) => ctx.hasUI && ctx.ui.setWidget(KEY, undefined));
+	pi.on("agent_start", (_event: any, ctx: any) => showAbove(ctx));
 
 	pi.on("session_before_compact", async (event: any, ctx: any) => {
 		const asked = byUs;
@@ -140,7 +145,8 @@ export default function foldline(pi: any) {
 
 	pi.on("session_compact", (event: any, ctx: any) => {
 		const receipt = event.compactionEntry?.details?.foldline?.receipt;
-		if (receipt && ctx.hasUI) ctx.ui.setWidget(KEY, receiptLines(receipt));
+		after = receipt?.tokens_after ?? 0;
+		if (receipt) showAbove(ctx, receiptLines(receipt));
 		draw(ctx);
 	});
 
@@ -185,7 +191,8 @@ export default function foldline(pi: any) {
 			try {
 				await ctx.waitForIdle?.();
 				const told = await run(["session", "undo", "--force", "--session", path]);
-				await ctx.switchSession(path, { withSession: async (fresh: any) => show(fresh, told.trim()) });
+				// above the editor: pi's own word of the session that it loaded takes the place of a notice
+				await ctx.switchSession(path, { withSession: async (fresh: any) => showAbove(fresh, told.trim().split("\n")) });
 			} catch (error: any) {
 				show(ctx, `foldline: ${error.message}`, "error");
 			}
