@@ -70,12 +70,10 @@ class Host:
 
     def run(self, command: Sequence[str], own: dict[str, str]) -> str:
         """Runs a program in the project and answers what it printed."""
-        path = f"{self.bin}:{NODE.parent if NODE else ''}:{os.environ['PATH']}"
-        environment = {"HOME": str(self.home), "PATH": path, "PYTHONPATH": ":".join(filter(None, sys.path)), **QUIET}
         done = subprocess.run(
             list(command),
             cwd=self.project,
-            env={**environment, **self.own, **own},
+            env={**self.surroundings, **self.own, **own},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -89,6 +87,17 @@ class Host:
     def foldline(self, *arguments: str) -> str:
         """Runs foldline in the project, for which this home is the user's, and answers what it printed."""
         return self.run([sys.executable, "-m", "foldline", *arguments], {})
+
+    @property
+    def for_editors(self) -> list[str]:
+        """What an editor starts that speaks the Agent Client Protocol with it."""
+        raise NotImplementedError
+
+    @property
+    def surroundings(self) -> dict[str, str]:
+        """What every program here finds in its environment."""
+        path = f"{self.bin}:{NODE.parent if NODE else ''}:{os.environ['PATH']}"
+        return {"HOME": str(self.home), "PATH": path, "PYTHONPATH": ":".join(filter(None, sys.path)), **QUIET}
 
     def put_in_place_of_foldline(self, script: str) -> None:
         """Has what was installed start a program of this text instead."""
@@ -177,13 +186,10 @@ class Pi(Host):
         self.configure(url)
         command = [word for word in self.command("")[:-1] if word != "-p"]
         command[command.index("json")] = "rpc"
-        environment = {
-            "HOME": str(self.home),
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": ":".join(filter(None, sys.path)),
-        }
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-        with subprocess.Popen(command, cwd=self.project, env={**environment, **self.environment(url)}, **streams) as pi:
+        with subprocess.Popen(
+            command, cwd=self.project, env={**self.surroundings, **self.own, **self.environment(url)}, **streams
+        ) as pi:
 
             def said(line: str) -> list[dict[str, Any]]:
                 print(json.dumps({"type": "prompt", "message": line, "id": line}), file=pi.stdin, flush=True)
@@ -312,6 +318,10 @@ class QwenCode(Host):
         own = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "test", "OPENAI_MODEL": "qwen3-coder-plus"}
         return {**own, "QWEN_CODE_NO_RELAUNCH": "true"}
 
+    @property
+    def for_editors(self) -> list[str]:
+        return [str(NODE), str(QWEN), "--acp"]
+
 
 class OpenCode(Host):
     """opencode without its terminal."""
@@ -336,6 +346,10 @@ class OpenCode(Host):
     def command(self, prompt: str) -> list[str]:
         again = ["--continue"] if (self.home / ".local/share/opencode").exists() else []
         return [str(self.program), "run", *again, "--format", "json", prompt]
+
+    @property
+    def for_editors(self) -> list[str]:
+        return [str(self.program), "acp"]
 
     def _has_packages(self) -> None:
         """opencode fetches its package for plugins first, from the network, where it is not noted as there; ours needs none."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from editor import Editor
 from hosts import ClaudeCode, Codex, GeminiCli, Host, OlderClaudeCode, OlderPi, OpenClaw, OpenCode, Pi, QwenCode
 from requests_sent import check_messages
 from scripted_model import Reply, ScriptedModel, tokens
@@ -14,8 +15,8 @@ RULE = "STANDING-RULE: never touch the production data."
 ABSENT = "CLIENT_PACKAGES does not hold it (see install.sh)"
 
 
-def there(host: type[Host]) -> Any:
-    return pytest.param(host, id=host.__name__, marks=pytest.mark.skipif(not host.is_there(), reason=ABSENT))
+def there(host: type[Host], *more: str) -> Any:
+    return pytest.param(host, *more, id=host.__name__, marks=pytest.mark.skipif(not host.is_there(), reason=ABSENT))
 
 
 FOLDING = [there(host) for host in (Pi, OlderPi, ClaudeCode, OpenCode)]
@@ -201,6 +202,19 @@ def test_an_agent_calls_the_tools_and_its_settings_are_as_before(host: type[Host
     agent.foldline("uninstall", agent.name, "--yes")
     assert agent.without_port(agent.files()[agent.settings_file]) == agent.without_port(was)
     assert not (agent.home / ".config/foldline").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "recall"), [there(QwenCode, "mcp__foldline__recall"), there(OpenCode, "foldline_recall")]
+)
+def test_an_editor_gives_foldline_to_the_agent_that_runs_in_it(host: type[Host], recall: str, tmp_path: Path) -> None:
+    agent = host(tmp_path)
+    call = Reply("Looking.", calls=((recall, {"query": "step-2 row 77"}),))
+    with ScriptedModel([*agent.work(2)[:-1], call, "Found it."]) as model, Editor.of(agent, model.url) as editor:
+        editor.say("Prompt 1.")
+    sent = json.dumps(model.requests[3])
+    assert "Quoted from earlier history" in sent
+    assert "step-2 row" in sent[sent.index("Quoted from earlier history") :]
 
 
 @pytest.mark.parametrize("host", [there(OpenClaw)])
