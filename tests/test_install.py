@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -290,6 +291,21 @@ def test_doctor_says_who_folded_last(home) -> None:
     log.write(path)
     assert ["by pi itself" in trouble["what"] for trouble in pi()["troubles"]] == [True]
     assert pi()["automatic"] == ""
+
+
+def test_a_project_that_is_gone_is_no_trouble_elsewhere(home, tmp_path, monkeypatch) -> None:
+    run("install", "pi", "--yes")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    run("install", "pi", "--project", "--yes")
+    monkeypatch.chdir(tmp_path / "project")
+    shutil.rmtree(tmp_path / "other")
+    log = long_log(3)
+    log.compaction(None, "pi's own", timestamp="2100-01-01T00:00:00.000Z")
+    (home / ".pi/agent/sessions/--project--").mkdir(parents=True)
+    log.write(home / ".pi/agent/sessions/--project--/s.jsonl")
+    (pi,) = (each for each in told("doctor")["agents"] if each["agent"] == "pi")
+    assert ["by pi itself" in trouble["what"] for trouble in pi["troubles"]] == [True]
 
 
 def test_a_sessions_status_says_where_foldline_folds_by_itself(home) -> None:

@@ -73,24 +73,22 @@ def check(agent: Agent, project: str, environment: Mapping[str, str] = os.enviro
     program = shutil.which(agent.program, path=environment.get("PATH")) or ""
     version = version_of(program) if program else ""
     known = manifest.read(environment)
-    scopes = [scope for scope in ("", project) if known.of(agent.name, scope)]
+    written = [*known.of(agent.name, ""), *known.of(agent.name, project)]
+    scopes = tuple(dict.fromkeys(each.project for each in written))
     newest = newest_fold(agent, environment)
-    troubles = [*_troubles(agent, version, scopes, project, environment)]
-    if agent.automatic and not troubles and newest and newest.by == agent.title:
-        since = min(os.path.getmtime(each.path) for each in known.written if each.agent == agent.name)
-        if _seconds(newest.timestamp) > since:
-            troubles.append(Trouble(f"the newest fold was made by {agent.title} itself: {_ITS_OWN}", ""))
+    troubles = [*_not_in_place(agent, scopes, environment), *_too_old(agent, version)]
+    troubles = troubles or [*_folded_itself(agent, newest, [each.path for each in written])]
     return Checkup(
-        agent.name,
-        agent.title,
-        program,
-        version,
-        tuple(scope or "user" for scope in scopes),
-        "" if troubles else agent.automatic,
-        agent.by_hand,
-        agent.mcp if scopes else "",
-        newest,
-        tuple(troubles),
+        agent=agent.name,
+        title=agent.title,
+        program=program,
+        version=version,
+        installed=tuple(scope or "user" for scope in scopes),
+        automatic="" if troubles else agent.automatic,
+        by_hand=agent.by_hand,
+        mcp=agent.mcp if written else "",
+        newest_fold=newest,
+        troubles=tuple(troubles),
     )
 
 
@@ -99,14 +97,13 @@ def version_of(program: str) -> str:
     for folder in islice(Path(os.path.realpath(program)).parents, 4):
         with suppress(OSError, ValueError):
             package = json.loads((folder / "package.json").read_text("utf-8"))
-            if isinstance(version := package.get("version"), str):
+            if version := _version(str(package.get("version", ""))):
                 return version
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
             [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
         )
-        if found := _VERSION.search(done.stdout):
-            return found.group()
+        return _version(done.stdout)
     return ""
 
 
@@ -122,9 +119,7 @@ def newest_fold(agent: Agent, environment: Mapping[str, str] = os.environ) -> Ne
     return max(found, key=lambda fold: fold.timestamp, default=None)
 
 
-def _troubles(
-    agent: Agent, version: str, scopes: Sequence[str], project: str, environment: Mapping[str, str]
-) -> Iterator[Trouble]:
+def _not_in_place(agent: Agent, scopes: Sequence[str], environment: Mapping[str, str]) -> Iterator[Trouble]:
     if not scopes:
         yield Trouble("foldline is not installed in it", f"foldline install {agent.name}")
     for scope in scopes:
@@ -133,20 +128,24 @@ def _troubles(
             if change.kept:
                 yield Trouble(f"{change.path}: {change.kept.removeprefix('kept: ')}", "")
             elif change.before != change.after:
-                what = "is gone" if change.before is None else "is of another version of foldline"
+                what = "is missing" if change.before is None else "is of another version of foldline"
                 yield Trouble(f"{change.path} {what}", again)
-    if version and agent.least and _numbers(version) < agent.least:
+
+
+def _too_old(agent: Agent, version: str) -> Iterator[Trouble]:
+    if version and tuple(map(int, version.split("."))) < agent.least:
         least = ".".join(map(str, agent.least))
         yield Trouble(f"version {version} compacts by itself all the same: foldline needs {least} or newer there", "")
 
 
-def _seconds(timestamp: str) -> float:
-    """A time of day as seconds since 1970; 0 where it is none."""
-    try:
-        return datetime.fromisoformat(timestamp).timestamp()
-    except ValueError:
-        return 0.0
+def _folded_itself(agent: Agent, newest: NewestFold | None, paths: Sequence[str]) -> Iterator[Trouble]:
+    """That the agent made the newest fold, although foldline was in place before."""
+    if agent.automatic and newest and newest.by == agent.title:
+        with suppress(ValueError):
+            if datetime.fromisoformat(newest.timestamp).timestamp() > min(map(os.path.getmtime, paths)):
+                yield Trouble(f"the newest fold was made by {agent.title} itself: {_ITS_OWN}", "")
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+def _version(text: str) -> str:
+    found = _VERSION.search(text)
+    return found.group() if found else ""
