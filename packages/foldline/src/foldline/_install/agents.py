@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ class Entry(NamedTuple):
     """Entries in a settings file of the agent: the file below its folder, and below a project's (empty where it has
     none); the keys of each, and its value.
 
-    In a value `PROGRAM` stands for the program of foldline, in a list for the whole command.
+    In a value `PROGRAM` stands for the program of foldline, and `WORDS` for those behind it.
     """
 
     file: str
@@ -29,18 +29,21 @@ class Entry(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """An agent: its program, its folder, what is put there, and in words what is automatic then and what is by hand."""
+    """An agent: its program, its folder and the variable that names another, and what is put there.
+
+    What it does by itself then (empty where that is nothing), what is by hand, and which tools it has, is said in words.
+    """
 
     name: str
     title: str
     program: str
     variable: str
     folder: str
-    puts: tuple[Put, ...]
-    entries: tuple[Entry, ...]
-    automatic: str
     by_hand: str
     mcp: str
+    automatic: str = ""
+    puts: tuple[Put, ...] = ()
+    entries: tuple[Entry, ...] = ()
     least: tuple[int, ...] = ()
     """The first version in which what is put there works."""
     inside: str = ""
@@ -61,71 +64,79 @@ class Agent(NamedTuple):
 PROGRAM, WORDS = "@FOLDLINE@", "@WORDS@"
 """What stands for the program of foldline, and for the words behind it, in what is put somewhere."""
 
-AT_REST = "between two runs: foldline compact, foldline session undo"
+_AT_REST = "between two runs: foldline compact, foldline session undo"
+_NO_HOOK = "its own compaction cannot be replaced; folding by itself needs a gateway in front of its model"
+_TOOLS = "recall, context_status, compact"
+_MCP = {"command": PROGRAM, "args": [WORDS, "mcp"]}
+
+
+def _files(folder: str, place: str, names: Sequence[str], in_project: str = "") -> tuple[Put, ...]:
+    """All files of a folder of ours, below a place of the agent's."""
+    return tuple(
+        Put(f"{folder}/{name}", f"{place}/{name}", f"{in_project}/{name}" if in_project else "") for name in names
+    )
+
 
 PI = Agent(
-    "pi",
-    "pi",
-    "pi",
-    "PI_CODING_AGENT_DIR",
-    ".pi/agent",
-    (Put("pi/foldline.ts", "extensions/foldline.ts", ".pi/extensions/foldline.ts"),),
-    (),
-    "/compact, the threshold and overflow fold by foldline, without a model call",
-    "/fold, /context, /autocompact, /undo-fold, /handoff, /recall",
-    "not needed: the extension brings the tool recall",
-)
-
-_MOD = (
-    ".claude-plugin/plugin.json",
-    ".claude-plugin/marketplace.json",
-    ".mcp.json",
-    "hooks/hooks.json",
-    "hooks/register.js",
+    name="pi",
+    title="pi",
+    program="pi",
+    variable="PI_CODING_AGENT_DIR",
+    folder=".pi/agent",
+    automatic="/compact, the threshold and overflow fold by foldline, without a model call",
+    by_hand="/fold, /context, /autocompact, /undo-fold, /handoff, /recall",
+    mcp="not needed: the extension brings the tool recall",
+    puts=_files("pi", "extensions", ("foldline.ts",), ".pi/extensions"),
 )
 
 CLAUDE_CODE = Agent(
-    "claude-code",
-    "Claude Code",
-    "claude",
-    "CLAUDE_CONFIG_DIR",
-    ".claude",
-    tuple(Put(f"claude-code/{each}", f"skills/foldline/{each}", f".claude/skills/foldline/{each}") for each in _MOD),
-    (),
-    "/compact and its own compactions fold by foldline, without a model call",
-    AT_REST,
-    "recall, context_status, compact",
+    name="claude-code",
+    title="Claude Code",
+    program="claude",
+    variable="CLAUDE_CONFIG_DIR",
+    folder=".claude",
+    automatic="/compact and its own compactions fold by foldline, without a model call",
+    by_hand=_AT_REST,
+    mcp=_TOOLS,
+    puts=_files(
+        "claude-code",
+        "skills/foldline",
+        (
+            ".claude-plugin/plugin.json",
+            ".claude-plugin/marketplace.json",
+            ".mcp.json",
+            "hooks/hooks.json",
+            "hooks/register.js",
+        ),
+        ".claude/skills/foldline",
+    ),
     least=(2, 1, 287),
 )
 
-_MCP = {"command": PROGRAM, "args": [WORDS, "mcp"]}
-_TOOLS = "recall, context_status, compact"
-_NO_HOOK = "its own compaction cannot be replaced; folding by itself needs a gateway in front of its model"
-
 OPENCODE = Agent(
-    "opencode",
-    "opencode",
-    "opencode",
-    "OPENCODE_CONFIG_DIR",
-    ".config/opencode",
-    (Put("opencode/foldline.js", "plugin/foldline.js", ".opencode/plugin/foldline.js"),),
-    (),
-    "its requests begin with foldline's fold before they are too full, without a model call; what overflows all the same, "
-    "and /compact, is its own",
-    "foldline session undo, also while it runs",
-    _TOOLS,
+    name="opencode",
+    title="opencode",
+    program="opencode",
+    variable="OPENCODE_CONFIG_DIR",
+    folder=".config/opencode",
+    automatic="its requests begin with foldline's fold before they are too full, without a model call; "
+    "what overflows all the same, and /compact, is its own",
+    by_hand="foldline session undo, also while it runs",
+    mcp=_TOOLS,
+    puts=_files("opencode", "plugin", ("foldline.js",), ".opencode/plugin"),
 )
 
-_PLUGIN = ("openclaw.plugin.json", "package.json", "index.js")
-
 OPENCLAW = Agent(
-    "openclaw",
-    "OpenClaw",
-    "openclaw",
-    "OPENCLAW_STATE_DIR",
-    ".openclaw",
-    tuple(Put(f"openclaw/{each}", f"extensions/foldline/{each}") for each in _PLUGIN),
-    (
+    name="openclaw",
+    title="OpenClaw",
+    program="openclaw",
+    variable="OPENCLAW_STATE_DIR",
+    folder=".openclaw",
+    automatic="foldline writes the summary of its compactions, without a model call; OpenClaw chooses the cut",
+    by_hand="foldline context history, foldline recall; its store is read and not written",
+    mcp="no",
+    puts=_files("openclaw", "extensions/foldline", ("openclaw.plugin.json", "package.json", "index.js")),
+    entries=(
         Entry(
             "openclaw.json",
             "",
@@ -135,49 +146,40 @@ OPENCLAW = Agent(
             ),
         ),
     ),
-    "foldline writes the summary of its compactions, without a model call; OpenClaw chooses the cut",
-    "foldline context history, foldline recall; its store is read and not written",
-    "no",
 )
 
 CODEX = Agent(
-    "codex",
-    "Codex",
-    "codex",
-    "CODEX_HOME",
-    ".codex",
-    (),
-    (Entry("config.toml", ".codex/config.toml", ((("mcp_servers", "foldline"), _MCP),)),),
-    "",
-    f"{AT_REST}; {_NO_HOOK}",
-    _TOOLS,
+    name="codex",
+    title="Codex",
+    program="codex",
+    variable="CODEX_HOME",
+    folder=".codex",
+    by_hand=f"{_AT_REST}; {_NO_HOOK}",
+    mcp=_TOOLS,
+    entries=(Entry("config.toml", ".codex/config.toml", ((("mcp_servers", "foldline"), _MCP),)),),
 )
 
 GEMINI_CLI = Agent(
-    "gemini-cli",
-    "Gemini CLI",
-    "gemini",
-    "GEMINI_CLI_HOME",
-    ".gemini",
-    (),
-    (Entry("settings.json", ".gemini/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
-    "",
-    f"{AT_REST}; {_NO_HOOK}",
-    _TOOLS,
+    name="gemini-cli",
+    title="Gemini CLI",
+    program="gemini",
+    variable="GEMINI_CLI_HOME",
+    folder=".gemini",
     inside=".gemini",
+    by_hand=f"{_AT_REST}; {_NO_HOOK}",
+    mcp=_TOOLS,
+    entries=(Entry("settings.json", ".gemini/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
 )
 
 QWEN_CODE = Agent(
-    "qwen-code",
-    "Qwen Code",
-    "qwen",
-    "QWEN_HOME",
-    ".qwen",
-    (),
-    (Entry("settings.json", ".qwen/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
-    "",
-    f"{AT_REST}; {_NO_HOOK}",
-    _TOOLS,
+    name="qwen-code",
+    title="Qwen Code",
+    program="qwen",
+    variable="QWEN_HOME",
+    folder=".qwen",
+    by_hand=f"{_AT_REST}; {_NO_HOOK}",
+    mcp=_TOOLS,
+    entries=(Entry("settings.json", ".qwen/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
 )
 
 AGENTS: dict[str, Agent] = {

@@ -164,13 +164,12 @@ def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environmen
 
 
 def _value(value: Any, started: list[str]) -> Any:
-    """A value with the command of foldline in place of what stands for it."""
+    """A value with the program of foldline, and the words behind it, in place of what stands for them."""
     program, *words = started
-    lists = {PROGRAM: [program, *words], WORDS: words}
     if isinstance(value, dict):
         return {key: _value(each, started) for key, each in value.items()}
     if isinstance(value, list):
-        return [one for each in value for one in (lists[each] if each in (PROGRAM, WORDS) else [_value(each, started)])]
+        return [one for each in value for one in (words if each == WORDS else [_value(each, started)])]
     return program if value == PROGRAM else value
 
 
