@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from copy import deepcopy
 from typing import Any
 
 import pages
@@ -121,6 +122,28 @@ def test_a_session_that_is_restored_goes_on_with_the_same_prefix_and_pays_no_sum
         asked.clear()
         restored = AgentSession.from_dict(session.to_dict())
         await agent_of(after, Folding(**given)).run(REQUESTS[1], session=restored)
+
+    asyncio.run(work())
+    assert after.sent[0].words.startswith(before.sent[-1].words)
+    assert asked == []
+
+
+def test_without_a_session_copies_of_what_was_said_go_on_from_it() -> None:
+    asked: list[Brief] = []
+
+    def summarize(brief: Brief, messages: list[Message]) -> Summary:
+        asked.append(brief)
+        return extract(brief, messages)
+
+    before, after = Provider(steps=30), Provider(steps=1)
+    folding = Folding(summarizer=summarize, **options())
+
+    async def work() -> None:
+        first = Native("user", [REQUESTS[0]])
+        said = await agent_of(before, folding).run([first])
+        assert asked
+        asked.clear()
+        await agent_of(after, folding).run(deepcopy([first, *said.messages, Native("user", [REQUESTS[1]])]))
 
     asyncio.run(work())
     assert after.sent[0].words.startswith(before.sent[-1].words)

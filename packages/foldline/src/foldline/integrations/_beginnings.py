@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import count
 from threading import Lock
@@ -22,16 +22,21 @@ class Beginnings:
         """How long each history was, and what it ended with."""
         self._lock = Lock()
 
-    def key(self, items: Sequence[Any]) -> str:
-        """The key of a history: of what its first message says, and which of those that begin so it is."""
-        spoken = next((item for item in items if _role(item) not in ("system", "developer")), items[0] if items else "")
-        begins = blake2b(json.dumps(spoken, default=str, sort_keys=True).encode(), digest_size=8).hexdigest()
+    def key(self, items: Sequence[Any], said: Callable[[Any], Any] = lambda item: item) -> str:
+        """The key of a history: of what its first message says, and which of those that begin so it is.
+
+        `said` answers what an item says, where more stands in it that is another each time.
+        """
+        if not items:
+            return ""
+        spoken = next((item for item in items if _role(item) not in ("system", "developer")), items[0])
+        begins = blake2b(json.dumps(said(spoken), default=str, sort_keys=True).encode(), digest_size=8).hexdigest()
         with self._lock:
             for number in count():
                 length, end = self._seen.get(key := f"{begins}-{number}", (0, None))
-                if not length or (length <= len(items) and items[length - 1] == end):
+                if not length or (length <= len(items) and said(items[length - 1]) == end):
                     break
-            self._seen[key] = len(items), items[-1] if items else None
+            self._seen[key] = len(items), said(items[-1])
             self._seen.move_to_end(key)
             if len(self._seen) > MOST:
                 self._seen.popitem(last=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -20,8 +21,8 @@ Now = Sequence[tuple[Message, Message | None]]
 KEY = "foldline"
 """Under which name what is foldline's stands in what is a framework's."""
 
-SPARE = 64
-"""Messages that are remembered beyond twice the history, before those that left it are forgotten."""
+NEWEST, LOT = 64, 64
+"""Messages of a history of copies that are compared in each step: the newest, and so many of the others, in turn."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class Shape(Generic[Native]):
 
     edited: Callable[[Native, Now], Native]
     """A copy of one of its messages that says what it says now, and all else as it did."""
+
+    same: Callable[[Native, Native], bool] = eq
+    """Whether two of its messages are alike."""
 
 
 ITEMS: Shape[Any] = Shape(lambda native: (native,), lambda message: message, lambda native, now: native)
@@ -64,8 +68,8 @@ def content_now(
     return content
 
 
-class _Home(NamedTuple):
-    """One of the framework's messages, and what it says."""
+class _Made(NamedTuple):
+    """A message of the framework's own that a fold made, and what it says."""
 
     native: Any
     messages: tuple[Message, ...]
@@ -77,14 +81,17 @@ class HostHistory(Generic[Native]):
     def __init__(self, compactor: Compactor, shape: Shape[Native]) -> None:
         self.compactor = compactor
         self._shape = shape
-        self._homes: dict[int, _Home] = {}
-        """What each of the framework's messages says, by its identity."""
-        self._home_of: dict[int, _Home] = {}
-        """Where a message stands, by its identity."""
-        self._out: list[Native] = []
-        """What was handed out last."""
-        self._last: list[Native] = []
+        self._natives: list[Native] = []
         """The framework's messages as they came last: many frameworks make them anew each time."""
+        self._said: list[tuple[Message, ...]] = []
+        """What each of them says."""
+        self._places: dict[int, int] = {}
+        """Where a message stands among them, by its identity."""
+        self._made: dict[tuple[int, ...], _Made] = {}
+        """What was made for what was handed out last, by the identities of its messages."""
+        self._origins: dict[int, tuple[Message, Message | None]] = {}
+        """What was edited of it, by its identity, and what it was before."""
+        self._turn = 0
 
     def fit(self, natives: Sequence[Native], *, system: Any = None) -> list[Native]:
         """The framework's messages that the model should see now."""
@@ -114,69 +121,86 @@ class HostHistory(Generic[Native]):
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _read(self, natives: Sequence[Native]) -> list[Message]:
-        messages: list[Message] = []
-        homes = self._homes
-        for place, native in enumerate(natives):
-            messages += (homes.get(id(native)) or self._home(native, place)).messages
-        self._last = list(natives)
-        if len(homes) > 2 * len(natives) + SPARE:
-            self._forget_all_but([*self._out, *natives])
-        return messages
+        """What the framework's messages say; what stands as it did is not read again."""
+        stands = self._stands(natives)
+        if stands < len(self._natives):
+            self._rewrite(natives, stands)
+        for at in range(len(self._said), len(natives)):
+            self._take(tuple(self._shape.read(natives[at])))
+        self._natives = list(natives)
+        return [message for said in self._said for message in said]
 
-    def _home(self, native: Native, place: int) -> _Home:
-        """What one of the framework's messages says that was not seen before: the same as the one before it that equals it."""
-        before = self._last[place] if place < len(self._last) else None
-        known = self._homes.get(id(before)) if before is not None and before == native else None
-        return self._settled(native, known.messages if known else tuple(self._shape.read(native)))
+    def _stands(self, natives: Sequence[Native]) -> int:
+        """How many of the framework's messages stand at the beginning of others, the same or equal ones."""
+        known = self._natives
+        pairs = list(zip(natives, known))
+        if all(a is b for a, b in pairs):
+            return len(pairs)
+        self._turn += 1
+        spots = _spots(len(known), self._turn)
+        if len(natives) >= len(known) and all(self._shape.same(natives[at], known[at]) for at in spots):
+            return len(known)
+        return next((at for at, (a, b) in enumerate(pairs) if a is not b and not self._shape.same(a, b)), len(pairs))
 
-    def _settled(self, native: Any, messages: tuple[Message, ...]) -> _Home:
-        home = self._homes[id(native)] = _Home(native, messages)
-        for message in messages:
-            self._home_of[id(message)] = home
-        return home
+    def _rewrite(self, natives: Sequence[Native], stands: int) -> None:
+        """Goes on from others, some of which may be known from elsewhere in the history, or as what was handed out."""
+        known = {id(made.native): made.messages for made in self._made.values()}
+        known |= {id(native): said for native, said in zip(self._natives, self._said)}
+        said, self._said, self._places = self._said[:stands], [], {}
+        for messages in said:
+            self._take(messages)
+        for native in natives[stands:]:
+            self._take(known.get(id(native)) or tuple(self._shape.read(native)))
 
-    def _forget_all_but(self, natives: Iterable[Native]) -> None:
-        """Lets go of what left the history."""
-        kept = [home for native in natives if (home := self._homes.get(id(native)))]
-        self._homes, self._home_of = {}, {}
-        for home in kept:
-            self._settled(*home)
+    def _take(self, messages: tuple[Message, ...]) -> None:
+        self._places.update((id(message), len(self._said)) for message in messages)
+        self._said.append(messages)
 
     def _handed(self, sent: Sequence[Message], read: Sequence[Message]) -> list[Native]:
         """The framework's messages that say what is sent."""
+        if len(sent) == len(read) and all(a is b for a, b in zip(sent, read)):
+            return list(self._natives)
         handed: list[Any] = []
-        parts: dict[int, tuple[int, _Home, dict[int, Message]]] = {}
+        edited: dict[int, tuple[int, dict[int, Message]]] = {}
+        made: dict[tuple[int, ...], _Made] = {}
+        origins: dict[int, tuple[Message, Message | None]] = {}
         for message in sent:
-            home, was = self._home_of.get(id(message)), message
-            if home is None:
-                was = self._before(message, read) or message
-                home = self._home_of.get(id(was)) or self._settled(self._shape.made(message), (message,))
-            if was is message and len(home.messages) == 1:
-                handed.append(home.native)
-            else:
-                if id(home) not in parts:
-                    parts[id(home)] = len(handed), home, {}
-                    handed.append(None)
-                parts[id(home)][2][id(was)] = message
-        for place, home, now in parts.values():
-            handed[place] = self._edited(home, now)
-        self._out = handed
+            was: Message | None = message
+            if id(message) not in self._places:
+                _, was = self._origins.get(id(message)) or (message, self._before(message, read))
+                was = was if id(was) in self._places else None
+                origins[id(message)] = message, was
+            if was is None:
+                key = (id(message),)
+                made[key] = self._made.get(key) or _Made(self._shape.made(message), (message,))
+                handed.append(made[key].native)
+                continue
+            at = self._places[id(was)]
+            if was is message and len(self._said[at]) == 1:
+                handed.append(self._natives[at])
+                continue
+            if at not in edited:
+                edited[at] = len(handed), {}
+                handed.append(None)
+            edited[at][1][id(was)] = message
+        for at, (place, now) in edited.items():
+            handed[place] = self._edited(at, now, made)
+        self._made, self._origins = made, origins
         return handed
 
-    def _edited(self, home: _Home, now: dict[int, Message]) -> Any:
+    def _edited(self, at: int, now: dict[int, Message], made: dict[tuple[int, ...], _Made]) -> Any:
         """One of the framework's messages as it is now; the same object where it is what it was."""
-        change = [(message, now.get(id(message))) for message in home.messages]
+        change = [(message, now.get(id(message))) for message in self._said[at]]
         if all(was is is_now for was, is_now in change):
-            return home.native
+            return self._natives[at]
         left = tuple(message for _, message in change if message is not None)
-        known = self._home_of.get(id(left[0]))
-        if known is not None and known.messages == left:
-            return known.native
-        return self._settled(self._shape.edited(home.native, change), left).native
+        key = tuple(map(id, left))
+        made[key] = self._made.get(key) or _Made(self._shape.edited(self._natives[at], change), left)
+        return made[key].native
 
     def _before(self, message: Message, read: Sequence[Message]) -> Message | None:
         """The message of the history that a fold made this one of; None where it stands for several, or for none."""
-        if message.summary is not None:
+        if not isinstance(message, Message) or message.summary is not None:
             return None
         for fold in self.compactor.folds:
             for edit in fold.edits:
@@ -185,6 +209,13 @@ class HostHistory(Generic[Native]):
                     stands = next((m for m in read if m is was), None) or next((m for m in read if m == was), None)
                     return stands if stands and _frame(stands) == _frame(message) else None
         return {_without_thinking(m): m for m in read if m.role == "assistant"}.get(_without_thinking(message))
+
+
+def _spots(length: int, turn: int) -> Sequence[int]:
+    """Where a history is looked at in a turn."""
+    newest = max(0, length - NEWEST)
+    start = turn * LOT % newest if newest else 0
+    return [*range(newest, length), *range(start, min(start + LOT, newest))]
 
 
 def _without_thinking(message: Message) -> bytes:

@@ -10,7 +10,7 @@ from agent_framework import ChatContext, ChatMiddleware, ChatResponse
 from foldline.integrations._beginnings import Beginnings
 from foldline.integrations._conversations import Conversations
 from foldline.integrations._history import KEY, HostHistory
-from foldline.integrations._shapes.agent_framework import SHAPE
+from foldline.integrations._shapes.agent_framework import SHAPE, told
 
 
 class Folding(ChatMiddleware):
@@ -29,7 +29,7 @@ class Folding(ChatMiddleware):
         """Sends the messages folded, and once more where they were refused as too long."""
         whole = list(context.messages)
         kept = context.session.state if context.session is not None else {}
-        key = context.session.session_id if context.session is not None else self._beginnings.key(whole)
+        key = context.session.session_id if context.session is not None else self._beginnings.key(whole, told)
         named = str((context.options or {}).get("model") or getattr(context.client, "model", "") or "")
         history = self._runs.history(key, named, str(kept.get(KEY, "")))
         context.messages = self._kept(key, kept, await history.afit(whole))

@@ -41,9 +41,9 @@ class Folding:
     def run(self, messages: Sequence[Any], model: str, of: Any) -> tuple[str, HostHistory[Any]]:
         """The key of the conversation that the messages are of, and its history."""
         session = str(getattr(of, "session_id", "") or "")
-        said = [(message.role, message.content, message.tool_calls, message.tool_call_id) for message in messages]
-        known = [{"role": role, "session": session, "said": rest} for role, *rest in said]
-        key = f"{session}/{self._beginnings.key(known)}"
+        key = (
+            f"{session}/{self._beginnings.key(messages, lambda m: [session, m.content, m.tool_calls, m.tool_call_id])}"
+        )
         return key, self._runs.history(key, model)
 
     def keep(self, key: str, sent: list[Any]) -> list[Any]:

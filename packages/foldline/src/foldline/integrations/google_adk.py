@@ -8,9 +8,8 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools import FunctionTool, ToolContext
 from google.genai import types
 
-from foldline import Compactor
 from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import ITEMS, KEY
+from foldline.integrations._history import ITEMS, KEY, HostHistory
 
 
 class Folding(BasePlugin):
@@ -39,10 +38,10 @@ class Folding(BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Folds the contents of a request."""
-        compactor = self._compactor(callback_context, llm_request)
+        history = self._history(callback_context, llm_request)
         system = llm_request.config.system_instruction
         whole = self._whole[_key(callback_context)] = llm_request.contents
-        sent = await compactor.afit(whole, system=system)
+        sent = await history.afit(whole, system=system)
         llm_request.contents = [_content(each) for each in sent]
         self._keep(callback_context)
 
@@ -58,7 +57,7 @@ class Folding(BasePlugin):
         if model is None or whole is None:
             return None
         try:
-            sent = self._compactor(callback_context, llm_request).recover(error, whole)
+            sent = self._history(callback_context, llm_request).recover(error, whole)
         except Exception as raised:
             if raised is error:
                 return None
@@ -70,9 +69,9 @@ class Folding(BasePlugin):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _compactor(self, context: Any, request: Any) -> Compactor:
+    def _history(self, context: Any, request: Any) -> HostHistory[Any]:
         state = str(context.state.get(_state_key(context), ""))
-        return self._agents.history(_key(context), request.model or "", state).compactor
+        return self._agents.history(_key(context), request.model or "", state)
 
     def _keep(self, context: Any) -> None:
         """Puts foldline's state into the session's where a fold was made, with the receipts of the newest folds."""

@@ -39,8 +39,7 @@ class Folding:
 
     def run(self, messages: Sequence[Any], model: str) -> tuple[str, HostHistory[Any]]:
         """The key of the conversation that the messages are of, and its history."""
-        told = [(m.role, m.text, getattr(m, "tool_calls", None), getattr(m, "tool_call_id", None)) for m in messages]
-        key = self._beginnings.key([{"role": role, "said": said} for role, *said in told])
+        key = self._beginnings.key(messages, _said)
         return key, self._runs.history(key, model)
 
     def keep(self, key: str, sent: list[Any]) -> list[Any]:
@@ -72,6 +71,11 @@ class _Folded:
             reply = await super().generate(sent, *rest, **named)  # type: ignore[misc]
         _bill(history, reply)
         return reply
+
+
+def _said(message: Any) -> list[Any]:
+    """What a message says, without its id."""
+    return [message.text, getattr(message, "tool_calls", None), getattr(message, "tool_call_id", None)]
 
 
 def _output(reply: Any) -> Any:

@@ -35,7 +35,7 @@ class Folding:
 
     def run(self, messages: Sequence[Any], model: str) -> tuple[str, HostHistory[Any]]:
         """The key of the conversation that the messages are of, and its history."""
-        key = self._beginnings.key([{"role": m.role.value, "said": m.content or str(m.blocks)} for m in messages])
+        key = self._beginnings.key(messages, lambda m: m.content or str(m.blocks))
         return key, self._runs.history(key, model)
 
     def keep(self, key: str, sent: list[Any]) -> list[Any]:

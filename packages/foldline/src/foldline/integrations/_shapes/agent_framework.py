@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import copy
+from operator import attrgetter
 from typing import Any
 
 from agent_framework import Content
@@ -26,6 +27,13 @@ from foldline.extend import (
 from foldline.integrations._history import KEY, Now, Shape, in_place
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
+
+_told = attrgetter("type", "text", "call_id", "arguments", "result", "uri", "exception")
+
+
+def told(native: Native) -> list[Any]:
+    """What tells one message from another, which the framework itself is slow to do, or does by their identities."""
+    return [str(native.role), *map(_told, native.contents)]
 
 
 def read(native: Native) -> list[Message]:
@@ -97,4 +105,4 @@ def _content(content: Any, was: Part, now: Part) -> Any:
     return changed
 
 
-SHAPE: Shape[Native] = Shape(read, made, edited)
+SHAPE: Shape[Native] = Shape(read, made, edited, lambda one, other: told(one) == told(other))
