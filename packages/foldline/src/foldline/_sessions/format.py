@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 STRING = rb'"\s*:\s*("(?:[^"\\]|\\.){1,2000}")'
 """What follows a key whose value is a text."""
+
+_PLAIN = re.compile(rb'"([^"\\\x00-\x1f]*)"')
 
 if TYPE_CHECKING:
     from foldline._messages import Usage
@@ -90,10 +93,12 @@ def later(module: str, name: str) -> Callable[..., Any]:
     Whoever looks for a file's format asks all of them, and needs the reader of one.
     """
 
-    def call(*given: Any, **named: Any) -> Any:
-        return getattr(import_module(f"foldline._sessions.{module}"), name)(*given, **named)
+    @cache
+    def loaded() -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(f"foldline._sessions.{module}"), name)
+        return function
 
-    return call
+    return lambda *given, **named: loaded()(*given, **named)
 
 
 def folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
@@ -112,7 +117,8 @@ def last_said(data: bytes, key: bytes) -> str:
 def said(literal: bytes) -> str:
     """What a string of JSON says; empty where it is none."""
     try:
-        return printable(str(json.loads(literal)))
+        plain = _PLAIN.fullmatch(literal)
+        return printable(plain[1].decode("utf-8", "surrogatepass") if plain else str(json.loads(literal)))
     except ValueError:
         return ""
 

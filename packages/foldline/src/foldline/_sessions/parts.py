@@ -34,11 +34,11 @@ def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
         return None
 
 
-def wire_usage(bill: object) -> Usage | None:
-    """What a provider's own bill says, or None where no prompt was billed."""
-    from foldline._wires import read_usage
+def wire_usage(bill: object, format: str = "") -> Usage | None:
+    """What a provider's own bill says, in the spelling of a wire format or in that of any, or None where no prompt was billed."""
+    from foldline._wires import FORMATS, read_usage
 
-    billed = read_usage(bill)
+    billed = FORMATS[format].usage(bill) if format else read_usage(bill)
     return billed if billed is not None and billed.prompt else None
 
 

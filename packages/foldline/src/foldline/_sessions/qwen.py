@@ -86,7 +86,9 @@ def _tell(line: bytes) -> Row:
     row = _decoded(line)
     content = memoryview(row.message.parts) if row.message else b""
     anew, window = row.subtype == "chat_compression", count(row.contextWindowSize)
-    return Row(row.uuid, row.parentUuid, wire_usage(row.usageMetadata), row.model or "", content, anew, window)
+    return Row(
+        row.uuid, row.parentUuid, wire_usage(row.usageMetadata, "gemini"), row.model or "", content, anew, window
+    )
 
 
 def _tail() -> Tail:

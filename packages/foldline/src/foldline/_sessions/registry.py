@@ -46,10 +46,14 @@ def names() -> list[str]:
 
 def format_named(name: str, path: str = "") -> SessionFormat:
     """The format of that name; raises `SessionError` for one that there is not."""
-    for known in _in_order():
-        if known.name == name:
-            return known
+    if known := _named(name):
+        return known
     raise SessionError(f"no such format: {name!r}; there are {', '.join(names())}", path=path)
+
+
+@cache
+def _named(name: str) -> SessionFormat | None:
+    return next((known for known in _in_order() if known.name == name), None)
 
 
 def stores(environment: Mapping[str, str] = os.environ) -> list[tuple[str, Path, str]]:
@@ -92,6 +96,7 @@ def _in_order() -> Iterator[SessionFormat]:
     yield from map(_ours, LOOSE)
 
 
+@cache
 def _ours(module: str) -> SessionFormat:
     place, _, name = module.partition(":")
     declared: SessionFormat = getattr(import_module(f"foldline._sessions.{place}"), name or "FORMAT")

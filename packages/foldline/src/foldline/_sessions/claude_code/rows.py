@@ -201,7 +201,7 @@ def _tell(line: bytes) -> Row | None:
     if row.uuid is None or row.isSidechain or row.type == "progress":
         return None
     message = row.message or _Message()
-    usage = wire_usage(message.usage) if row.type == "assistant" and message.model != SYNTHETIC else None
+    usage = wire_usage(message.usage, "anthropic") if row.type == "assistant" and message.model != SYNTHETIC else None
     boundary = row.subtype in ("compact_boundary", "microcompact_boundary")
     anew = boundary or bool(row.isCompactSummary) or bool(row.foldline)
     return Row(row.uuid, row.parentUuid, usage, message.model if usage else "", memoryview(message.content), anew)
