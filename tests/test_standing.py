@@ -205,3 +205,68 @@ def test_a_program_that_ran_on_ends_as_its_own_command() -> None:
     assert not any(line.startswith("open error") for line in state(*TESTS, *RED, *TESTS, *GREEN))
     assert "last run: `cargo test -p core` → ok; test result: ok. 167 passed; 0 failed" in state(*TESTS, *GREEN)
     assert not any(line.startswith("last run") for line in state(*TESTS, *POLLED))
+
+
+# -- errors --------------------------------------------------------------------------------------------------------
+
+
+def errors(*messages: Message) -> list[str]:
+    return [line for line in state(*messages) if line.startswith("open error")]
+
+
+def failed(command: str, answer: str) -> list[Message]:
+    return bash(command, f"{answer}\nexit code: 1", error=True)
+
+
+TRIED = failed("/tmp/app-test aaaa", "Error: Invalid usage: unknown command aaaa")
+
+
+def test_a_command_that_failed_is_open_until_the_agent_goes_on_unless_it_says_so() -> None:
+    assert len(errors(*TRIED)) == 1
+    assert len(errors(*TRIED, *bash("cat src/main.go", "package main"))) == 1
+    assert errors(*TRIED, *bash("make dist", "wrote dist/app")) == []
+    says_so = Message("assistant", (*says("The unknown command aaaa is still an invalid usage.").parts, *edit("a.go")[0].parts))  # fmt: skip
+    assert len(errors(*TRIED, *bash("make dist", "wrote dist/app"), says_so, edit("a.go")[1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("rm -f out/*.txt && ls -la out/*.txt", "(eval):1: no matches found: out/*.txt"),
+        ("cp a.toml /etc/app/", "cp: a.toml: No such file or directory"),
+        ("git add .app/.gitignore", "fatal: pathspec '.app/.gitignore' did not match any files"),
+    ],
+)
+def test_what_was_not_there_to_work_on_is_no_open_error(command: str, answer: str) -> None:
+    assert errors(*failed(command, answer)) == []
+
+
+def test_of_scripts_that_were_tried_the_newest_counts() -> None:
+    first = failed("python test_fix.py", "AttributeError: no such field")
+    second = failed("python test_fix_v2.py", "KeyError: 'rating'")
+    assert errors(*first, *second) == ["open error: `python test_fix_v2.py` → KeyError: 'rating'"]
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "fault"),
+    [
+        ("mise run lint", "[lint] $ golangci-lint run ./...\ncmd/a.go:12:4: appendAssign: assign it back (gocritic)\n[lint] ERROR task failed", "cmd/a.go:12:4: appendAssign: assign it back (gocritic)"),
+        ("go test ./core/", "# example.com/core\ncore/a_test.go:9:2: undefined: load\nFAIL example.com/core [build failed]", "core/a_test.go:9:2: undefined: load"),
+        ("mise run lint", "[lint] ERROR task failed", "[lint] ERROR task failed"),
+    ],
+)  # fmt: skip
+def test_an_error_says_what_is_wrong_where_the_output_does(command: str, answer: str, fault: str) -> None:
+    assert errors(*failed(command, answer)) == [f"open error: `{command}` → {fault}"]
+
+
+def test_the_same_error_of_two_runs_is_one() -> None:
+    answer = "core/a_test.go:9:2: undefined: load\nFAIL example.com/core [build failed]"
+    runs_of_it = [*failed("go test ./core/ -run Load", answer), *failed("go test ./core/", answer)]
+    assert errors(*runs_of_it) == ["open error: `go test ./core/` → core/a_test.go:9:2: undefined: load"]
+
+
+def test_what_the_agent_says_of_an_error_is_what_it_says_is_wrong() -> None:
+    after = says("Good! The first test passes now. The second one failed since the header is counted as a row.")
+    going_on = [Message("assistant", (*after.parts, *edit("a.py")[0].parts)), edit("a.py")[1]]
+    told = errors(*failed("pytest -q", "E   AssertionError: 3 rows, not 4\n1 failed in 0.2s"), *going_on)
+    assert told[0].endswith("– the agent: The second one failed since the header is counted as a row.")

@@ -27,6 +27,12 @@ _VERDICT = re.compile(
 _NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S")
 """A verdict that names what failed."""
 
+_VAGUE = re.compile(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$")
+"""A verdict that says that something failed and not what."""
+
+_LOCATED = re.compile(r"^[ \t]*(?:\./)?[\w./-]+\.[a-z]\w{0,4}:\d+(?::\d+)?:? +(?!INFO|DEBUG|PASS)\S.+$", re.MULTILINE)
+"""A line of a compiler or a linter that says where something is wrong, and what."""
+
 _WEAK = re.compile(
     r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|"
     r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
@@ -37,7 +43,9 @@ _TELLS = re.compile(
     r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+|Finished",
     re.MULTILINE,
 )
-_EMPTY = re.compile(r"^(?:Wall time|Chunk ID|Process exited|Original token count|Output:|</?\w+>|\W*)[^\n]{0,40}$")
+_EMPTY = re.compile(
+    r"^(?:Wall time|Chunk ID|Process exited|Original token count|Output:|Shell cwd was reset|</?\w+>|\W*)[^\n]{0,40}$"
+)
 
 
 _STATED = re.compile(
@@ -76,6 +84,8 @@ def outcome(result: ToolResult, text: str, command: str) -> Outcome:
     if not verdicts:
         return end
     fault = end.fault or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1])
+    if _VAGUE.search(fault) and (located := _LOCATED.search(text)):
+        fault = " ".join(located[0].split())[:300]
     note = end.note if "fail" in end.note.lower() else fault[:160]
     return Outcome(True, end.exit if end.failed else "", fault, note)
 

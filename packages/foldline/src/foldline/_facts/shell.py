@@ -81,8 +81,9 @@ def only_looks(command: str) -> bool:
 
 
 _CHECKS = re.compile(
-    r"\b(?:test|tests|spec|lint|check|build|compile|verify|pytest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b"
+    r"\b(?:pytest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b|(?:^(?:run[-_])?|\s(?:\S*[^\w\s])?)(?:tests?|spec|lint|check|build|compile|verify)\b"
 )
+"""A program of a check, or its subcommand or target; a program whose name only ends so is built to be tried out."""
 
 
 def checks(tried: str) -> bool:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from foldline._facts.again import said_again
 from foldline._facts.cues import announces, asks, labels_open, says_open
 from foldline._facts.folders import root_of
-from foldline._facts.shell import checks, family
+from foldline._facts.literals import literals
+from foldline._facts.outcomes import alarming
+from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
-from foldline._facts.types import Facts, Fault, File, Request, Todo
+from foldline._facts.types import SOURCE, Facts, Fault, File, Request, Todo
 
 NEWEST, NEWEST_SHARE = 24, 0.15
 """Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""
@@ -27,6 +29,9 @@ _MISSING = re.compile(
 )
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
 
+_NOTHING = re.compile(r"no matches found|No such file or directory|did not match any file")
+"""How a command says that what it was to work on is not there: no error of the work unless a check says so."""
+
 _WHOLE = re.compile(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")
 """A sentence from its beginning to its end: no item of a list, no part that was cut."""
 
@@ -36,23 +41,40 @@ _SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 def open_faults(facts: Facts) -> Iterator[Fault]:
     """The errors of the newest turns that nothing closed or took the place of, oldest first, those alike once.
 
-    One behind which the agent closed the turn is open where it is a check, or that report says so; a program that is missing is no error of the work.
+    One behind which the agent closed the turn is open where it is a check, or that report says so; another command that failed only
+    until it went on with something else, unless it says so. A program that is missing is no error of the work.
     """
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
     still = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
-    alike = {(fault.key if checks(fault.key) else fault.key.partition(" ")[0], fault.text): fault for fault in still}
+    alike = {_likeness(fault): fault for fault in still}
     faults = sorted(alike.values(), key=lambda fault: fault.seen)
-    scripts = [(c.seen, _script(family(c.text))) for c in facts.commands if c.outcome == "ok"] if faults else []
-    reports = [p for p in facts.pieces if p.kind == "report" and not announces(p.text)] if faults else []
+    done = [c for c in facts.commands if c.outcome == "ok" and not only_looks(c.text)] if faults else []
+    scripts = [(c.seen, _script(family(c.text))) for c in done] + [(f.seen, _script(f.key)) for f in faults]
+    tried = {c.text[:SOURCE] for c in facts.commands}
+    said = [p for p in facts.pieces if p.by == "agent" and not announces(p.text)] if faults else []
     for fault in faults:
-        tried = _script(fault.key)
-        since = [p for p in reports if p.at > fault.seen]
-        named = any(p.open or said_again(fault.text, p.text) for p in since)
-        over = any(seen > fault.seen and done == tried for seen, done in scripts) if tried else False
-        stands = checks(fault.key) if since else not _MISSING.search(fault.text)
+        script = _script(fault.key)
+        since = [p for p in said if p.at > fault.seen]
+        reports = [p for p in since if p.kind == "report"]
+        named = any(p.open or said_again(fault.text, p.text) for p in reports)
+        over = any(seen > fault.seen and script == each for seen, each in scripts) if script else False
+        if checks(fault.key):
+            stands = bool(reports) or not _MISSING.search(fault.text)
+        elif fault.source in tried:
+            passed_on = reports or any(c.seen > fault.seen for c in done)
+            stands = not (passed_on or _MISSING.search(fault.text) or _NOTHING.search(fault.text))
+            named = named or any(said_again(fault.text, p.text) for p in since)
+        else:
+            stands = not reports and not _MISSING.search(fault.text)
         if not over and (named or stands):
             yield fault
+
+
+def _likeness(fault: Fault) -> tuple[str, str]:
+    """What faults that are the same have in common: the program that says it, and of a check what was checked, unless the words name it."""
+    program = fault.key.partition(" ")[0]
+    return (fault.key if checks(fault.key) and not literals(fault.text) else program, fault.text)
 
 
 def open_steps(facts: Facts) -> Iterator[Todo]:
@@ -126,9 +148,15 @@ def done_since(facts: Facts) -> list[str]:
 
 
 def cause_of(facts: Facts, fault: Fault) -> str:
-    """What the agent said of an error right after it; empty where it said only what it does next."""
+    """What the agent said of an error right after it, from where it says what is wrong; empty where it said only what it does next."""
     said = [p for p in facts.pieces if p.by == "agent" and fault.seen < p.at <= fault.seen + AFTER]
-    return next((p.text for p in said if p.at == said[0].at and not announces(p.text)), "")
+    words = [p.text for p in said if p.at == said[0].at and not announces(p.text)]
+    for text in words:
+        sentences = list(split(text))
+        for i, each in enumerate(sentences):
+            if alarming(each) or said_again(fault.text, each):
+                return " ".join(sentences[i:])
+    return next(iter(words), "")
 
 
 def _asked(facts: Facts) -> int:

@@ -15,6 +15,9 @@ from foldline._messages import Value
 FileState = Literal["created", "modified", "read", "deleted", "renamed"]
 Lifetime = Literal["standing", "once"]
 
+SOURCE = 160
+"""Characters of what was tried that an error names."""
+
 
 class File(Value, frozen=True, omit_defaults=True):
     """A file that the agent touched: its last state, how often each action was done, and where it was moved."""

@@ -21,7 +21,7 @@ from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
 from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, read_action, words_of
 from foldline._facts.trails import Trails
-from foldline._facts.types import Fault, Kind, Repository
+from foldline._facts.types import SOURCE, Fault, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
 
 CALLS_FROM = 100
@@ -29,9 +29,6 @@ CALLS_FROM = 100
 
 BROUGHT, NEWS = 3, 3
 """What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
-
-_SOURCE = 160
-"""Characters of what was tried that an error names."""
 
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
@@ -110,7 +107,7 @@ class Work:
             self._plan.shown(text, at)
         if words_of(called.call.name) & DELEGATING and not result.error:
             self.reported(text, at)
-        called, runs = self.running.answered(called, text, Ended(called, Outcome()).source[:_SOURCE])
+        called, runs = self.running.answered(called, text, Ended(called, Outcome()).source[:SOURCE])
         end = Outcome() if runs else _end(called, result, text)
         self._settle(Ended(called, end, unframed(text), runs))
 
@@ -138,7 +135,7 @@ class Work:
         if ended.command and not end.failed:
             self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
         if end.failed and end.fault and not ended.looks:
-            self.attempts.failed(Fault(end.fault, ended.source[:_SOURCE], ended.key, seen=at))
+            self.attempts.failed(Fault(end.fault, ended.source[:SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:
             self.attempts.succeeded(ended.key, at)
         self._tell(ended)
