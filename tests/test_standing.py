@@ -270,3 +270,18 @@ def test_what_the_agent_says_of_an_error_is_what_it_says_is_wrong() -> None:
     going_on = [Message("assistant", (*after.parts, *edit("a.py")[0].parts)), edit("a.py")[1]]
     told = errors(*failed("pytest -q", "E   AssertionError: 3 rows, not 4\n1 failed in 0.2s"), *going_on)
     assert told[0].endswith("– the agent: The second one failed since the header is counted as a row.")
+
+
+# -- the plan ------------------------------------------------------------------------------------------------------
+
+
+def test_of_a_long_plan_the_first_steps_that_are_open_are_told() -> None:
+    steps = [{"content": f"Step {n}: bring part_{n} of the importer to the new rows", "status": "completed" if n < 3 else "pending"} for n in range(20)]  # fmt: skip
+    messages = [TASK, *runs("TodoWrite", {"todos": steps}, id="t1"), *edit("src/a.py")]
+    told = section(page(messages, 900), "State")
+    assert [line for line in told if line.startswith("[ ]")][0].startswith("[ ] Step 3:")
+    assert told[-1].startswith("… and ") and told[-1].endswith(" more steps of the plan")
+    assert told[0].startswith("the last request is under way")
+    shown = sum(1 for line in told if line.startswith("[ ]"))
+    assert f"… and {17 - shown} more" in told[-1]
+    assert len(section(page(messages, 4_000), "State")) == 18

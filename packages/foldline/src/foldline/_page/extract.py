@@ -13,7 +13,7 @@ from foldline._facts.speech import clean
 from foldline._facts.told import POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._page.choosing import candidates, choose, idle, settled, terms
-from foldline._page.lines import below, ending, files, instructed, rules, state, task
+from foldline._page.lines import below, ending, files, first_steps, instructed, rules, state, task
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
 from foldline._page.timeline import FRAME, Timeline
@@ -66,7 +66,8 @@ def compose(brief: Brief, facts: Facts) -> str:
         room = int(budget * min(RULES, budget / RULES_FROM))
         page.add("Rules that stand", binding((*pending, *standing), room, facts.end))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
-    page.fill("State", [f"- {safe(text)}" for text in (*ends, *state(facts, brief.after))], int(budget * STATE))
+    room = int(budget * STATE)
+    page.fill("State", [f"- {safe(text)}" for text in first_steps((*ends, *state(facts, brief.after)), room)], room)
     page.add("Files", _files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))

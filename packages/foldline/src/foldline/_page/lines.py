@@ -29,6 +29,7 @@ from foldline._facts.standing import (
 from foldline._facts.told import BELOW, CAUSE, STILL_RUNS
 from foldline._facts.types import Command, Facts, File, Repository, Request, Rule
 from foldline._messages import replace
+from foldline._page.quoting import LEAST_CUT
 from foldline._tokens.estimate import estimate
 
 TELLING = 40
@@ -62,6 +63,9 @@ INSTRUCTED = 3
 
 DONE, _DONE = 6, 110
 """The newest steps that are told of what was done for the last request, and the characters of each."""
+
+STEP, STEPS = "[ ] ", 3
+"""How an open step of the plan is told, and how many are told before others are left out."""
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -205,8 +209,18 @@ def _left(facts: Facts) -> Iterator[str]:
             f"{CAUSE}{cut(why, 240)}" if why else ""
         )
     for todo in open_steps(facts):
-        yield f"[ ] {todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
+        yield f"{STEP}{todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from (f"{ASKED}{left}" if asks(left) else left for left in left_open(facts))
+
+
+def first_steps(lines: Sequence[str], room: int) -> list[str]:
+    """Lines of a state, of the steps of the plan as many from the first one on as fit with all else into a room, and some at least."""
+    steps = [line for line in lines if line.startswith(STEP)]
+    left = room - _size(line for line in lines if not line.startswith(STEP)) - LEAST_CUT
+    count = next((n for n in range(len(steps), STEPS, -1) if _size(steps[:n]) <= left), STEPS)
+    gone = steps[count:] if _size(lines) > room else []
+    more = f"… and {len(gone)} more steps of the plan"
+    return [more if gone and line == gone[0] else line for line in lines if line not in gone[1:]]
 
 
 def repository(facts: Facts, known: Repository) -> str:
