@@ -118,7 +118,7 @@ def test_what_was_done_before_the_newest_words_is_not_said_to_be_proposed() -> N
     )
     asked = [*edit("src/a.py"), says("Rebased three commits. Shall I push them?")]
     for go in ("yes, and tell me then", "push them"):
-        assert now(BRANCH, *asked, user(go))[-1].startswith("(the agent had proposed) Rebased")
+        assert any(each.startswith("(the agent had proposed) Rebased") for each in now(BRANCH, *asked, user(go)))
     assert now(BRANCH, *edit("src/a.py"), says("Rebased three commits."), user("ok, weiter so"))[-1] == (
         "(the agent had proposed) Rebased three commits."
     )
@@ -279,9 +279,42 @@ def test_of_a_long_plan_the_first_steps_that_are_open_are_told() -> None:
     steps = [{"content": f"Step {n}: bring part_{n} of the importer to the new rows", "status": "completed" if n < 3 else "pending"} for n in range(20)]  # fmt: skip
     messages = [TASK, *runs("TodoWrite", {"todos": steps}, id="t1"), *edit("src/a.py")]
     told = section(page(messages, 900), "State")
-    assert [line for line in told if line.startswith("[ ]")][0].startswith("[ ] Step 3:")
-    assert told[-1].startswith("… and ") and told[-1].endswith(" more steps of the plan")
+    assert next(line for line in told if line.startswith("[ ]")).startswith("[ ] Step 3:")
+    assert told[-1].endswith(" more steps of the plan")
     assert told[0].startswith("the last request is under way")
     shown = sum(1 for line in told if line.startswith("[ ]"))
     assert f"… and {17 - shown} more" in told[-1]
     assert len(section(page(messages, 4_000), "State")) == 18
+
+
+# -- what was asked for --------------------------------------------------------------------------------------------
+
+GIT = bash("git add -A && git commit -m 'Gzip'", "[gzip 1a2b3c4] Gzip")
+
+
+@pytest.mark.parametrize(
+    ("request_", "messages", "missing"),
+    [
+        ("ok fix it in a new branch/pr and reply to discussion 12", [*edit("a.py")], "pull request, reply"),
+        ("commit, push then respond directly to pr comments please", [*edit("a.py")], "commit, push, reply"),
+        ("commit, push then respond directly to pr comments please", [*GIT], "push, reply"),
+        ("commit, push then respond directly to pr comments please", [*GIT, *bash("git push", "To b.git\n a -> b"), *bash('gh api repos/a/b/pulls/1/comments/2/replies -f body="Done."', "{}")], ""),
+        ("make a pr and run the tests for it", [*bash("gh pr create --fill", "https://github.com/a/b/pull/12")], "test run"),
+        ("Fix the rows of the export, but don't commit anything yet.", [*edit("a.py")], ""),
+        ("Look why the last commit fails in CI and what the push hook does.", [*edit("a.py")], ""),
+        ("did you commit and push what we have?", [*bash("git status", "On branch a")], ""),
+        ("After you push, tell me what `git commit --amend` would do here.", [*edit("a.py")], ""),
+        ("this is PR https://github.com/a/b/pull/104 Let's review this together", [*bash("ls", "a")], ""),
+        ("Commit it. " + "The command should look at each commit and push it to the mirror. " * 9, [*edit("a.py")], ""),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for_by_name_and_was_not_seen_is_said(
+    request_: str, messages: list[Message], missing: str
+) -> None:
+    told = now(user(request_), *messages)
+    lines = [line for line in told if line.startswith("(asked for")]
+    assert lines == ([f"(asked for, and not seen yet: {missing})"] if missing else [])
+    assert not any("asked for" in line for line in now(user(request_), *messages, says("Done.")))
+    text = page([user(request_), *messages])
+    again = facts_of([Message("user", (Summary(f"[folded: 3 messages, recall by id]\n{text}", {}),))])
+    assert not any("asked for" in piece.text for piece in again.pieces)

@@ -65,12 +65,22 @@ def option(words: str, menu: Iterable[str]) -> str:
     return ""
 
 
-def _accepts(words: str, named: re.Match[str]) -> bool:
-    """Whether the clause that names an option neither asks nor holds a negation."""
+def clauses(words: str, named: re.Match[str]) -> str:
+    """The clause, or the clauses, in which something is named."""
     before = _CLAUSE.split(words[: named.start()])[-1]
     behind = _CLAUSE.search(words, named.end())
-    clause = before + words[named.start() : behind.end() if behind else len(words)]
-    return not asks(clause.rstrip()) and _holding("no").search(_plain(clause)) is None
+    return before + words[named.start() : behind.end() if behind else len(words)]
+
+
+def refuses(clause: str) -> bool:
+    """Whether a clause holds a negation."""
+    return _holding("no").search(_plain(clause)) is not None
+
+
+def _accepts(words: str, named: re.Match[str]) -> bool:
+    """Whether the clause that names an option neither asks nor holds a negation."""
+    clause = clauses(words, named)
+    return not (asks(clause.rstrip()) or refuses(clause))
 
 
 @cache

@@ -33,6 +33,9 @@ POINTER = "the project's own instructions hold as well (recall: {})"
 STILL_RUNS = "runs still when seen last: "
 """What stands before a program that was not seen to end."""
 
+NOT_SEEN = "(asked for, and not seen yet: "
+"""What stands before what a request asks for and no call did."""
+
 _RUNS = re.compile(rf"{STILL_RUNS}`(.+)` \(([^()]+)\)")
 _READ = (
     STILL_RUNS,
@@ -65,7 +68,7 @@ def facts_of_page(text: str) -> Facts:
     lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
     now = lines.get("Task now", [])
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
-    before = [_SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith("> ")]
+    before = [_SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith(("> ", NOT_SEEN))]
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
     said = [
         *_said(task),

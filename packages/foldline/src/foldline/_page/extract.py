@@ -13,7 +13,7 @@ from foldline._facts.speech import clean
 from foldline._facts.told import POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._page.choosing import candidates, choose, idle, settled, terms
-from foldline._page.lines import below, ending, files, first_steps, instructed, rules, state, task
+from foldline._page.lines import below, ending, files, first_steps, instructed, missing, rules, state, task
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
 from foldline._page.timeline import FRAME, Timeline
@@ -60,7 +60,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     page.add("", [*first, *map(safe, below(facts, brief.after) if budget >= SMALL else ())])
     wants, standing = task(facts, brief.after), rules(facts, brief.after)
     free = budget if budget >= SMALL or not brief.after else budget - min(budget // 2, lengths(standing))
-    page.add("Task now", wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))))
+    asked_for = missing(facts) if wants.words and budget >= SMALL else ()
+    page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
     if budget >= SMALL:
         pending = instructed(facts, " ".join((*wants.words, *brief.after)))
         room = int(budget * min(RULES, budget / RULES_FROM))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from foldline._clipping import cut
 from foldline._facts.again import shared_words
+from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import agrees
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, seen_from
@@ -26,7 +27,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
-from foldline._facts.told import BELOW, CAUSE, STILL_RUNS
+from foldline._facts.told import BELOW, CAUSE, NOT_SEEN, STILL_RUNS
 from foldline._facts.types import Command, Facts, File, Repository, Request, Rule
 from foldline._messages import replace
 from foldline._page.quoting import LEAST_CUT
@@ -64,7 +65,7 @@ INSTRUCTED = 3
 DONE, _DONE = 6, 110
 """The newest steps that are told of what was done for the last request, and the characters of each."""
 
-STEP, STEPS = "[ ] ", 3
+STEP, STEPS = "[ ] ", 6
 """How an open step of the plan is told, and how many are told before others are left out."""
 
 _WIDE = 3
@@ -116,6 +117,12 @@ def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
     over = "; the one before it is answered" if facts.requests and answered(facts) else ""
     for text in [text for text in after if telling(text)][-1:]:
         yield f"{BELOW}“{cut(' '.join(text.split()), ASKED_BELOW)}”{over}"
+
+
+def missing(facts: Facts) -> Iterator[str]:
+    """A line for what the request asks for by name and nothing shows yet."""
+    if names := not_seen(facts):
+        yield f"{NOT_SEEN}{', '.join(names)})"
 
 
 def telling(text: str) -> bool:
