@@ -37,6 +37,24 @@ RULES = [
     "Bitte keine neuen Abhängigkeiten", "Jangan ubah berkas migrasi", "api.py stays untouched.",
     "no number hard-coded in the module",
 ]  # fmt: skip
+GENERAL = [
+    "Safety rule: nothing in prod gets restarted by day.", "Preference: composition over inheritance.",
+    "Important: the figures must not show up in any mail.", "Secrets must never show up in the logs.",
+    "Nobody outside the team gets access to it, ever.", "We use pnpm in this repo.", "One file for each component, please.",
+    "If a test fails, stop and tell me.", "Meetings only between 10 and 4.", "Standard library only.",
+    "Regel: die Namen sind eingefroren.", "Wenn ein Test fehlschlägt, hör auf und sag Bescheid.",
+    "En este repo usamos pnpm.", "Restricción: el p95 tiene que quedar por debajo de 150 ms.",
+    "Aturan: nama fungsi publik sudah dibekukan.", "Satu berkas untuk setiap komponen, ya.",
+    "ルール：公開関数の名前は凍結。", "このリポジトリではpnpmを使います。", "규칙: 공개 함수 이름은 동결입니다.",
+    "컴포넌트당 파일 하나.", "规则：公开函数的名字已冻结。", "一个组件一个文件。",
+]  # fmt: skip
+REPORTS = [
+    "The invoice must be in my spam folder then.", "Emails from the shop always end up in spam.",
+    "the user must log in before they see the dashboard", "translate to German: No dogs allowed.",
+    "Die Liste bleibt leer.", "Nur der erste Eintrag wird geladen.", "El servidor no puede conectar.",
+    "Todavía no llega.", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
+    "버튼이 반응하지 않습니다.", "服务器不能访问。", "翻译成英文：请勿践踏草坪。",
+]  # fmt: skip
 MISSED = ["The deploy goes out on Friday at noon.", "Ignore unstaged LESSONS.md, .entire/ and anything in tmp."]
 """A plan reads like a rule only to who knows that it is one; what is to be ignored reads like what is taken back."""
 
@@ -46,8 +64,8 @@ NO_TABLE = [
 ]  # fmt: skip
 
 LABELS = {
-    "de": (0.95, 0.45), "en": (0.91, 0.5), "es": (0.94, 0.5), "id": (0.93, 0.5),
-    "ja": (0.95, 0.55), "ko": (0.94, 0.55), "zh": (0.94, 0.5),
+    "de": (0.96, 0.88), "en": (0.96, 0.8), "es": (0.96, 0.9), "id": (0.96, 0.9),
+    "ja": (0.96, 0.9), "ko": (0.96, 0.9), "zh": (0.95, 0.9),
 }  # fmt: skip
 """Precision and recall that are reached on labelled sentences, whatever the lifetime: precision comes first."""
 
@@ -75,6 +93,21 @@ def precision_and_recall(rows: Iterable[Row], kinds: set[str]) -> tuple[float, f
 @pytest.mark.parametrize("sentence", HARMLESS)
 def test_what_binds_nobody_is_no_rule(sentence: str) -> None:
     assert lifetime(sentence) == "none"
+
+
+@pytest.mark.parametrize("sentence", REPORTS)
+def test_what_happens_or_is_to_be_built_is_no_rule(sentence: str) -> None:
+    assert rules_in(sentence) == []
+
+
+@pytest.mark.parametrize("sentence", GENERAL)
+def test_a_rule_is_known_by_its_form(sentence: str) -> None:
+    assert rules_in(sentence) == [(sentence, "standing")]
+
+
+def test_a_field_of_pasted_data_is_no_rule() -> None:
+    assert rules_in("Rule: R-104\nStatus: failed\nCount: 3\nwhat does this mean") == []
+    assert rules_in("规则：R-104\n状态：失败\n这是什么意思") == []
 
 
 @pytest.mark.parametrize("sentence", RULES)
@@ -114,7 +147,7 @@ def test_precision_and_recall_on_labelled_sentences(language: str) -> None:
     assert recall >= least[1]
 
 
-@pytest.mark.parametrize(("kind", "least"), [("standing", (0.94, 0.52)), ("once", (0.9, 0.7)), ("back", (0.9, 0.6))])
+@pytest.mark.parametrize(("kind", "least"), [("standing", (0.96, 0.8)), ("once", (0.92, 0.82)), ("back", (0.95, 0.8))])
 def test_precision_and_recall_on_sentences_written_later(kind: str, least: tuple[float, float]) -> None:
     precision, recall = precision_and_recall(unseen(), {kind})
     assert precision >= least[0]
