@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from agents import agent_in, kept, of, ran
+from chatting import agent_in, kept, of, ran
 from foldline import Session
 from foldline.extend import text_of
 from foldline_agent.agent import CUT_SHORT, REFUSED

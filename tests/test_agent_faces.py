@@ -19,7 +19,7 @@ from acp import RequestError, connect_to_agent, run_agent, text_block
 from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 from click.testing import CliRunner, Result
 
-from agents import agent_in
+from chatting import agent_in
 from foldline import Session
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel

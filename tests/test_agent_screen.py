@@ -16,7 +16,7 @@ from rich.text import Text
 from textual.pilot import Pilot
 from textual.widgets import Markdown, OptionList
 
-from agents import agent_in, kept
+from chatting import agent_in, kept
 from foldline import Session
 from foldline_agent.agent import Agent
 from foldline_agent.terminal.app import Chat

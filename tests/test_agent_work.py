@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from agents import agent_in, kept, of, ran, told
+from chatting import agent_in, kept, of, ran, told
 from foldline import Session
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel

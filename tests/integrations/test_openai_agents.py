@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("agents.testing", reason="openai-agents is not installed: make integrations")
 
+from agents import Agent, ModelProvider, RunConfig, Runner, SQLiteSession, Usage, function_tool, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, faults, output, worked
 
-from agents import Agent, ModelProvider, RunConfig, Runner, SQLiteSession, Usage, function_tool, set_tracing_disabled
 from foldline import Brief, Folded, Message, Summary
 from foldline.extend import extract
 from foldline.integrations.openai_agents import Folding

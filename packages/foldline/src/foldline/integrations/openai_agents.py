@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, MutableMapping
 from typing import Any
 
+from agents import FunctionTool, Model, ModelProvider, MultiProvider
 from agents.tool_context import ToolContext
 
-from agents import FunctionTool, Model, ModelProvider, MultiProvider
 from foldline import Compactor
 from foldline.integrations._beginnings import Beginnings
 from foldline.integrations._conversations import Conversations, declared
