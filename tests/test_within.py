@@ -13,7 +13,7 @@ from foldline._compactor.within import fold_within
 from foldline._tokens.exact import exact
 from foldline._tokens.meter import TEXT_ERROR, Meter
 from foldline._tokens.weigh import weigh_all, weigh_exactly
-from foldline.extend import Budget, Text, decode_all, view_of, weigh
+from foldline.extend import Budget, Text, Thinking, decode_all, replace, view_of, weigh
 from talk import runs, says, user
 
 Item = dict[str, Any]
@@ -117,3 +117,21 @@ def test_a_large_output_that_has_no_room_as_a_whole_fills_what_is_left(steps: in
 def listing(n: int, lines: int = 150) -> str:
     """An output of some two thousand tokens, or more."""
     return "\n".join(f"def value_{n}_{line}(): return {n * 1_000 + line}" for line in range(lines))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3])
+def test_what_was_thought_gives_way_to_what_was_said_and_done(share: float) -> None:
+    """A step that took long thinking has no room as a whole: it stays without that, and the budget is used."""
+    history = [user("Look at each of the reports and tell me what they have in common.")]
+    for number in range(30):
+        call, result = runs(
+            "read", {"path": f"reports/{number}.txt"}, f"Report {number} speaks of mills.", id=f"c{number}"
+        )
+        thought = Thinking("What could that mean for the mills by the river? " * 150, signature=f"s{number}")
+        history += [replace(call, parts=(thought, *call.parts)), result]
+    compactor = Compactor(window=1_000_000)
+    compactor.due(history)
+    budget = int(share * compactor.count.tokens)
+    kept = compactor.fold_to(history, budget)
+    assert compactor.count.tokens >= 0.9 * budget
+    assert any(message.calls and not any(type(part) is Thinking for part in message.parts) for message in kept)

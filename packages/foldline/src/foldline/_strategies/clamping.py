@@ -1,12 +1,12 @@
-"""Messages cut down to a room: the longest of them keep head and tail of what they say."""
+"""Messages cut down to a room: the longest of them lose what was thought, and keep head and tail of what they say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foldline._messages import Part, ToolCall, ToolResult, replace
+from foldline._messages import Message, Part, Thinking, ToolCall, ToolResult, replace
 from foldline._strategies.tool_outputs import freed, level_of, middle_cut, shortened
-from foldline._view import Edit, View
+from foldline._view import Edit, Entry, View
 
 LEAST = 120
 """Tokens of a message below which its head and tail say too little."""
@@ -24,10 +24,17 @@ def clamped(view: View, places: Sequence[int], room: int) -> list[Edit]:
     edits = []
     for entry in entries:
         if entry.tokens > level:
-            parts = tuple(_cut(part, level / entry.tokens, entry.id) for part in entry.message.parts)
-            edits.append(Edit((entry.id,), (replace(entry.message, parts=parts),), by="clamped"))
+            edits.append(Edit((entry.id,), _shorter(entry, level, view), by="clamped"))
     took = sum(entry.tokens for entry in entries) - sum(freed(view, edit) for edit in edits)
     return edits if took <= room else []
+
+
+def _shorter(entry: Entry, level: int, view: View) -> tuple[Message, ...]:
+    """An entry's message in about that many tokens: none of one that holds nothing but what was thought."""
+    said = tuple(part for part in entry.message.parts if type(part) is not Thinking)
+    share = level / max(level, view.count(replace(entry.message, parts=said)))
+    parts = tuple(_cut(part, share, entry.id) for part in said)
+    return (replace(entry.message, parts=parts),) if parts else ()
 
 
 def _cut(part: Part, share: float, id: str) -> Part:
