@@ -30,3 +30,8 @@ run session undo $s
 run context status $s
 cmp -n "$(wc -c < "$here/invoices.jsonl")" "$here/invoices.jsonl" invoices.jsonl
 printf '\nThe first %s bytes of the file are those of the sample, untouched.\n' "$(wc -c < "$here/invoices.jsonl")"
+
+# An agent of foldline's own, whose model plays a script here: it folds by itself when its window fills.
+cp "$here/chat.jsonl" script.jsonl
+run chat --model test --script script.jsonl --window 5000 --yes --session chat.jsonl -p "Read the records, change nothing"
+run context history --session chat.jsonl

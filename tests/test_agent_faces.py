@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,7 +25,9 @@ from foldline import Session
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
 from foldline_agent.command import chat
+from foldline_agent.commands import Command
 from foldline_agent.editor import Editor
+from foldline_agent.events import Event
 from foldline_agent.rpc import Remote
 
 WRITE = {"say": "I write it.", "call": "write", "arguments": {"path": "a.txt", "content": "new"}}
@@ -95,6 +98,34 @@ def test_a_new_session_is_where_pi_keeps_those_of_the_directory(tmp_path: Path) 
     (path,) = (tmp_path / "home/.pi/agent/sessions").glob("*/*.jsonl")
     assert path.parent.name == f"--{str(tmp_path).strip('/').replace('/', '-')}--"
     assert Session(path).model == "scripted"
+
+
+def test_a_session_is_gone_on_with_by_its_place_its_id_or_as_the_newest(tmp_path: Path) -> None:
+    chatted("-p", "One.", "--yes")
+    (path,) = (tmp_path / "home/.pi/agent/sessions").glob("*/*.jsonl")
+    for words in (("--session", str(path)), ("--session", Session(path).id), ("--continue",)):
+        assert chatted("-p", "Again.", *words, steps=(WRITE, DONE, DONE, DONE, DONE)).exit_code == 0
+    said = [message.text for _, message in Session(path).messages() if message.role == "user"]
+    assert said == ["One.", "Again.", "Again.", "Again."]
+
+
+# -- what the page says --------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parent.parent / "docs" / "chat.md").read_text("utf-8")
+
+
+def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    exec(compile(block, "chat.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert "ledger/part_5.py is done: it prints 4100." in said
+    assert "folded: " in said
+
+
+def test_the_page_names_every_event_and_every_command() -> None:
+    shown = set(re.findall(r"[`\"](\w+)[`\"]", PAGE))
+    assert {kind.__name__ for kind in Event.__subclasses__()} <= shown
+    assert {kind.__struct_config__.tag for kind in Command.__subclasses__()} <= shown
 
 
 # -- RPC -----------------------------------------------------------------------------------------------------------

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from foldline import FoldlineError, Session
+from foldline import FoldlineError, Session, find_session
 
 
 @click.command()
@@ -25,7 +26,8 @@ from foldline import FoldlineError, Session
     "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
 )
 @click.option("--policy", metavar="NAME-OR-FILE", help="When and how it folds; without it, as the settings say.")
-@click.option("--session", metavar="PATH", help="The session's file, which is made where there is none.")
+@click.option("--session", metavar="PATH-OR-ID", help="The session; a file that is not there is made.")
+@click.option("-c", "--continue", "again", is_flag=True, help="Go on with the newest session of this directory.")
 @click.option(
     "--script", type=click.Path(path_type=Path), help="What the model `test` does: a step as JSON on each line."
 )
@@ -61,6 +63,7 @@ async def _drawn(
     window: int | None,
     policy: str | None,
     session: str | None,
+    again: bool,
     script: Path | None,
     yes: bool,
 ) -> int:
@@ -76,7 +79,7 @@ async def _drawn(
     if face == "acp":
         await editor.serve(agent_over)
         return 0
-    agent = agent_over(_session(session))
+    agent = agent_over(_session(session, again=again))
     match face:
         case "print":
             return await printing.print_text(agent, message)
@@ -91,7 +94,10 @@ async def _drawn(
     return 0
 
 
-def _session(path: str | None) -> Session:
-    """The session in that file, or a new one: there, or where pi keeps those of this directory."""
-    place = Path(path).absolute() if path else None
-    return Session(place) if place and place.exists() else Session.create(place, cwd=str(Path.cwd()))
+def _session(named: str | None, *, again: bool) -> Session:
+    """The session of that path or id or the newest one of this directory, else a new one, where pi keeps those of it."""
+    cwd = str(Path.cwd())
+    if again or (named and os.sep not in named and not named.endswith(".jsonl")):
+        return Session(find_session(named, cwd=cwd, agent="pi"))
+    place = Path(named).absolute() if named else None
+    return Session(place) if place and place.exists() else Session.create(place, cwd=cwd)
