@@ -66,14 +66,22 @@ export default function foldline(pi: any) {
 	let after = 0; // tokens behind the newest fold: pi counts again at the next reply
 	let limited = false; // it folded by itself as often as it may: an overflow is waited for
 
+	/** Whether there is a screen to draw on; a session that was closed meanwhile has none. */
+	const hasScreen = (ctx: any): boolean => {
+		try {
+			return ctx.hasUI;
+		} catch {
+			return false;
+		}
+	};
 	const show = (ctx: any, text: string, kind: "info" | "warning" | "error" = "info") =>
-		ctx.hasUI ? ctx.ui.notify(text, kind) : process.stderr.write(`${text}\n`);
+		hasScreen(ctx) ? ctx.ui.notify(text, kind) : process.stderr.write(`${text}\n`);
 	/** Shows lines above the editor; nothing takes away what stood there. */
-	const showAbove = (ctx: any, lines?: string[]) => ctx.hasUI && ctx.ui.setWidget(KEY, lines);
+	const showAbove = (ctx: any, lines?: string[]) => hasScreen(ctx) && ctx.ui.setWidget(KEY, lines);
 	const file = (ctx: any): string | undefined => ctx.sessionManager.getSessionFile?.();
 
 	function draw(ctx: any) {
-		if (!ctx.hasUI) return;
+		if (!hasScreen(ctx)) return;
 		const usage = ctx.getContextUsage?.();
 		const settings = compactionSettings(ctx.cwd);
 		const window = usage?.contextWindow ?? ctx.model?.contextWindow ?? 0;
@@ -100,7 +108,7 @@ export default function foldline(pi: any) {
 		limited = false;
 		after = 0;
 		draw(ctx);
-		if (!ctx.hasUI) return;
+		if (!hasScreen(ctx)) return;
 		try {
 			on = JSON.parse(await run(["autocompact", "--json"])).auto_enabled;
 		} catch (error: any) {
