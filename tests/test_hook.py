@@ -170,20 +170,22 @@ def test_switched_off_it_folds_when_asked_to_and_when_it_must(ask, tmp_path, mon
         assert "summary" in ask("pi", {"session": path, "trigger": trigger, "window": 20_000})
 
 
-def test_at_the_limit_who_can_wait_waits_until_it_must_and_others_are_served(ask, tmp_path, monkeypatch) -> None:
+def test_at_the_limit_who_can_wait_waits_until_the_window_is_full(ask, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("FOLDLINE_COMPACTION__MAX_AUTO_COMPACTIONS", "1")
     log = long_log(20)
     path = log.write(tmp_path / "s.jsonl")
     question = {"session": str(path), "trigger": "auto", "window": 20_000, "waits": True}
     as_pi_writes(log, ask("pi", question))
-    for n in range(20, 40):
+    for n in range(20, 60):
         log.step(n)
     log.write(path)
-    error = ask("pi", question)["error"]
+    size = ask("pi", question)["tokens_before"]
+    half_full = question | {"window": 2 * size}
+    error = ask("pi", half_full)["error"]
     assert error["kind"] == "Limit"
     assert error["message"].startswith("limit of 1 automatic compactions reached")
-    for served in ({"trigger": "overflow"}, {"trigger": "manual"}, {"waits": False}):
-        assert "summary" in ask("pi", question | served)
+    for served in ({"window": size}, {"trigger": "overflow"}, {"trigger": "manual"}, {"waits": False}):
+        assert "summary" in ask("pi", half_full | served)
 
 
 def test_a_policy_that_leaves_gaps_is_none_that_an_agent_can_write(ask, tmp_path, monkeypatch) -> None:

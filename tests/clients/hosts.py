@@ -156,6 +156,8 @@ class Pi(Host):
     name = "pi"
     kept = (".pi/agent/sessions/*/*.jsonl",)
     package = ROOT / "pi2/node_modules/@earendil-works/pi-coding-agent"
+    reserve = 6000
+    """Tokens that pi keeps free."""
 
     @classmethod
     def is_there(cls) -> bool:
@@ -168,7 +170,7 @@ class Pi(Host):
         model |= {"contextWindow": WINDOW, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
         provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "test", "models": [model]}
         (folder / "models.json").write_text(json.dumps({"providers": {"scripted": provider}}))
-        sizes = {"enabled": True, "reserveTokens": 6000, "keepRecentTokens": 5000}
+        sizes = {"enabled": True, "reserveTokens": self.reserve, "keepRecentTokens": 5000}
         (folder / "settings.json").write_text(json.dumps({"compaction": sizes}))
 
     def command(self, prompt: str) -> list[str]:

@@ -14,7 +14,7 @@ from foldline._desk.summaries import native, why_extracted, why_not_native
 from foldline._economics import cached, price
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
-from foldline._engine.steps import steps_by_hand
+from foldline._engine.steps import layers, steps_by_hand
 from foldline._facts.speech import project_rules
 from foldline._fold import Fold, Occasion, Trigger, reckoned
 from foldline._handoff.new_session import NewSession, write_new
@@ -125,6 +125,11 @@ class Desk:
             return fill
         overhead = self.meter.overhead
         return (fill.of(reserving(self.budget, policy), overhead) + overhead) / self.budget.window
+
+    def is_full(self, policy: Policy) -> bool:
+        """Whether a hard layer of a policy begins here; always so where it has none."""
+        hard = [step for step in layers(policy, reserving(self.budget, policy), self.meter.overhead) if step.layer.hard]
+        return not hard or any(self.view.tokens > step.mark for step in hard)
 
     @property
     def at_work(self) -> list[int]:

@@ -32,9 +32,9 @@ TRIGGERS: Mapping[str, Trigger] = {"auto": "threshold", "overflow": "overflow", 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent asks: its session by path or id, why it compacts, what the user wants kept, its window in tokens.
 
-    One that `waits` goes on without a fold until it overflows, where the settings allow no more by itself. One that chose
-    the cut itself gives the messages to be summarized, as pi and OpenClaw write them, in place of a session; `previous` is
-    the summary that stands before them, and `max_tokens` the most that the new one may take.
+    One that `waits` can go on without a fold, and does where the settings allow no more before the window is full. One that
+    chose the cut itself gives the messages to be summarized, as pi and OpenClaw write them, in place of a session; `previous`
+    is the summary that stands before them, and `max_tokens` the most that the new one may take.
     """
 
     session: str = ""
@@ -88,7 +88,7 @@ def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.envir
     if asked.trigger == "auto" and not policy.automatic.enabled:
         return not_folded("Off", "folding by itself is switched off; `foldline autocompact on` switches it on")
     spent = policy.automatic.spent(automatic_folds(desk.view.messages))
-    if asked.trigger == "auto" and asked.waits and spent:
+    if asked.trigger == "auto" and asked.waits and spent and not desk.is_full(policy):
         return not_folded("Limit", spent)
     writer = replace(desk.settings.summary, native=False)
     planned = desk.plan(policy, asked.focus, writer, trigger=TRIGGERS[asked.trigger])

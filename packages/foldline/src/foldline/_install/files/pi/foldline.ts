@@ -64,7 +64,7 @@ export default function foldline(pi: any) {
 	let byUs = false; // the user asked for foldline's fold: pi's own would not be what was asked for
 	let on = true;
 	let after = 0; // tokens behind the newest fold: pi counts again at the next reply
-	let limited = false; // it folded by itself as often as it may: an overflow is waited for
+	let limited = false; // it folded by itself as often as it may: only a full window is folded now
 
 	/** Whether there is a screen to draw on; a session that was closed meanwhile has none. */
 	const hasScreen = (ctx: any): boolean => {
@@ -126,15 +126,14 @@ export default function foldline(pi: any) {
 		if (!path) return; // in memory only: pi's own
 		const window = ctx.model?.contextWindow ?? 0;
 		const trigger = triggerOf(event, window);
-		if (limited && trigger === "auto") return { cancel: true };
 		const question = { session: path, trigger, focus: event.customInstructions ?? "", waits: true };
 		try {
 			const answered = await run(["hook", "pi"], JSON.stringify(window ? { ...question, window } : question), event.signal);
 			const plan = JSON.parse(answered);
 			if (plan.error?.kind === "Off") return { cancel: true };
 			if (plan.error?.kind === "Limit") {
+				if (!limited) show(ctx, `foldline: ${plan.error.message}`, "warning");
 				limited = true;
-				show(ctx, `foldline: ${plan.error.message}`, "warning");
 				draw(ctx);
 				return { cancel: true };
 			}
