@@ -4,7 +4,10 @@
 
 The sessions are the recorded ones of `benchmarks/memory.py`, in its two halves: `tune` is what is chosen on, `sealed` is what
 the choice is looked at on, once. Each is replayed in windows that it fills, at the prices of one model. What is listed is
-what no other candidate beats in cost and memory together.
+what no other candidate beats in cost and memory together; below it stand those that `default` may be: of all that know
+as much as the newest messages alone would (the control `tail`), that send nothing over the limit, and that cost at most
+1.1 times their folds at the best moments in the median and never twice, the cheapest and what costs 3 % more at most.
+Which of these is cheapest is chance; `default` is the one that stays nearest to its best moments, which stands first.
 """
 
 from __future__ import annotations
@@ -27,12 +30,29 @@ from memory_corpus import CORPUS, SESSIONS  # noqa: E402
 MODEL = "claude-sonnet-4-5"
 WINDOWS = (100_000, 160_000)
 
-CANDIDATE = """\
+MEDIAN, WORST = 1.1, 2.0
+"""What it may cost beside its folds at the best moments, in the median over sessions and at most."""
+
+ALIKE = 1.03
+"""Costs that are no further apart than this are taken for the same."""
+
+PRUNING = """\
+[[layers]]
+name = "prune"
+at = {at}
+to = {to}
+pays = true
+outputs_over = {over}
+strategies = [{{ use = "prune_tool_outputs", protect = 40_000, minimum = 20_000 }}]
+
+"""
+
+SUMMARIZING = """\
 [[layers]]
 name = "summarize"
 at = {at}
 to = {to}
-strategies = [{pruned}{{ use = "summarize_older", keep = {keep}, max_tokens = {room} }}]
+strategies = [{{ use = "summarize_older", keep = {keep}, max_tokens = {room} }}]
 
 [[layers]]
 name = "full"
@@ -42,22 +62,26 @@ hard = true
 strategies = [{{ use = "hard_strategies", keep = 10_000 }}]
 """
 
-PRUNED = '{{ use = "prune_tool_outputs", protect = {protect}, minimum = 20_000 }}, '
+PRUNED = [None, *product((0.5, 0.6), (0.1, 0.2, 0.3), (0, 30_000, 50_000))]
+"""From which fill outputs are hidden, once that pays, down to which, and over how many tokens of them; None: not at all."""
 
-MARKS = (0.75, 0.88)
-TARGETS = (0.35, 0.50, 0.60)
-KEEPS = ((10_000, 4_000), (25_000, 8_000), (40_000, 8_000))
-PROTECTED = (0, 10_000, 25_000)
-"""What is tried: marks and targets as shares of the window; tokens that stay word for word, and of a summary; tokens of
-tool outputs that stay where the others are hidden first, 0 where none are."""
+SUMMARIZED = [
+    (0.85, 0.65, 25_000, 8_000),
+    (0.88, 0.5, 25_000, 4_000),
+    (0.88, 0.65, 25_000, 8_000),
+    (0.88, 0.65, 40_000, 8_000),
+]
+"""From which fill older history is summarized, down to which, how many tokens stay, and how many a summary may take."""
 
 
 def candidates(folder: Path) -> Iterator[str]:
     """The files of the grid's policies."""
-    for at, to, (keep, room), protect in product(MARKS, TARGETS, KEEPS, PROTECTED):
-        pruned = PRUNED.format(protect=protect) if protect else ""
-        path = folder / f"{at}-{to}-{keep}-{room}-{protect}.toml"
-        path.write_text(CANDIDATE.format(at=at, to=to, keep=keep, room=room, pruned=pruned), "utf-8")
+    for pruned, (at, to, keep, room) in product(PRUNED, SUMMARIZED):
+        text = SUMMARIZING.format(at=at, to=to, keep=keep, room=room)
+        if pruned:
+            text = PRUNING.format(at=pruned[0], to=pruned[1], over=pruned[2]) + text
+        path = folder / f"{'-'.join(map(str, pruned or ('none',)))}-{at}-{to}-{keep}-{room}.toml"
+        path.write_text(text, "utf-8")
         yield str(path)
 
 
@@ -83,6 +107,23 @@ def unbeaten(found: Sequence[Total]) -> list[Total]:
             (o.cost or 0) < (each.cost or 0) and memory(o) >= memory(each) and o.over <= each.over for o in found
         )
     ]
+
+
+def eligible(found: Sequence[Total]) -> list[Total]:
+    """What `default` may be, what stays nearest to its best moments first."""
+    least = memory(next(each for each in found if each.contender == "tail"))
+    fitting = [
+        each
+        for each in found
+        if each.contender.endswith(".toml")
+        and not each.over + each.refused
+        and memory(each) >= least
+        and (each.ratio or 0) <= MEDIAN
+        and (each.worst or 0) <= WORST
+    ]
+    cheapest = min((each.cost or 0 for each in fitting), default=0)
+    near = [each for each in fitting if (each.cost or 0) <= ALIKE * cheapest]
+    return sorted(near, key=lambda each: each.ratio or 0)
 
 
 def main() -> None:
@@ -111,6 +152,8 @@ def main() -> None:
         f"{asked.half}: {len(paths)} sessions in windows of {' and '.join(f'{w:,}' for w in WINDOWS)}, at {MODEL}'s prices\n"
     )
     print(table(rows))
+    if asked.grid:
+        print("\nmay be the default: " + ", ".join(Path(each.contender).name for each in eligible(found)))
 
 
 if __name__ == "__main__":

@@ -116,45 +116,47 @@ def test_presets_have_names_and_an_unknown_one_is_refused_with_those_that_there_
         preset("best")
 
 
-def test_the_layers_of_default_start_at_80_88_and_95_percent() -> None:
+def test_the_layers_of_default_start_at_60_88_and_95_percent() -> None:
     marks = [(s.layer.name, s.mark, s.target) for s in steps_for(DEFAULT, WINDOW, 0)]
-    assert marks == [("prune", 160_000, 120_000), ("summarize", 176_000, 100_000), ("full", 190_000, 80_000)]
+    assert marks == [("prune", 120_000, 40_000), ("summarize", 176_000, 130_000), ("full", 190_000, 130_000)]
     assert [layer.hard for layer in DEFAULT.layers] == [False, False, True]
+    assert [layer.pays for layer in DEFAULT.layers] == [True, False, False]
 
 
 def test_a_mark_is_never_above_the_limit_and_the_overhead_counts() -> None:
-    assert [s.mark for s in steps_for(DEFAULT, budget(200_000), 0)] == [160_000, 176_000, 183_616]
-    assert [s.mark for s in steps_for(DEFAULT, budget(200_000), 10_000)] == [150_000, 166_000, 173_616]
-    assert [s.target for s in steps_for(DEFAULT, budget(200_000), 10_000)] == [110_000, 90_000, 70_000]
+    assert [s.mark for s in steps_for(DEFAULT, budget(200_000), 0)] == [120_000, 176_000, 183_616]
+    assert [s.mark for s in steps_for(DEFAULT, budget(200_000), 10_000)] == [110_000, 166_000, 173_616]
+    # a mark that is lowered from 190,000 to 183,616 tokens lowers its target of 130,000 as much
+    assert [s.target for s in steps_for(DEFAULT, budget(200_000), 10_000)] == [30_000, 120_000, 118_790]
 
 
 # -- layers at work -----------------------------------------------------------------------------------------------
 
 
 def test_at_a_mark_nothing_happens() -> None:
-    view = see(user(90_000), *reads(*[10_000] * 7))
-    assert view.tokens == 160_000
+    view = see(user(50_000), *reads(*[10_000] * 7))
+    assert view.tokens == 120_000
     after, made = fold(view)
     assert after is view
     assert not made
 
 
-def test_above_80_percent_outputs_are_pruned_down_to_60_percent() -> None:
-    view = see(user(60_000), *reads(*[10_050] * 10))
+def test_above_60_percent_outputs_are_pruned_down_to_20_percent() -> None:
+    view = see(user(20_000), *reads(*[10_050] * 10))
     after, made = fold(view)
-    # of 160,500 tokens 40,500 must go: four stubs free 40,160, the fifth makes it 110,300
-    assert (made.layer, len(made.edits), after.tokens) == ("prune", 5, 110_300)
-    assert (made.receipt.tokens_before, made.receipt.tokens_after, made.receipt.freed) == (160_500, 110_300, 50_200)
-    assert (made.receipt.messages_folded, made.receipt.messages_pruned) == (5, 5)
+    # of 120,500 tokens 80,500 must go: eight stubs free 80,320, the ninth makes it 30,140
+    assert (made.layer, len(made.edits), after.tokens) == ("prune", 9, 30_140)
+    assert (made.receipt.tokens_before, made.receipt.tokens_after, made.receipt.freed) == (120_500, 30_140, 90_360)
+    assert (made.receipt.messages_folded, made.receipt.messages_pruned) == (9, 9)
 
 
 def test_with_little_output_the_first_layer_stays_out() -> None:
-    view = see(user(115_001), *reads(*[9_000] * 5))
+    view = see(user(130_501), *reads(*[5_900] * 5))
     assert view.tokens > 160_000
     assert not fold(view)[1]
 
 
-def test_above_88_percent_the_older_history_is_summarized_down_to_50_percent() -> None:
+def test_above_88_percent_the_older_history_is_summarized_down_to_65_percent() -> None:
     view = see(*[user(20_000), assistant(20_000)] * 4, user(10_000), assistant(6_001))
     after, made = fold(view)
     # 25,000 tokens are kept at most, and the cut falls at the start of a turn
@@ -174,7 +176,7 @@ def test_above_95_percent_what_no_summary_can_free_gives_way_to_hard_means() -> 
     read = Message("tool", (ToolResult("c0", (Text("o" * 140_000),)),))
     after, made = run(folding(view_of([rules, user(10), asked, read], letters), steps_for(DEFAULT, WINDOW, 0)), tells)
     assert (made.layer, {edit.by for edit in made.edits}) == ("full", {"shorten_tool_outputs"})
-    assert 70_000 < after.tokens <= 80_000
+    assert 100_000 < after.tokens <= 130_000
 
 
 def test_a_fold_that_frees_next_to_nothing_is_not_made() -> None:

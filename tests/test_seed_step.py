@@ -361,7 +361,7 @@ def test_a_fold_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     receipt = compactor.folds[0].receipt
     sizes = f"{receipt.tokens_before:,} -> {receipt.tokens_after:,} tokens"
     told = [record.getMessage() for record in caplog.records if record.name == "foldline.fold"]
-    assert told == [f"summarize: {sizes}, round 1, {len(HISTORY) - 11} messages folded"]
+    assert told == [f"summarize: {sizes}, {len(HISTORY) - 11} messages folded, round 1"]
 
 
 def test_a_model_is_asked_once_for_each_compaction_and_is_shown_no_huge_result_whole() -> None:

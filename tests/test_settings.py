@@ -288,14 +288,12 @@ def test_the_settings_refine_a_policy_key_by_key() -> None:
         return [dict(getattr(each, "arguments", {})) for layer in layers for each in layer.strategies]
 
     assert refined().layers == chosen.layers
-    early = refined(auto_threshold_percent=60)
-    assert {layer.kind: layer.at for layer in early.layers} == {
-        **{layer.kind: 0.6 for layer in chosen.layers}, "hard": 0.95
-    }  # fmt: skip
+    early = refined(auto_threshold_percent=70)
+    assert {layer.kind: layer.at for layer in early.layers} == {"prune": 0.6, "summarize": 0.7, "hard": 0.95}
     assert [layer.to for layer in early.layers] == [layer.to for layer in chosen.layers]
     assert all(layer.to <= 0.3 for layer in refined(auto_threshold_percent=30).layers)
     kept = refined(preserve_recent_tokens=800)
-    assert told(kept, "summarize") == [{"keep": 800}]
+    assert told(kept, "summarize") == [{"keep": 800, "max_tokens": 8_000}]
     assert [layer.at for layer in kept.layers] == [layer.at for layer in chosen.layers]
     assert told(kept, "hard") == told(chosen, "hard")
     pruned = refined(prune=Prune(protect_recent_tokens=7))

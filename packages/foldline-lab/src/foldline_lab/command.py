@@ -33,6 +33,7 @@ before. user's: lines of the user's that stand. time: what the policy took."""
 )
 @click.option("--results", metavar="FILE", help="Keep each session's results here; what is there is not done again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, metavar="N", help="Processes; all cores.")
+@click.option("--ray", metavar="ADDRESS", help="Use the nodes of a Ray cluster; `local` begins one on this machine.")
 @click.option("--html", metavar="FILE", help="Write a report that needs nothing but itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def replay_command(
@@ -43,6 +44,7 @@ def replay_command(
     window: int | None,
     results: str | None,
     jobs: int,
+    ray: str | None,
     html: str | None,
     as_json: bool,
 ) -> None:
@@ -57,7 +59,8 @@ def replay_command(
     asked = Asked(names, model, window)
     paths = sessions_in(sessions)
     outcomes = sorted(
-        _watched(replay(paths, asked, results, jobs), len(paths)), key=lambda each: paths.index(each.session)
+        _watched(replay(paths, asked, results, jobs, fleet=ray or ""), len(paths)),
+        key=lambda each: paths.index(each.session),
     )
     for outcome in outcomes:
         if outcome.fault:

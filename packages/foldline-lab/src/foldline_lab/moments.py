@@ -50,7 +50,8 @@ def _prices(model: Model) -> Callable[[int, int], float]:
         rate = model.input if known else 1.0
         for above, input, _ in tiers:
             rate = input if size > above else rate
-        return rate * (read * min(held, size) + write * max(0, size - held))
+        fresh = size - held if size > held else 0
+        return rate * (read * (size - fresh) + write * fresh)
 
     return price
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median_low
@@ -15,6 +16,7 @@ import msgspec
 from foldline import FoldlineError, SessionError
 from foldline.extend import Request, bills
 from foldline_lab.contenders import BEST, CONTROLS, UNFOLDED, policy_named
+from foldline_lab.fleet import on_fleet
 from foldline_lab.moments import best_moments, unfolded
 from foldline_lab.recording import Recording, read
 from foldline_lab.refusals import Provider
@@ -119,8 +121,10 @@ def key_of(path: str, asked: Asked) -> str:
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 
-def replay(paths: Sequence[str], asked: Asked, results: str | None = None, jobs: int = 1) -> Iterator[Outcome]:
-    """What came of each session, as they are done, in `jobs` processes.
+def replay(
+    paths: Sequence[str], asked: Asked, results: str | None = None, jobs: int = 1, *, fleet: str = ""
+) -> Iterator[Outcome]:
+    """What came of each session, as they are done, in `jobs` processes, or on the Ray cluster at the address `fleet`.
 
     Where `results` names a file, each is appended to it, and what stands there of the same question is not done again:
     a replay that was ended goes on.
@@ -132,7 +136,8 @@ def replay(paths: Sequence[str], asked: Asked, results: str | None = None, jobs:
             yield done
         else:
             left.append(path)
-    for outcome in _done(left, asked, jobs):
+    there = bool(fleet and left)
+    for outcome in on_fleet(partial(replayed, asked=asked), left, fleet) if there else _done(left, asked, jobs):
         if results:
             with open(results, "ab") as file:
                 file.write(msgspec.json.encode(outcome) + b"\n")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from foldline import CannotFit, Compactor, Event, Fold, Folded, Message, Policy
+from foldline import CannotFit, Compactor, Event, Fold, Folded, Message, Policy, Usage
 from foldline.extend import Request, bills
 from foldline_lab.recording import Recording
 from foldline_lab.refusals import Provider
@@ -66,12 +66,16 @@ def stepped(recording: Recording, provider: Provider, name: str, policy: Policy 
     near, far = [0, 0], [0, 0]
     growth: list[tuple[int, ...]] = []
     over = 0
+    billing = bills(recording.model, iter(requests))
+    costs: list[float | None] = []
     for number, at in enumerate(recording.calls):
         before = seen.tokens
         sent, fold = steps.fitted(at)
         same, parts = seen.take(sent, folded=fold is not None)
-        steps.billed(seen.tokens)
         requests.append(Request(seen.tokens, same, seen.head, parts))
+        bill = next(billing)
+        costs.append(bill.cost)
+        steps.billed(bill.usage)
         over += seen.tokens > recording.budget.limit
         if fold:
             folds.append(FoldMade(number, fold.layer, max(before, fold.receipt.tokens_before), seen.tokens))
@@ -81,7 +85,6 @@ def stepped(recording: Recording, provider: Provider, name: str, policy: Policy 
             counts[0] += seen.knows(need)
             counts[1] += 1
         growth.append((number, *seen.kinds.values()))
-    costs = [bill.cost for bill in bills(recording.model, requests)]
     run = Run(
         recording.name,
         name,
@@ -140,10 +143,10 @@ class Steps:
         self.seconds += time.perf_counter() - began
         return sent, self.made[-1] if len(self.made) > made else None
 
-    def billed(self, tokens: int) -> None:
-        """Takes what the reply states, which is what the recording counts."""
+    def billed(self, usage: Usage) -> None:
+        """Takes what the reply states: what the recording counts, as far as the cache holds it and not."""
         if self.compactor is not None:
-            self.compactor.observe({"input_tokens": tokens, "output_tokens": 1})
+            self.compactor.observe(usage)
 
 
 FATES = ("word for word", "stub", "summary", "gone")

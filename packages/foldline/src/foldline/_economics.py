@@ -60,6 +60,11 @@ def _parted(price: Any) -> tuple[float, dict[int, float]]:
     return float(getattr(price, "base", price) or 0), tiers
 
 
+def weighed(model: Model) -> Model:
+    """The model, at a price of one where none is known: what is set against each other hangs on its shares alone."""
+    return model if model.input or model.output else replace(model, input=1.0)
+
+
 def price(model: Model, usage: Usage) -> float | None:
     """What a call cost in US dollars, its cached tokens at the cache's prices; None where no price is known."""
     return _charge(priced(model), usage)

@@ -165,7 +165,8 @@ class Layer(Value, frozen=True, omit_defaults=True):
 
     `outputs_over` is a second condition, tokens of tool output in the view. A `hard` layer may not be skipped, and asks
     no model. What it frees is worth a fold from the share `least` of the view on. `summary` says how its summaries are
-    asked for and worded. Nothing hangs on its name.
+    asked for and worded. One that `pays` waits beyond its mark until the calls since the last fold would have been cheaper
+    by as much as the fold costs once: then it costs at most twice what the best moment would have. Nothing hangs on its name.
     """
 
     name: str
@@ -175,6 +176,7 @@ class Layer(Value, frozen=True, omit_defaults=True):
     hard: bool = False
     outputs_over: int = 0
     least: float = MIN_PROGRESS
+    pays: bool = False
     summary: Wording = Wording()
 
     @property

@@ -74,10 +74,8 @@ def fold_made(fold: Fold, model: str) -> None:
     """Tells of a fold that was made just now, for an agent of that model."""
     receipt = fold.receipt
     sizes = f"{receipt.tokens_before:,} -> {receipt.tokens_after:,} tokens"
-    log(
-        "fold",
-        f"{fold.layer or fold.trigger}: {sizes}, round {receipt.round}, {receipt.messages_folded} messages folded",
-    )
+    behind = f", round {receipt.round}" if receipt.round else ""
+    log("fold", f"{fold.layer or fold.trigger}: {sizes}, {receipt.messages_folded} messages folded{behind}")
     if (to := _instruments()) is None:
         return
     kind = {**_of_model(model), "foldline.trigger": fold.trigger, "foldline.layer": fold.layer}

@@ -6,13 +6,21 @@ from collections.abc import Callable
 
 from foldline._economics import cached
 from foldline._errors import ContextOverflow
-from foldline._messages import Usage
+from foldline._messages import Usage, Value
 from foldline._models import Model
 from foldline._policy import LEAST_WINDOW, Budget, below, narrowed
 from foldline._tokens.meter import RATIO_RANGE, Meter
 
 MOST_UNSEEN = 50_000
 """Tokens of tool schemas and a system text apart that a request may hold; a stated size beyond is no size of it."""
+
+
+class Billed(Value, frozen=True, omit_defaults=True):
+    """The newest bill for what the model sees, when it came, and how many came for it since a fold."""
+
+    usage: Usage | None = None
+    at: float = 0.0
+    calls: int = 0
 
 
 class Account:
@@ -24,27 +32,30 @@ class Account:
         self.meter = meter
         self.accepted = 0
         """Tokens of the largest request that was billed."""
+        self.billed: Billed = Billed()
         self._clock = clock
-        self._billed: tuple[Usage, float] | None = None
-        """The bill for what the model sees, and when it came."""
 
     def bill(self, usage: Usage, weight: int) -> None:
         """Takes a bill for messages of that weight, where it can be one for them."""
         if self.meter.learn(usage.prompt, weight):
-            self._billed = usage, self._clock()
+            self.billed = Billed(usage, self._clock(), self.billed.calls + 1)
             self.accepted = max(self.accepted, usage.prompt)
 
     def void(self) -> None:
-        """Forgets the newest bill, since the model sees something else."""
+        """Forgets the bills, since the model sees something else."""
         self.meter.forget()
-        self._billed = None
+        self.billed = Billed()
 
     def cached(self) -> int | None:
         """Tokens that the provider's cache holds of what was billed last; None where nothing was billed for what is seen."""
-        if self._billed is None:
+        if self.billed.usage is None:
             return None
-        usage, at = self._billed
-        return cached(self.model, usage, self._clock() - at)
+        return cached(self.model, self.billed.usage, self._clock() - self.billed.at)
+
+    @property
+    def knows_costs(self) -> bool:
+        """Whether anything is known of what an edit of what the model sees would cost: its model, and what was billed."""
+        return self.model.known and self.billed.usage is not None
 
     def believes(self, refusal: ContextOverflow) -> bool:
         """Whether what a refusal states can be true of this model: nothing, or a limit that was not passed before."""

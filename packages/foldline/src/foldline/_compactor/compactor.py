@@ -27,7 +27,7 @@ from foldline._engine.driving import Waiting, adriven, asking, driven, run
 from foldline._engine.steps import Step, caps
 from foldline._errors import ConfigError, ProviderError, ReplyCutOff
 from foldline._fold import Fold
-from foldline._messages import Message, Opaque, Speaker, Text, replace
+from foldline._messages import Message, Opaque, Speaker, Text, Usage, replace
 from foldline._models import Model, warn_of_unknown
 from foldline._models import model as model_named
 from foldline._overflow import read as read_overflow
@@ -256,12 +256,13 @@ class Compactor:
     def observe(self, reply: Any) -> None:
         """Takes what the provider billed for what the last `fit` handed out.
 
-        `reply` is the provider's reply or its usage, as a dict or as an object of the provider's library; one that
+        `reply` is the provider's reply or its usage, as a dict, as an object of the provider's library, or a `Usage`; one that
         states no usage changes nothing, and neither does one that was aborted or failed, or a usage that cannot be true.
         """
-        usage = None if broke_off(reply) else wire.read_usage(reply)
+        whole = isinstance(reply, Usage)
+        usage = wire.read_usage(reply) if whole or not broke_off(reply) else None
         with self._turns:
-            self._reactions = self._reactions if cut_off(reply) else 0
+            self._reactions = 0 if whole or not cut_off(reply) else self._reactions
             if usage is not None and usage.prompt and self._history.as_sent:
                 self._account.bill(usage, self._history.seen.weight)
 
@@ -434,6 +435,8 @@ class Compactor:
                 limits=(budget.window, budget.reserve, budget.max_input),
                 accepted=self._account.accepted,
                 fill=self._fill.marks,
+                billed=self._account.billed,
+                look=self._fill.look,
                 breaker=self._writer.breaker,
                 course=history.course,
                 messages=len(history.messages) or history.expected,
@@ -457,6 +460,7 @@ class Compactor:
             if window <= self.budget.window:
                 self.budget = replace(self.budget, window=window, reserve=reserve, max_input=most)
             self._account.accepted, self._writer.breaker, self._fill.marks = told.accepted, told.breaker, told.fill
+            self._account.billed, self._fill.look = told.billed, told.look
             self._watch.forget()
 
     # -- inside ----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from foldline._compactor.history import History
 from foldline._compactor.logged import log_fold, log_stages
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
+from foldline._economics import weighed
 from foldline._engine.driving import Folding, run
 from foldline._engine.steps import Step, step_discarding, steps_by_hand, steps_for, steps_within
 from foldline._errors import CannotFit, SessionError
@@ -59,9 +60,18 @@ class Folds:
 
     def due(self) -> Begun | None:
         """The fold that the fill asks for, or None; one that is being prepared goes before it."""
-        if self.prepared is not None or not self._full() or (verdict := self._asked()).veto:
+        if self.prepared is not None or not self._full() or not self._paid() or (verdict := self._asked()).veto:
             return None
         return self.begun(self._by_policy(focus=verdict.instructions), verdict)._replace(announce=self._announce)
+
+    def _paid(self) -> bool:
+        """Whether the fold that is due is one that need not wait, or has waited until it paid."""
+        if not self.fill.waits():
+            return True
+        before, account = self._history.view(), self._account
+        after, fold = run(self._by_policy(), extract)
+        told = reckoned(fold, before, after, weighed(account.model), account.meter.overhead, account.cached())
+        return told.receipt.reset is None or self.fill.has_paid(told.receipt.reset)
 
     def reactive(self) -> Begun | None:
         """The fold that a reply asks for which was cut off, or None where the fill asks for none."""
@@ -74,7 +84,7 @@ class Folds:
     @property
     def worth_it(self) -> bool:
         """Whether the fill asks for a fold, and something can be folded."""
-        if not self._full():
+        if not self._full() or not self._paid():
             return False
         try:
             return bool(run(self._by_policy(), extract)[1])
@@ -90,7 +100,7 @@ class Folds:
     def wanted(self) -> Prepared | None:
         """The prepared fold to swap in now: it is waited for a little at its mark, once, and at the limit until it is there."""
         prepared = self.prepared
-        if prepared is None or not self._full():
+        if prepared is None or not self._full() or self.fill.waits():
             return None
         must = self.fill.must()
         prepared.patience = None if must else self._grace

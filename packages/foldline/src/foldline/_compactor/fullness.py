@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import ceil, inf
 
 from foldline._compactor.account import Account
 from foldline._compactor.history import History
+from foldline._economics import Reset
 from foldline._engine.steps import CAP_SHARE, Step, caps, layers, steps_ahead
 from foldline._messages import replace
 from foldline._policy import Budget, Policy
@@ -14,6 +15,9 @@ from foldline._tokens.payload import bytes_of
 
 REGROWTH = 0.02
 """The share of the window that a history must grow by after a fold before a soft layer folds again."""
+
+SELDOM = 20
+"""The most calls that pass before a fold that has not paid yet is looked at again."""
 
 Marks = tuple[tuple[int, int] | None, tuple[int, int] | None]
 
@@ -28,6 +32,8 @@ class Fill:
         self.marks: Marks = (None, None)
         """What the last fold left, made or not, and what the last one left that a summary was asked for: the tokens, and
         the messages that there were for it."""
+        self.look = 0
+        """The call since the last fold from which on layers that wait are looked at."""
 
     @property
     def limit(self) -> int:
@@ -43,6 +49,7 @@ class Fill:
         """Takes down that a fold left so many tokens, and whether a summary was asked for."""
         now = tokens, len(self.history.messages)
         self.marks = now, now if asked else self.marks[1]
+        self.look = 0
 
     def rewound(self, stands: int) -> None:
         """Forgets the folds of what is gone, where only so many messages still stand."""
@@ -52,13 +59,31 @@ class Fill:
     def full(self) -> bool:
         """Whether the fill asks for a fold: what the provider would refuse does, and all of a mark once it has regrown."""
         budget, meter = self.account.budget, self.account.meter
-        if self.history.seen.at_most * max(1.0, meter.ratio) <= self._lowest(budget.less(ESTIMATE_ERROR)):
+        pays = self.account.knows_costs and self.account.billed.calls >= self.look
+        if self.history.seen.at_most * max(1.0, meter.ratio) <= self._lowest(budget.less(ESTIMATE_ERROR), pays=pays):
             return self._capped()
         tokens, error = self.tokens, self.history.count.error
         if tokens > self.limit:
             return True
-        marked = tokens > self._lowest(budget.less(error)) and self._regrown(tokens, self.marks[0])
+        marked = tokens > self._lowest(budget.less(error), pays=pays) and self._regrown(tokens, self.marks[0])
         return marked or self._capped()
+
+    def waits(self) -> bool:
+        """Whether no mark is passed but those of layers that wait until they have paid."""
+        budget = self.account.budget.less(self.history.count.error)
+        return self.tokens <= self._lowest(budget, pays=False) and not self._capped()
+
+    def has_paid(self, reset: Reset) -> bool:
+        """Whether the calls since the last fold would have saved what a fold costs once; if not, when it is looked at again.
+
+        What can be freed has grown evenly since: half of what a call saves now is what one would have saved.
+        """
+        carried = reset.saved / 2 * self.account.billed.calls
+        if carried >= reset.once:
+            return True
+        left = (reset.once - carried) / reset.saved if reset.saved > 0 else inf
+        self.look = self.account.billed.calls + ceil(min(left / 2, SELDOM))
+        return False
 
     def must(self) -> bool:
         """Whether nothing may be waited for any longer: the history is over its limit, or over a mark that is hard."""
@@ -79,10 +104,11 @@ class Fill:
         enough = size - self.history.seen.media_bytes <= cap * CAP_SHARE
         return replace(self.account.budget, bytes=cap) if enough else None
 
-    def _lowest(self, budget: Budget) -> int:
-        """The lowest mark of the policy."""
+    def _lowest(self, budget: Budget, *, pays: bool) -> int:
+        """The lowest mark of the policy, those of layers that wait until they have paid among them or not."""
         overhead = self.account.meter.overhead
-        return min(budget.limit - overhead, *(step.mark for step in layers(self.policy, budget, overhead)))
+        steps = (step for step in layers(self.policy, budget, overhead) if pays or not step.layer.pays)
+        return min([budget.limit - overhead, *(step.mark for step in steps)])
 
     def _capped(self) -> bool:
         """Whether the provider's caps on pictures and bytes ask for a fold."""

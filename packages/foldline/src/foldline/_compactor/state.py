@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from foldline._compactor.account import Billed
 from foldline._compactor.fullness import Marks
 from foldline._compactor.writer import Breaker
 from foldline._errors import StateError
@@ -35,6 +36,9 @@ class State(Value, frozen=True, omit_defaults=False):
     accepted: int = 0
     """Tokens of the largest request that was billed."""
     fill: Marks = (None, None)
+    billed: Billed = Billed()
+    look: int = 0
+    """The call since the last fold from which on layers that wait are looked at."""
     breaker: Breaker = Breaker()
     course: Course = Course()
     """The stages that the host told of."""

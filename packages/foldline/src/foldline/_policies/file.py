@@ -88,6 +88,7 @@ class LayerTable(Struct, frozen=True, forbid_unknown_fields=True):
     least: Annotated[float, Meta(ge=0, le=1, description="The share of the context that must come free.")] = (
         MIN_PROGRESS
     )
+    pays: Annotated[bool, Meta(description="Whether it waits until what it costs once would have been saved.")] = False
     summary: Annotated[
         SummaryTable | None, Meta(description="How its summaries are worded; all of the policy's else.")
     ] = None
@@ -127,7 +128,8 @@ def _layer(table: LayerTable, summary: SummaryTable, path: str, key: str) -> Lay
         strategies += made(name, arguments, path, place)
     at, to = _fill(table.at), _fill(table.at if table.to is None else table.to)
     wording = Wording(**asdict(table.summary or summary))
-    return Layer(table.name, at, to, tuple(strategies), table.hard, table.outputs_over, table.least, wording)
+    ways = table.hard, table.outputs_over, table.least, table.pays
+    return Layer(table.name, at, to, tuple(strategies), *ways, wording)
 
 
 def _fill(said: Share | MarkTable) -> float | Mark:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
+
+from foldline._wires.usage import stated
 
 BROKEN = frozenset(("aborted", "abort", "cancelled", "canceled", "error", "failed", "in_progress", "queued"))
 """How a reply ended, or stands, that no whole answer was billed for: OpenAI's responses, pi, Vercel's AI SDK, Cohere."""
@@ -18,7 +20,7 @@ _ENDS = ("status", "stop_reason", "stopReason", "finish_reason", "finishReason",
 
 def broke_off(reply: Any) -> bool:
     """Whether a provider's reply, a dict or its library's object, was aborted or failed."""
-    return any(end.lower() in BROKEN for end in _ends_of(reply)) or bool(_get(reply, "error"))
+    return any(end.lower() in BROKEN for end in _ends_of(reply)) or bool(stated(reply, "error"))
 
 
 def cut_off(reply: Any) -> bool:
@@ -28,13 +30,9 @@ def cut_off(reply: Any) -> bool:
 
 def _ends_of(reply: Any) -> Iterator[str]:
     """What a reply says of how it ended."""
-    ends = [_get(reply, key) for key in _ENDS]
+    ends = [stated(reply, key) for key in _ENDS]
     for several in ("choices", "candidates"):
-        listed = _get(reply, several)
+        listed = stated(reply, several)
         first = listed[0] if isinstance(listed, list) and listed else None
-        ends += [_get(first, "finish_reason"), _get(first, "finishReason")]
+        ends += [stated(first, "finish_reason"), stated(first, "finishReason")]
     return (end for end in ends if isinstance(end, str))
-
-
-def _get(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)

@@ -27,8 +27,10 @@ def read_reply(reply: Any) -> Ended:
 def read_usage(reply: Any) -> Usage | None:
     """The usage in a provider's reply, or in its usage alone; None where it states none.
 
-    Reads dicts and SDK objects, in the spelling of every wire format.
+    Reads dicts and SDK objects, in the spelling of every wire format, and a `Usage` itself.
     """
+    if isinstance(reply, Usage):
+        return reply if reply.context else None
     usage = reply
     for key in ("usage", "usageMetadata", "usage_metadata"):
         if (found := stated(reply, key)) is not None:
