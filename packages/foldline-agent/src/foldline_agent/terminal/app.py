@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import ClassVar
 
 from textual import work
@@ -31,6 +31,7 @@ from foldline_agent.events import (
     ToolEnded,
     ToolStarted,
 )
+from foldline_agent.scripted import Scripted
 from foldline_agent.terminal.commands import COMMANDS
 from foldline_agent.terminal.dialogs import Allow
 from foldline_agent.terminal.entries import Answered, Aside, Asked, Notice, Used
@@ -131,10 +132,16 @@ class Chat(App[None]):
         self.agent.begin(session=session)
         self.talk.remove_children()
         self._used.clear()
-        self.tell(Aside(f"{self.agent.cwd}\n{session.path}"))
+        self.tell(Aside("\n".join(self._where(session))))
         for message in session.context.messages:
             self._draw_message(message)
         self._measure()
+
+    def _where(self, session: Session) -> Iterator[str]:
+        yield str(self.agent.cwd)
+        yield str(session.path)
+        if isinstance(self.agent.model.native, Scripted):
+            yield "The model plays a script; --model PROVIDER:NAME takes a real one."
 
     def tell(self, entry: Widget) -> None:
         """Puts something at the end of the conversation."""
