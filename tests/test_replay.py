@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from itertools import combinations
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from foldline import Compactor, SessionError
-from foldline.extend import Model, bills, preset
+from foldline.extend import Model, bills
 from foldline_lab.command import replay_command
 from foldline_lab.comparing import compared, interval
 from foldline_lab.contenders import BEST, UNFOLDED, policy_named
@@ -28,7 +30,7 @@ from foldline_lab.report import page
 from foldline_lab.stepping import Run, stepped
 
 ROOT = Path(__file__).parent.parent
-SAMPLE = ROOT / "samples" / "invoices.jsonl"
+PAGE = ROOT / "docs" / "replay.md"
 MODEL = "claude-sonnet-4-5"
 ASKED = Asked(("default",), MODEL, 12_000)
 
@@ -333,10 +335,16 @@ def test_without_the_lab_the_command_says_what_to_install() -> None:
     assert done.stderr == "foldline: it needs one more package, foldline_lab: pip install 'foldline[lab]'\n"
 
 
-def test_default_does_not_lose_to_its_own_timing_on_the_sample() -> None:
-    found = replayed(str(SAMPLE), Asked(("default",), MODEL, 60_000)).runs[0]
-    assert found.cost is not None
-    assert found.best is not None
-    assert found.cost <= 2 * found.best
-    assert (found.over, found.refused) == (0, ())
-    assert preset("default").name == found.contender
+def test_the_page_shows_the_run_of_the_sample_as_it_is() -> None:
+    made = run_path(str(ROOT / "scripts" / "make_replay.py"))
+    found = made["outcomes"]()
+    shown, page = (
+        re.sub(r" *(?:[\d.]+s|time)$", "", text, flags=re.MULTILINE)
+        for text in (PAGE.read_text("utf-8"), made["page"](found))
+    )
+    assert shown == page, "run scripts/make_replay.py"
+    default = found[0].runs[0]
+    assert (default.contender, default.over, default.refused) == ("default", 0, ())
+    assert default.cost is not None
+    assert default.best is not None
+    assert default.cost <= 2 * default.best
