@@ -88,6 +88,11 @@ def role_of(record: Record) -> str:
     return string(mapping(record.data.get("message")).get("role")) if record.type == "message" else ""
 
 
+def broke(record: Record) -> bool:
+    """Whether a record holds a reply that was aborted or failed."""
+    return role_of(record) == "assistant" and broke_off(mapping(record.data.get("message")))
+
+
 def model_of(record: Record) -> str:
     """The model that a reply is from, or that was chosen; empty where the record says neither."""
     if record.type == "model_change":
