@@ -303,23 +303,22 @@ def test_of_a_long_output_codex_sends_the_beginning_and_the_end(tmp_path: Path) 
     assert sent(limit) == text
 
 
-@pytest.mark.parametrize(("version", "answered", "sent"), [(3, False, 0), (None, False, 1), (3, True, 1)])
-def test_a_reply_that_broke_off_is_not_sent_by_pi(
-    tmp_path: Path, version: int | None, answered: bool, sent: int
+@pytest.mark.parametrize(("version", "answered", "sent"), [(3, False, False), (2, False, True), (3, True, True)])
+def test_a_reply_that_broke_off_weighs_nothing_where_pi_does_not_send_it(
+    tmp_path: Path, version: int, answered: bool, sent: bool
 ) -> None:
-    """Before version 3 its words are, and its calls are not; what was answered is."""
-    call = {"type": "toolCall", "id": "c1", "name": "write", "arguments": {"path": "a", "content": "plum " * 4_000}}
-    broken = {"role": "assistant", "stopReason": "aborted", "content": [{"type": "text", "text": "I was about to"}]}
-    rows = [{"type": "message", "id": "m2", "parentId": "m1", "message": broken}]
-    if answered or version == 3:
-        broken["content"] = [*broken["content"], call]
-    if answered:
-        result = {"role": "toolResult", "toolCallId": "c1", "toolName": "write", "content": []}
-        rows.append({"type": "message", "id": "m3", "parentId": "m2", "message": result})
-    path = log(tmp_path / "s.jsonl", {"id": "a", "cwd": "/", **({"version": version} if version else {})}, *rows)
-    session = open_session(path)
-    assert sum(m.role == "assistant" for m in session.context.messages) == sent
-    assert sum(m.role == "assistant" for _, m in session.messages()) == 1, "recall finds it all the same"
+    """Before version 3 it sent one of words alone; one whose call was answered is sent, since the answer is."""
+    call = {"type": "toolCall", "id": "c1", "name": "write", "arguments": {"path": "a"}}
+    result = {"role": "toolResult", "toolCallId": "c1", "toolName": "write", "content": []}
+
+    def size(words: str) -> int:
+        content = [{"type": "text", "text": words}, *([call] if answered or version == 3 else [])]
+        broken = {"role": "assistant", "stopReason": "aborted", "content": content}
+        rows: list[dict[str, Any]] = [{"type": "message", "id": "m2", "parentId": "m1", "message": broken}]
+        rows += [{"type": "message", "id": "m3", "parentId": "m2", "message": result}] if answered else []
+        return tokens(log(tmp_path / "s.jsonl", {"id": "a", "cwd": "/", "version": version}, *rows))
+
+    assert (size("I was about to. " * 1_000) - size("I") > 3_000) is sent
 
 
 def test_behind_a_compaction_of_pi_counts_what_its_first_bill_taught(tmp_path: Path) -> None:

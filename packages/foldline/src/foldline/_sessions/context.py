@@ -24,7 +24,8 @@ class Context:
     """The messages that the model sees, by the ids of the file.
 
     Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
-    behind the newest fold or edit, but for the `stale` ids, which an undo copied; `learned` is the overhead and the
+    behind the newest fold or edit, but for the `stale` ids, which an undo copied; what is `unsent` the agent loads and keeps
+    to itself; `learned` is the overhead and the
     ratio that a fold noted when it was made, `replaced` the context that the newest fold took the place of, whose bills
     tell the same where none was noted, `restored` what the agent put beside its own summary and wrote nowhere, and
     `overhead` what the agent usually sends beside its messages, both in tokens.
@@ -36,6 +37,7 @@ class Context:
         *,
         since: int = 0,
         stale: Collection[str] = (),
+        unsent: Collection[str] = (),
         learned: Mapping[str, Any] | None = None,
         overhead: int = 0,
         replaced: Sequence[Message] = (),
@@ -46,6 +48,7 @@ class Context:
         self.entries = list(entries)
         self.since = since
         self.stale = frozenset(stale)
+        self.unsent = frozenset(unsent)
         self.pins = frozenset(pins)
         self.course = course or Course()
         """The stages that the file notes, and where each is worked at among the messages."""
@@ -119,8 +122,17 @@ class Context:
         return meter
 
     def _messages(self) -> list[Message]:
-        """The messages, with those bills only that may hold."""
-        return [replace(message, usage=None) if id in self.stale else message for id, message in self.entries]
+        """The messages as they are sent, with those bills only that may hold."""
+        if not (self.stale or self.unsent):
+            return self.messages
+        return [
+            Message(message.role, ())
+            if id in self.unsent
+            else replace(message, usage=None)
+            if id in self.stale
+            else message
+            for id, message in self.entries
+        ]
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:

@@ -239,7 +239,7 @@ class Session:
             records = (Record(line) for line in lines_from_end(fd, self._size))
             self._path = (tree.linear_path if self._linear else tree.live_path)(records)
             self._sources: dict[str, Record] = {}
-            entries = self._sent(list(self._contributions()))
+            entries = list(self._contributions())
             opening = _opening(fd) if self._path.compaction else []
             late = (tree.Damage(r.line.offset, "damaged line") for r in self._path.records if r.damaged)
             faults = sorted({*self._path.faults, *late})
@@ -261,6 +261,7 @@ class Session:
             entries,
             since=self._since(entries, undone),
             stale=undone,
+            unsent=self._unsent(entries),
             learned=learned,
             overhead=overhead,
             replaced=opening,
@@ -296,20 +297,20 @@ class Session:
             self._sources[record.id] = record
             yield record.id, message
 
-    def _sent(self, entries: list[tuple[str, Message]]) -> list[tuple[str, Message]]:
-        """Without what pi keeps and does not send: replies that broke off, before version 3 those of them with calls.
+    def _unsent(self, entries: Sequence[tuple[str, Message]]) -> set[str]:
+        """What pi loads and does not send: replies that broke off, before version 3 those of them with calls.
 
-        One whose calls were answered all the same stays, since the answers do.
+        One whose calls were answered all the same is sent, since the answers are.
         """
         broken = {id for id, record in self._sources.items() if dialect.broke(record)}
         answered = {result.call_id for _, message in entries for result in message.results} if broken else set()
-        return [
-            (id, message)
+        return {
+            id
             for id, message in entries
-            if id not in broken
-            or any(call.id in answered for call in message.calls)
-            or (self.version < 3 and not any(message.calls))
-        ]
+            if id in broken
+            and not any(call.id in answered for call in message.calls)
+            and (self.version >= 3 or any(message.calls))
+        }
 
     def _since(self, entries: Sequence[tuple[str, Message]], undone: Collection[str]) -> int:
         """The first message whose bill was made for the context as it stands: behind the newest fold or edit.
