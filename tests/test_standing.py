@@ -87,6 +87,15 @@ def test_a_path_is_told_from_the_repository_on_where_others_are() -> None:
     assert files(*commit, *edit("src/a.py"), *edit("/srv/app/docs/b.md", "e2")) == ["changed: src/a.py; docs/b.md"]
 
 
+def test_the_folder_that_a_script_names_is_that_of_its_commands() -> None:
+    script = 'const r = await tools.exec_command({cmd:"git add -A && git commit -m x",workdir:"/srv/app"})'
+    commit = runs("exec", script, "[main 1234567] x", id="c1")
+    patch = runs("apply_patch", "*** Begin Patch\n*** Update File: /srv/app/docs/b.md\n@@\n+x\n*** End Patch", id="p1")
+    work = [*commit, *edit("src/a.py"), *patch]
+    assert files(*work) == ["changed: src/a.py; docs/b.md"]
+    assert "git: on branch main; last commit 1234567 “x”; changed since: docs/b.md, src/a.py" in state(*work)
+
+
 REVIEW = """Findings
 - `plans` decides what is mirrored or deleted across branches ([internal/sync.go:1651](internal/sync.go#L1651)).
 - I added a check to `src/cli.py` and removed the helper from `src/old.py`.
@@ -300,6 +309,7 @@ GIT = bash("git add -A && git commit -m 'Gzip'", "[gzip 1a2b3c4] Gzip")
         ("commit, push then respond directly to pr comments please", [*GIT], "push, reply"),
         ("commit, push then respond directly to pr comments please", [*GIT, *bash("git push", "To b.git\n a -> b"), *bash('gh api repos/a/b/pulls/1/comments/2/replies -f body="Done."', "{}")], ""),
         ("make a pr and run the tests for it", [*bash("gh pr create --fill", "https://github.com/a/b/pull/12")], "test run"),
+        ("ok fix it in a new branch/pr and reply to discussion 12", [Message("assistant", (*says("I opened the pull request and replied.").parts, *edit("a.py")[0].parts))], ""),
         ("Fix the rows of the export, but don't commit anything yet.", [*edit("a.py")], ""),
         ("Look why the last commit fails in CI and what the push hook does.", [*edit("a.py")], ""),
         ("did you commit and push what we have?", [*bash("git status", "On branch a")], ""),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from foldline._facts.calls import COMMIT
@@ -26,10 +26,12 @@ class _Act(NamedTuple):
     asks: re.Pattern[str]
     shows: re.Pattern[str]
     """How a call that did it is told."""
+    says: re.Pattern[str]
+    """How the agent says that it did it."""
 
 
-def _act(name: str, asks: str, shows: str) -> _Act:
-    return _Act(name, re.compile(asks, re.IGNORECASE), re.compile(shows))
+def _act(name: str, asks: str, shows: str, says: str) -> _Act:
+    return _Act(name, *(re.compile(each, re.IGNORECASE) for each in (asks, shows, says)))
 
 
 _ACTS = (
@@ -37,31 +39,40 @@ _ACTS = (
         "commit",
         rf"{_BEGINS}commit(?!\w|-)(?! (?:messages?|hash|history|ids?|log|body|hooks?)\b)",
         rf"^{COMMIT}|\bgit\b.{{0,80}}?\bcommit\b",
+        r"\bcommitted\b",
     ),
-    _act("push", rf"{_BEGINS}push(?!\w|-)(?! (?:back|notifications?)\b)", r"\bgit\b.{0,200}?\bpush\b"),
+    _act("push", rf"{_BEGINS}push(?!\w|-)(?! (?:back|notifications?)\b)", r"\bgit\b.{0,200}?\bpush\b", r"\bpushed\b"),
     _act(
         "pull request",
         r"\b(?:make|open|create|file|submit|raise|send|draft)\b[^.\n]{0,24}?\b(?:pr|pull request|merge request)\b|\bnew (?:\w+/)?(?:pr|pull request)\b",
         r"\bgh pr create\b|\bglab mr create\b|create_?(?:pull|merge)_?request",
+        r"\b(?:pr|pull request)\b.{0,30}?(?:#\d|\b(?:opened|created|open|up)\b)|\b(?:opened|created)\b.{0,30}?\b(?:pr|pull request)\b|/pull/\d",
     ),
     _act(
         "reply",
         r"\b(?:reply|respond|answer|comment)\b[^.\n]{0,30}?\b(?:discussion|issue|pr|comments?|reviews?|thread|ticket|feedback)\b",
-        r"(?i)\bgh (?:pr|issue) (?:comment|review)\b|\bgh api\b.*(?:replies|comments|add\w*Comment)|\w*(?:reply|comment)\w* ",
+        r"\bgh (?:pr|issue) (?:comment|review)\b|\bgh api\b.*(?:replies|comments|comment)|(?:reply|comment)\w* \w+=",
+        r"\b(?:replied|posted|commented)\b",
     ),
-    _act("test run", r"\b(?:run|rerun|re-run)\b[^.\n]{0,20}?\btests?\b", r"(?i)\btests?\b|\bpytest\b|\bspec\b"),
+    _act(
+        "test run",
+        r"\b(?:run|rerun|re-run)\b[^.\n]{0,20}?\btests?\b",
+        r"\btests?\b|\bpytest\b|\bspec\b",
+        r"\btests? pass|\bpassed\b",
+    ),
 )
 
 
-def not_seen(facts: Facts) -> list[str]:
-    """What the requests that no report closed ask for by name, in order, and no call since then did."""
+def not_seen(facts: Facts, words: Container[str]) -> list[str]:
+    """What those of the `words` that no report closed ask for by name, in order, and neither a call nor the agent showed since."""
     closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
     found: dict[str, None] = {}
-    for request in (request for request in facts.requests if request.newest > closed and not request.amid):
+    for request in (r for r in facts.requests if r.text in words and r.newest > closed and not r.amid):
         done = [p.text for p in facts.pieces if p.by == "tool" and p.at > request.newest]
         done += [c.text for c in facts.commands if c.outcome == "ok" and c.seen > request.newest]
+        said = [p.text for p in facts.pieces if p.by == "agent" and p.at > request.newest]
         for act in _asked(request.text):
-            if not any(act.shows.search(text) for text in done):
+            if not (any(map(act.shows.search, done)) or any(map(act.says.search, said))):
                 found[act.name] = None
     return [*found]
 

@@ -71,6 +71,7 @@ WRITING = ("written", "created", "modified")
 """What is done to a file whose text is told in the call."""
 
 _SCRIPTED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
+_SCRIPTED_WHERE = re.compile(r"""\b(?:workdir|cwd)["']?\s*:\s*["'`](/[^"'`\n]{1,300})["'`]""")
 _STATUS = {
     "pending": "pending", "todo": "pending", "open": "pending", "not_started": "pending", "not-started": "pending",
     "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress", "doing": "in_progress",
@@ -148,7 +149,8 @@ def _read_text(text: str, words: frozenset[str]) -> Action:
     if not commands:
         return Action(words=text)
     command = "; ".join(commands)
-    return Action(touches=tuple(touches(command)), command=command, words=command, shell_only=True)
+    where = found[1] if (found := _SCRIPTED_WHERE.search(text)) else ""
+    return Action(touches=tuple(touches(command)), command=command, where=where, words=command, shell_only=True)
 
 
 def says_what(tool: str) -> bool:

@@ -60,7 +60,7 @@ def compose(brief: Brief, facts: Facts) -> str:
     page.add("", [*first, *map(safe, below(facts, brief.after) if budget >= SMALL else ())])
     wants, standing = task(facts, brief.after), rules(facts, brief.after)
     free = budget if budget >= SMALL or not brief.after else budget - min(budget // 2, lengths(standing))
-    asked_for = missing(facts) if wants.words and budget >= SMALL else ()
+    asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
     if budget >= SMALL:
         pending = instructed(facts, " ".join((*wants.words, *brief.after)))

@@ -119,9 +119,9 @@ def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
         yield f"{BELOW}“{cut(' '.join(text.split()), ASKED_BELOW)}”{over}"
 
 
-def missing(facts: Facts) -> Iterator[str]:
-    """A line for what the request asks for by name and nothing shows yet."""
-    if names := not_seen(facts):
+def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
+    """A line for what the `words` of the task ask for by name and nothing shows yet."""
+    if names := not_seen(facts, words):
         yield f"{NOT_SEEN}{', '.join(names)})"
 
 
@@ -262,7 +262,7 @@ def _changed_since(facts: Facts, known: Repository) -> list[str]:
     if len(facts.repositories) > 1:
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
-    paths = [path.removeprefix(root or _home(facts)) for path in since]
+    paths = [path.removeprefix(root).removeprefix(f"{known.folder}/") for path in since]
     return [path for path in paths if not (root and path.startswith(("/", "~")))]
 
 
