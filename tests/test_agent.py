@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from chatting import agent_in, kept, of, ran
-from foldline import Session
-from foldline.extend import text_of
+from foldline import Message, Session
+from foldline.extend import Text, text_of
 from foldline_agent.agent import CUT_SHORT, REFUSED
 from foldline_agent.events import (
     ConfirmationWanted,
@@ -125,5 +126,49 @@ def test_what_fails_is_one_line_and_the_session_goes_on(tmp_path: Path) -> None:
     assert "on fire" in failed.error
     assert "\n" not in failed.error
     assert events[-1] == RunEnded("error")
-    assert ran(agent.run("And now?"))[-1] == RunEnded("stop")
-    assert kept(agent) == ["Hello?", "And now?", "Back again."]
+    assert ran(agent.run())[-1] == RunEnded("stop")
+    assert kept(agent) == ["Hello?", "Back again."]
+    assert [type(event) for event in ran(agent.run())] == [RunStarted, RunEnded], "nothing is left to answer"
+
+
+def test_a_face_that_goes_away_ends_the_run(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path, {"call": "bash", "arguments": {"command": "sleep 60; touch done"}})
+
+    async def leave() -> None:
+        told = agent.run("Wait.")
+        async for event in told:
+            if isinstance(event, ToolStarted):
+                break
+        await told.aclose()
+        assert not agent.working
+
+    asyncio.run(leave())
+    assert ran(agent_in(tmp_path, {}, {"say": "Fine."}).run())[-1] == RunEnded("stop")
+    assert kept(agent)[-2:] == [CUT_SHORT, "Fine."]
+    assert not (tmp_path / "done").exists()
+
+
+def test_what_another_program_did_to_the_session_in_the_meantime_counts(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path)
+    for part in range(1, 4):
+        ran(agent.run(f"Write part {part}."))
+    ran(agent.compact())
+    other = Session(agent.session.path)
+    other.undo()
+    other.append(Message("user", (Text("Said elsewhere."),)))
+    events = ran(agent.run("Go on."))
+    assert events[-1] == RunEnded("stop")
+    seen = [message.text for message in agent.session.context.messages if message.role == "user"]
+    assert seen == ["Write part 1.", "Write part 2.", "Write part 3.", "Said elsewhere.", "Go on."]
+
+
+def test_the_model_recalls_what_was_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    agent = agent_in(tmp_path)
+    for part in range(1, 4):
+        ran(agent.run(f"Write part {part}."))
+    first = agent.session.context.entries[1][0]
+    ran(agent.compact())
+    steps = [{}] * 15 + [{"call": "recall", "arguments": {"query": first}}, {"say": "There it is."}]
+    (ended,) = of(ToolEnded, ran(agent_in(tmp_path, *steps).run("What was the first part?")))
+    assert "I write part 1." in text_of(ended.result)

@@ -136,6 +136,7 @@ KILLS = int(os.environ.get("FOLDLINE_KILLS", "8"))
 CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
+from zlib import crc32
 from foldline import Session
 from foldline.extend import extract
 from foldline_agent.agent import Agent
@@ -144,7 +145,7 @@ from foldline_agent.asking import LanguageModel
 folder, deaths, paid = Path(sys.argv[1]), map(int, sys.argv[2:]), open(Path(sys.argv[1]) / "paid", "a", buffering=1)
 
 def summarize(brief, messages):
-    paid.write(f"{messages[-1].text or messages[-1].role}-{len(messages)}\\n")
+    paid.write(f"{crc32(repr(messages).encode())}\\n")
     return extract(brief, messages)
 
 async def live(death):
@@ -153,7 +154,7 @@ async def live(death):
     agent = Agent(session, LanguageModel.named("test", window=5_000), allowed=True)
     agent.compactor.summarizer = summarize
     while True:
-        number = sum(m.role == "user" and not m.summary for _, m in session.messages()) + 1
+        number = sum(m.role == "user" for _, m, _ in session.lineage()) + 1
         async for event in agent.run(f"Message {number}. Never touch config/prod.yaml."):
             death -= 1
             if not death:
@@ -169,9 +170,10 @@ for death in deaths:
 def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_path: Path) -> None:
     chance = random.Random(7)
     deaths = [str(chance.randint(1, 60)) for _ in range(KILLS)]
-    subprocess.run([sys.executable, "-c", CHILD, str(tmp_path), *deaths], check=True)
+    environment = {**os.environ, "FOLDLINE_COMPACTION__MAX_AUTO_COMPACTIONS": "0"}
+    subprocess.run([sys.executable, "-c", CHILD, str(tmp_path), *deaths], check=True, env=environment)
     session = Session(tmp_path / "session.jsonl", strict=True)
-    said = [message for _, message in session.messages()]
+    said = [message for _, message, _ in session.lineage()]
     asked = [message.text for message in said if message.role == "user"]
     assert asked == [f"Message {number}. Never touch config/prod.yaml." for number in range(1, len(asked) + 1)]
     calls = [call.id for message in said for call in message.calls]
@@ -179,7 +181,7 @@ def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_pat
     assert len(calls) == len(set(calls))
     assert calls[: len(results)] == results
     assert len(calls) - len(results) <= 1, "the last one was killed before its call was answered"
-    folds = [fold for fold in session.folds() if fold.summary]
+    folds = [fold for fold in session.folds() if fold.receipt.asked]
     paid = (tmp_path / "paid").read_text().splitlines()
     assert folds
     assert len(paid) == len(set(paid))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,24 +86,27 @@ class Agent:
 
     # -- what is done ----------------------------------------------------------------------------------------------
 
-    async def run(self, text: str) -> AsyncGenerator[Event, None]:
-        """Answers a message; one that ends early, or whose generator is closed, leaves the session whole."""
-        self.steer(text)
-        async for event in self._telling(self._answering()):
-            yield event
+    def run(self, text: str = "") -> AsyncGenerator[Event, None]:
+        """Answers a message, or without one what an earlier run left unanswered.
 
-    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+        A run that is stopped, or whose generator is closed, leaves the session whole.
+        """
+        self.steer(text)
+        return self._telling(self._answering)
+
+    def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Folds the session now, whatever the fill, keeping what `focus` asks for; messages that wait follow."""
-        async for event in self._telling(self._compacting(focus)):
-            yield event
+        return self._telling(lambda: self._compacting(focus))
 
     def steer(self, text: str) -> None:
         """A message that the model reads before its next reply; it waits while a tool runs or a fold is made."""
-        self._steering.append(text)
+        if text.strip():
+            self._steering.append(text)
 
     def follow_up(self, text: str) -> None:
         """A message that waits until the agent is done with all before it."""
-        self._later.append(text)
+        if text.strip():
+            self._later.append(text)
 
     def answer(self, call_id: str, allowed: bool) -> None:
         """The user's word on a `ConfirmationWanted`; one that nobody waits for is passed over."""
@@ -142,32 +145,39 @@ class Agent:
         auto: bool | None = None,
     ) -> None:
         """Goes on with another session, model or policy, or the same ones read anew; between two runs only."""
-        self.session, self.model = session or self.session, model or self.model
-        self._policy = self._policy if policy is None else policy
-        self._auto = self._auto if auto is None else auto
-        asked: dict[str, Any] = {"window": self.model.window, "session": self.session, "system": self.system}
-        asked["pinned"] = lambda message: message in self.session.context.pinned
+        session, model = session or self.session, model or self.model
+        policy = self._policy if policy is None else policy
+        auto = self._auto if auto is None else auto
+        self.compactor = self._compactor_for(session, model, policy, auto)
+        self.session, self.model, self._policy, self._auto = session, model, policy, auto
+        if isinstance(model.native, Scripted):
+            model.native.go_on_from(sum(message.role == "assistant" for _, message, _ in session.lineage()))
+
+    def _compactor_for(
+        self, session: Session, model: LanguageModel, policy: Policy | str | None, auto: bool | None
+    ) -> Compactor:
+        """A compactor as the settings say but for what was asked for; it answers to replies that are cut off, too."""
+        asked: dict[str, Any] = {"window": model.window, "session": session, "system": self.system}
+        asked["pinned"] = lambda message: message in session.context.pinned
         asked["overhead"] = sum(estimate(json.dumps([t.description, t.parameters])) for t in self.tools.values())
-        if self._policy is not None:
-            asked["policy"] = self._policy
-        if isinstance(self.model.native, Scripted):
+        if policy is not None:
+            asked["policy"] = policy
+        if isinstance(model.native, Scripted):
             asked["summarizer"] = extract
-            self.model.native.go_on_from(sum(m.role == "assistant" for _, m in self.session.messages()))
-        settled = Compactor.from_settings(self.model.name, **asked).policy
-        auto = settled.automatic.enabled if self._auto is None else self._auto
-        asked["policy"] = replace(
-            settled,
-            automatic=replace(settled.automatic, enabled=auto),
-            reactive=replace(settled.reactive, length=True),
-        )
-        self.compactor = Compactor.from_settings(self.model.name, **asked, on_event=self._hear)
-        self.compactor.due(self.session.context.messages)  # so that it tells its size before the first reply, too
+        settled = Compactor.from_settings(model.name, **asked).policy
+        automatic = settled.automatic if auto is None else replace(settled.automatic, enabled=auto)
+        asked["policy"] = replace(settled, automatic=automatic, reactive=replace(settled.reactive, length=True))
+        compactor = Compactor.from_settings(model.name, **asked, on_event=self._hear)
+        compactor.due(session.context.messages)  # so that it tells its size before the first reply, too
+        return compactor
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
     async def _answering(self) -> End:
         self._tell(RunStarted())
         self._take_messages()
+        if not self._owes_reply:
+            return "stop"
         while True:
             await self._told.join()
             reply = await self._reply()
@@ -184,6 +194,7 @@ class Agent:
         self._tell_fold("manual")
         await self.compactor.afold(self.session.context.messages, focus=focus)
         self._tell_no_fold()
+        self._tell_fill()
         return await self._answering() if self._steering else "stop"
 
     async def _reply(self) -> Reply:
@@ -210,6 +221,7 @@ class Agent:
 
         async def send(messages: list[Message]) -> dict[str, Any]:
             self._tell_no_fold()
+            self._tell_fill()
             self._tell(ReplyStarted())
             budget = self.compactor.budget
             most = min(budget.reserve, budget.output or budget.reserve)
@@ -254,6 +266,12 @@ class Agent:
             self._steering.popleft()
             self._tell(MessageTaken(id, message))
 
+    @property
+    def _owes_reply(self) -> bool:
+        """Whether the model has not answered what was said last."""
+        messages = self.session.context.messages
+        return bool(messages) and messages[-1].role != "assistant"
+
     def _keep_result(self, call: ToolCall, said: str, *, failed: bool) -> None:
         result = ToolResult(call.id, (Text(said),), failed, call.name)
         id = self.session.append(Message("tool", (result,)))
@@ -273,13 +291,12 @@ class Agent:
 
     # -- what is told ----------------------------------------------------------------------------------------------
 
-    async def _telling(self, work: Coroutine[Any, Any, End]) -> AsyncGenerator[Event, None]:
+    async def _telling(self, work: Callable[[], Awaitable[End]]) -> AsyncGenerator[Event, None]:
         """Does the work in a task of its own and yields what it tells; whatever it raises is an event, too.
 
         Before each reply and each tool the work waits until all that was told was drawn, so that a word of the user's counts.
         """
         if self._work is not None:
-            work.close()
             raise RuntimeError("the agent is at work: steer it, or wait")
         self._told = asyncio.Queue()
         task = self._work = asyncio.create_task(self._ended(work))
@@ -292,17 +309,18 @@ class Agent:
             await asyncio.wait([task])
             self._work = None
 
-    async def _ended(self, work: Coroutine[Any, Any, End]) -> None:
+    async def _ended(self, work: Callable[[], Awaitable[End]]) -> None:
         end: End = "error"
         try:
+            if self.session.changed:
+                self.begin(session=Session(self.session.path))
             self._close_open_calls()
-            end = await work
+            end = await work()
         except asyncio.CancelledError:
             end = "aborted"
         except Exception as error:  # noqa: BLE001 - a face shows it; the session stands as it was
             self._tell(Failed(" ".join(str(error).split()) or type(error).__name__))
         finally:
-            work.close()
             self._tell_no_fold(aborted=end == "aborted")
             self._tell(RunEnded(end))
             self._told.put_nowait(None)

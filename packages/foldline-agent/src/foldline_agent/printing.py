@@ -24,15 +24,15 @@ CODES = {"stop": 0, "aborted": 130, "length": 1, "error": 1}
 """The exit code of each end."""
 
 
-async def print_text(agent: Agent, message: str) -> int:
+async def print_text(agent: Agent, asked: str) -> int:
     """Says on standard output what the agent says, and on standard error what it does; answers the exit code."""
     code = 0
-    async for event in agent.run(message):
+    async for event in agent.run(asked):
         _refuse(agent, event)
         match event:
             case TextDelta(text=text):
                 print(text, end="", flush=True)
-            case ReplyEnded():
+            case ReplyEnded(message=message) if message.text:
                 print(flush=True)
             case RunEnded(end=end):
                 code = CODES[end]

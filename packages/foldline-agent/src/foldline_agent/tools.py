@@ -153,11 +153,12 @@ async def bash(asked: Bash, cwd: Path) -> str:
     try:
         async with asyncio.timeout(asked.timeout):
             output, _ = await process.communicate()
-    except TimeoutError as error:
-        raise ToolFailed(f"the command took more than {asked.timeout:g} seconds and was ended") from error
-    finally:
+    except (TimeoutError, asyncio.CancelledError) as stopped:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        if isinstance(stopped, asyncio.CancelledError):
+            raise
+        raise ToolFailed(f"the command took more than {asked.timeout:g} seconds and was ended") from stopped
     said = output.decode("utf-8", "replace")
     if len(said) > MOST:
         said = f"[cut off: the last {MOST:,} characters]\n{said[-MOST:]}"

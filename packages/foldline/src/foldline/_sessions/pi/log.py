@@ -70,6 +70,14 @@ class Session:
         return str(self.header.get("id") or os.path.splitext(os.path.basename(self.path))[0])
 
     @property
+    def changed(self) -> bool:
+        """Whether another program wrote to the file since it was read: open it anew then."""
+        try:
+            return os.path.getsize(self.path) != self._size
+        except OSError:
+            return True
+
+    @property
     def cwd(self) -> str:
         """The directory that the agent worked in; empty where there is no header."""
         return str(self.header.get("cwd") or "")
