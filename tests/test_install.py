@@ -256,6 +256,9 @@ def test_doctor_tells_what_is_there_and_what_mends_it(home, tmp_path) -> None:
     bin.mkdir()
     (bin / "claude").write_text("#!/bin/sh\necho '2.1.148 (Claude Code)'\n")
     (bin / "claude").chmod(0o755)
+    drawn = run("doctor").output
+    assert "pi (its program is not on the PATH)" in drawn
+    assert "Claude Code 2.1.148" in drawn
     by_name = {each["agent"]: each for each in told("doctor")["agents"]}
     assert set(by_name) == set(AGENTS)
     for name, each in by_name.items():

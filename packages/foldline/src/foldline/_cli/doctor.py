@@ -28,7 +28,8 @@ def doctor() -> Answer:
 
 
 def _drawn(c: Checkup) -> str:
-    lines = [title(f"{c.title} {c.version}".rstrip())]
+    found = c.version if c.program else "(its program is not on the PATH)"
+    lines = [title(f"{c.title} {found}".rstrip())]
     lines.append(row("Installed", ", ".join(c.installed) or "no"))
     lines.append(row("Automatic", c.automatic or "no"))
     lines.append(row("By hand", c.by_hand))
