@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from copy import deepcopy
 from typing import Any
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("agent_framework", reason="agent-framework-core is not installed: make integrations")
 
@@ -23,6 +26,7 @@ from agent_framework import (
     tool,
 )
 from agent_framework import Message as Native
+from round_trips import JSON, PNG, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
@@ -187,6 +191,35 @@ def test_nothing_of_a_message_is_lost() -> None:
     assert changed.contents[1] is picture
     assert (changed.author_name, changed.additional_properties) == ("me", {"mine": 1})
     assert history[0].text == REQUESTS[0]
+
+
+PICTURES = st.builds(Content.from_data, st.just(PNG), media_type=st.just("image/png"), additional_properties=JSON)
+TEXTS = st.builds(Content.from_text, WORDS, additional_properties=JSON)
+CALLS = st.builds(Content.from_function_call, WORDS, WORDS, arguments=st.one_of(JSON, JSON.map(json.dumps)))
+RESULTS = st.builds(
+    Content.from_function_result,
+    WORDS,
+    result=st.one_of(WORDS, st.lists(st.one_of(TEXTS, PICTURES), min_size=1, max_size=3)),
+)
+THOUGHTS = st.builds(Content.from_text_reasoning, text=WORDS, protected_data=st.one_of(st.none(), WORDS))
+REST = {"author_name": WORDS, "message_id": WORDS, "additional_properties": JSON}
+MESSAGES = st.one_of(
+    st.builds(
+        Native,
+        st.sampled_from(["user", "system"]),
+        st.lists(st.one_of(TEXTS, PICTURES), min_size=1, max_size=4),
+        **REST,
+    ),
+    st.builds(
+        Native, st.just("assistant"), st.lists(st.one_of(TEXTS, CALLS, THOUGHTS), min_size=1, max_size=4), **REST
+    ),
+    st.builds(Native, st.just("tool"), st.lists(RESULTS, min_size=1, max_size=3), **REST),
+)
+
+
+@given(MESSAGES)
+def test_round_trips(native: Any) -> None:
+    check(SHAPE, native, lambda one, other: one.to_dict() == other.to_dict())
 
 
 def test_what_the_page_shows() -> None:

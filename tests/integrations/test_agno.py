@@ -11,6 +11,8 @@ from typing import Any
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("agno", reason="agno is not installed: make integrations")
 
@@ -22,6 +24,7 @@ from agno.models.base import Model
 from agno.models.message import Message as Native
 from agno.models.openai import OpenAIResponses
 from agno.models.response import ModelResponse
+from round_trips import JSON, PNG, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
@@ -191,6 +194,33 @@ def test_nothing_of_a_message_is_lost() -> None:
     (call,) = SHAPE.read(history[1])
     assert SHAPE.edited(history[1], [(call, call)]) == history[1]
     assert history[0].content == REQUESTS[0]
+
+
+PICTURES = st.lists(
+    st.one_of(st.builds(Image, url=WORDS, detail=WORDS), st.builds(Image, content=st.just(PNG))), max_size=2
+)
+FUNCTIONS = st.fixed_dictionaries({"name": WORDS, "arguments": JSON.map(json.dumps)})
+CALLS = st.fixed_dictionaries(
+    {"id": WORDS, "type": st.just("function"), "function": FUNCTIONS, "index": st.integers(0, 9)}
+)
+REST = {"name": WORDS, "provider_data": JSON, "images": PICTURES}
+MESSAGES = st.one_of(
+    st.builds(Native, role=st.sampled_from(["user", "system"]), content=WORDS, **REST),
+    st.builds(
+        Native,
+        role=st.just("assistant"),
+        content=st.one_of(st.none(), WORDS),
+        tool_calls=st.lists(CALLS, max_size=3, unique_by=lambda call: call["id"]),
+        reasoning_content=st.one_of(st.none(), WORDS),
+        **REST,
+    ),
+    st.builds(Native, role=st.just("tool"), content=WORDS, tool_call_id=WORDS, tool_call_error=st.booleans(), **REST),
+)
+
+
+@given(MESSAGES)
+def test_round_trips(native: Native) -> None:
+    check(SHAPE, native)
 
 
 def test_what_the_page_shows() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed: make integrations")
 
@@ -16,9 +18,12 @@ from inspect_ai import eval as evaluate
 from inspect_ai.dataset import Sample
 from inspect_ai.model import (
     ChatMessageAssistant,
+    ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
+    ContentData,
     ContentImage,
+    ContentReasoning,
     ContentText,
     Model,
     ModelOutput,
@@ -27,6 +32,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.solver import solver
 from inspect_ai.tool import ToolCall, tool
+from round_trips import JSON, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
@@ -180,6 +186,36 @@ def test_nothing_of_a_message_is_lost() -> None:
     (called,) = SHAPE.read(history[1])
     assert SHAPE.edited(history[1], [(called, called)]) == history[1]
     assert history[0].text == REQUESTS[0]
+
+
+ITEMS = st.one_of(
+    st.builds(ContentText, text=WORDS, refusal=st.booleans()),
+    st.builds(ContentImage, image=WORDS, detail=st.just("low")),
+    st.builds(ContentData, data=JSON),
+)
+CONTENT = st.one_of(WORDS, st.lists(ITEMS, min_size=1, max_size=4))
+CALLS = st.lists(
+    st.builds(ToolCall, id=WORDS, function=WORDS, arguments=JSON), max_size=3, unique_by=lambda call: call.id
+)
+THOUGHTS = st.builds(ContentReasoning, reasoning=WORDS, signature=WORDS)
+REST = {"id": WORDS, "metadata": JSON}
+MESSAGES = st.one_of(
+    st.builds(ChatMessageUser, content=CONTENT, **REST),
+    st.builds(ChatMessageSystem, content=CONTENT, **REST),
+    st.builds(ChatMessageTool, content=CONTENT, tool_call_id=WORDS, function=WORDS, **REST),
+    st.builds(
+        ChatMessageAssistant,
+        content=st.one_of(WORDS, st.lists(st.one_of(ITEMS, THOUGHTS), max_size=4)),
+        tool_calls=CALLS,
+        model=WORDS,
+        **REST,
+    ),
+)
+
+
+@given(MESSAGES)
+def test_round_trips(native: Any) -> None:
+    check(SHAPE, native)
 
 
 def test_what_the_page_shows(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("langchain", reason="LangChain is not installed: make integrations")
 
@@ -18,6 +20,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from round_trips import JSON, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
@@ -242,6 +245,36 @@ def test_deepagents_fold_the_same_way() -> None:
     assert (provider.refused, len(provider.sent)) == ([], 80)
     assert list(faults(provider.sent, 80)) == []
     assert any(isinstance(event, Folded) for event in told)
+
+
+BLOCKS = st.one_of(
+    WORDS.map(lambda text: {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}),
+    WORDS.map(lambda url: {"type": "image_url", "image_url": {"url": url, "detail": "low"}}),
+    WORDS.map(lambda data: {"type": "image", "base64": data, "mime_type": "image/png"}),
+    WORDS.map(lambda said: {"type": "of_its_own", "said": said}),
+)
+THOUGHTS = WORDS.map(lambda text: {"type": "thinking", "thinking": text, "signature": "s"})
+CALLS = st.fixed_dictionaries({"id": WORDS, "name": WORDS, "args": JSON, "type": st.just("tool_call")})
+CONTENT = st.one_of(WORDS, st.lists(BLOCKS, min_size=1, max_size=4))
+REST = {"id": WORDS, "name": WORDS, "additional_kwargs": JSON, "response_metadata": JSON}
+MESSAGES = st.one_of(
+    st.builds(HumanMessage, CONTENT, **REST),
+    st.builds(SystemMessage, CONTENT, **REST),
+    st.builds(
+        ToolMessage, CONTENT, tool_call_id=WORDS, status=st.sampled_from(["success", "error"]), artifact=JSON, **REST
+    ),
+    st.builds(
+        AIMessage,
+        st.one_of(WORDS, st.just(""), st.lists(st.one_of(BLOCKS, THOUGHTS), max_size=4)),
+        tool_calls=st.lists(CALLS, max_size=3, unique_by=lambda call: call["id"]),
+        **REST,
+    ),
+)
+
+
+@given(MESSAGES)
+def test_round_trips(native: Any) -> None:
+    check(SHAPE, native)
 
 
 def test_what_the_page_shows() -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("llama_index.core", reason="llama-index-core is not installed: make integrations")
 
 from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
+from round_trips import JSON, PNG, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
@@ -153,6 +157,39 @@ def test_nothing_of_a_message_is_lost() -> None:
     assert changed == history[0].model_copy(update={"blocks": [TextBlock(text="[cut]"), picture]})
     assert changed.blocks[1] is picture
     assert history[0].content == REQUESTS[0]
+
+
+PICTURES = st.one_of(
+    st.builds(ImageBlock, image=st.just(PNG), detail=WORDS), st.builds(ImageBlock, url=st.just("https://a.b/c.png"))
+)
+BLOCKS = st.one_of(st.builds(TextBlock, text=WORDS), PICTURES)
+CALLS = st.builds(ToolCallBlock, tool_call_id=WORDS, tool_name=WORDS, tool_kwargs=st.one_of(JSON, JSON.map(json.dumps)))
+THOUGHTS = st.builds(ThinkingBlock, content=WORDS, additional_information=JSON)
+MESSAGES = st.one_of(
+    st.builds(
+        ChatMessage,
+        role=st.sampled_from(["user", "system", "developer"]),
+        blocks=st.lists(BLOCKS, min_size=1, max_size=4),
+        additional_kwargs=JSON,
+    ),
+    st.builds(
+        ChatMessage,
+        role=st.just("assistant"),
+        blocks=st.lists(st.one_of(BLOCKS, CALLS, THOUGHTS), min_size=1, max_size=5),
+        additional_kwargs=JSON,
+    ),
+    st.builds(
+        ChatMessage,
+        role=st.just("tool"),
+        blocks=st.lists(BLOCKS, min_size=1, max_size=3),
+        additional_kwargs=st.fixed_dictionaries({"tool_call_id": WORDS}),
+    ),
+)
+
+
+@given(MESSAGES)
+def test_round_trips(native: Any) -> None:
+    check(SHAPE, native)
 
 
 def test_what_the_page_shows() -> None:

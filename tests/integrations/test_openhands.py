@@ -12,6 +12,8 @@ os.environ.update(OPENHANDS_SUPPRESS_BANNER="1", LITELLM_LOCAL_MODEL_COST_MAP="T
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("openhands.sdk", reason="openhands-sdk is not installed: make integrations")
 
@@ -25,6 +27,7 @@ from openhands.sdk.llm.utils.metrics import TokenUsage
 from openhands.sdk.testing import TestLLM
 from openhands.sdk.tool import Action, Observation, Tool, ToolDefinition, ToolExecutor, register_tool
 from pydantic import PrivateAttr
+from round_trips import JSON, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
@@ -211,6 +214,47 @@ def test_nothing_of_an_event_is_lost() -> None:
     spoken = replace(was, parts=tuple(part for part in was.parts if not isinstance(part, Thinking)))
     changed = SHAPE.edited(history[1], [(was, spoken)])
     assert changed == history[1].model_copy(update={"thinking_blocks": []})
+
+
+PICTURES = st.builds(ImageContent, image_urls=st.lists(WORDS, min_size=1, max_size=2))
+CONTENT = st.lists(
+    st.one_of(st.builds(TextContent, text=WORDS, cache_prompt=st.booleans()), PICTURES), min_size=1, max_size=4
+)
+THOUGHTS = st.lists(st.builds(ThinkingBlock, thinking=WORDS, signature=WORDS), max_size=2)
+EXTENDED = st.lists(st.builds(TextContent, text=WORDS), max_size=2)
+CALLS = st.builds(MessageToolCall, id=WORDS, name=WORDS, arguments=JSON.map(json.dumps), origin=st.just("completion"))
+EVENTS = st.one_of(
+    st.builds(
+        MessageEvent,
+        source=st.just("user"),
+        llm_message=st.builds(Said, role=st.just("user"), content=CONTENT),
+        extended_content=EXTENDED,
+    ),
+    CALLS.flatmap(
+        lambda call: st.builds(
+            ActionEvent,
+            thought=EXTENDED,
+            thinking_blocks=THOUGHTS,
+            tool_name=st.just(call.name),
+            tool_call_id=st.just(call.id),
+            tool_call=st.just(call),
+            llm_response_id=WORDS,
+        )
+    ),
+    st.builds(
+        ObservationEvent,
+        observation=st.builds(ReadObservation, content=CONTENT),
+        action_id=WORDS,
+        tool_name=WORDS,
+        tool_call_id=WORDS,
+        extended_content=EXTENDED,
+    ),
+)
+
+
+@given(EVENTS)
+def test_round_trips(event: Any) -> None:
+    check(SHAPE, event, lambda one, other: one.to_llm_message() == other.to_llm_message())
 
 
 def test_what_the_page_shows(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed: make integrations")
 
@@ -17,11 +19,14 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import (
     BinaryContent,
+    FilePart,
     ImageUrl,
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    RetryPromptPart,
     SystemPromptPart,
+    TextContent,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -30,6 +35,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.usage import RequestUsage
+from round_trips import JSON, PNG, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, output, worked
 
 from foldline import Brief, CannotFit, Compactor, Folded, Message, Summary
@@ -209,6 +215,43 @@ def test_conversations_at_once_do_not_mix() -> None:
     asyncio.run(all_at_once())
     for each in providers:
         assert (each.refused, len(each.sent), list(faults(each.sent, 30))) == ([], 30, [])
+
+
+PICTURES = st.builds(BinaryContent, st.just(PNG), media_type=st.just("image/png"), vendor_metadata=JSON)
+ITEMS = st.one_of(WORDS, PICTURES, st.builds(ImageUrl, WORDS), st.builds(TextContent, WORDS, metadata=JSON))
+IDS = st.one_of(st.none(), WORDS)
+REQUEST = st.one_of(
+    st.builds(SystemPromptPart, WORDS),
+    st.builds(UserPromptPart, st.one_of(WORDS, st.lists(ITEMS, min_size=1, max_size=4))),
+    st.builds(ToolReturnPart, WORDS, st.one_of(WORDS, st.tuples(ITEMS, PICTURES).map(list)), WORDS, metadata=JSON),
+)
+RESPONSE = st.one_of(
+    st.builds(TextPart, WORDS, id=IDS, provider_details=JSON),
+    st.builds(ThinkingPart, WORDS, signature=IDS, id=IDS),
+    st.builds(ToolCallPart, WORDS, st.one_of(JSON, st.just('{"at":1}')), WORDS, id=IDS, provider_details=JSON),
+    st.builds(FilePart, PICTURES, id=IDS),
+)
+MESSAGES = st.one_of(
+    st.builds(ModelRequest, st.lists(REQUEST, min_size=1, max_size=4), instructions=IDS, metadata=JSON),
+    st.builds(
+        ModelResponse, st.lists(RESPONSE, min_size=1, max_size=4), provider_details=JSON, finish_reason=st.just("stop")
+    ),
+)
+
+
+def test_a_call_that_is_to_be_made_again_has_its_answer() -> None:
+    retry = ModelRequest([RetryPromptPart("No such part.", tool_name="read", tool_call_id="a")])
+    (was,) = SHAPE.read(retry)
+    (answer,) = was.results
+    assert (answer.call_id, answer.error) == ("a", True)
+    now = replace(was, parts=(replace(answer, parts=(Text("[pruned]"),)),))
+    (part,) = SHAPE.edited(retry, [(was, now)]).parts
+    assert (part.tool_call_id, part.content) == ("a", "[pruned]")
+
+
+@given(MESSAGES)
+def test_round_trips(native: ModelMessage) -> None:
+    check(SHAPE, native)
 
 
 def test_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:

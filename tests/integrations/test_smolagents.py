@@ -8,9 +8,12 @@ from typing import Any
 
 import pages
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("smolagents", reason="smolagents is not installed: make integrations")
 
+from round_trips import JSON, PNG, WORDS, check
 from smolagents import ToolCallingAgent, tool
 from smolagents.models import (
     ChatMessage,
@@ -160,6 +163,32 @@ def test_nothing_of_a_message_is_lost() -> None:
 
 def replace_content(message: ChatMessage, content: Any) -> ChatMessage:
     return ChatMessage(message.role, content, message.tool_calls, message.raw, message.token_usage)
+
+
+ITEMS = st.one_of(
+    WORDS.map(lambda text: {"type": "text", "text": text}),
+    WORDS.map(lambda url: {"type": "image_url", "image_url": {"url": url}}),
+    st.just({"type": "image", "image": PNG}),
+)
+FUNCTIONS = st.fixed_dictionaries({"name": WORDS, "arguments": JSON})
+CALLS = st.lists(
+    st.fixed_dictionaries({"id": WORDS, "type": st.just("function"), "function": FUNCTIONS}), min_size=1, max_size=3
+)
+CONTENT = st.one_of(WORDS, st.lists(ITEMS, min_size=1, max_size=4))
+SPOKEN = st.sampled_from([MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT, MessageRole.TOOL_RESPONSE])
+MESSAGES = st.one_of(
+    st.builds(ChatMessage, SPOKEN, CONTENT, raw=JSON),
+    st.builds(
+        ChatMessage,
+        st.just(MessageRole.TOOL_CALL),
+        CALLS.map(lambda c: [{"type": "text", "text": f"Calling tools:\n{c}"}]),
+    ),
+)
+
+
+@given(MESSAGES)
+def test_round_trips(native: ChatMessage) -> None:
+    check(SHAPE, native)
 
 
 def test_what_the_page_shows() -> None:

@@ -21,7 +21,7 @@ Now = Sequence[tuple[Message, Message | None]]
 KEY = "foldline"
 """Under which name what is foldline's stands in what is a framework's."""
 
-NEWEST, LOT = 64, 64
+NEWEST, LOT = 48, 48
 """Messages of a history of copies that are compared in each step: the newest, and so many of the others, in turn."""
 
 
@@ -56,15 +56,15 @@ def in_place(was: Message, now: Message) -> list[Part | None]:
 
 
 def content_now(
-    items: Iterable[Any], was: Iterable[Part], now: Iterable[Part | None], say: Callable[[str], Any]
+    items: Iterable[Any], was: Iterable[Part], now: Iterable[Part | None], say: Callable[[Any, str], Any]
 ) -> list[Any]:
-    """The items of a content that stand as they did, and in the place of the others what says their text now."""
+    """The items of a content that stand as they did, and in the place of the others what `say` makes of them: the same with a text."""
     content = []
     for item, before, after in zip(items, was, now):
         if before == after:
             content.append(item)
         elif isinstance(after, (Text, Summary)):
-            content.append(say(after.text))
+            content.append(say(item, after.text))
     return content
 
 

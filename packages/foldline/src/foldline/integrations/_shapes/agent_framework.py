@@ -101,7 +101,7 @@ def _content(content: Any, was: Part, now: Part) -> Any:
             changed.items = [Content.from_text(text_of(now))]
         changed.result = text_of(now)
     elif isinstance(now, Text):
-        return Content.from_text(now.text)
+        changed.text = now.text
     return changed
 
 

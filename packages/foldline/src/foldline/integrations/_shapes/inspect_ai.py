@@ -81,8 +81,8 @@ def _content(native: ChatMessage, was: Iterable[Part], now: Iterable[Part | None
     return content_now(native.content, was, now, _text)
 
 
-def _text(said: str) -> ContentText:
-    return ContentText(text=said)
+def _text(item: Any, said: str) -> Any:
+    return item.model_copy(update={"text": said}) if isinstance(item, ContentText) else ContentText(text=said)
 
 
 SHAPE: Shape[ChatMessage] = Shape(read, made, edited)

@@ -113,8 +113,10 @@ def _content(native: BaseMessage, was: Iterable[Part], now: Iterable[Part | None
     return [*stay, *calls]
 
 
-def _block(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}
+def _block(block: Any, text: str) -> Any:
+    if isinstance(block, str):
+        return text
+    return {**block, "text": text} if "text" in block else {"type": "text", "text": text}
 
 
 def _call(call: Any, now: Message) -> Any:

@@ -62,7 +62,7 @@ def edited(native: ChatMessage, now: Now) -> ChatMessage:
     if was.role == "tool":
         said, left = (next(message.results) for message in (was, is_now))
         same = len(said.parts) == len(left.parts)
-        told = content_now(native.blocks, said.parts, left.parts, _text) if same else [_text(text_of(left))]
+        told = content_now(native.blocks, said.parts, left.parts, _text) if same else [TextBlock(text=text_of(left))]
         return native.model_copy(update={"blocks": told})
     blocks = []
     for block, before, after in zip(native.blocks, was.parts, in_place(was, is_now)):
@@ -75,8 +75,8 @@ def edited(native: ChatMessage, now: Now) -> ChatMessage:
     return native.model_copy(update={"blocks": blocks})
 
 
-def _text(said: str) -> TextBlock:
-    return TextBlock(text=said)
+def _text(block: Any, said: str) -> TextBlock:
+    return block.model_copy(update={"text": said}) if isinstance(block, TextBlock) else TextBlock(text=said)
 
 
 SHAPE: Shape[ChatMessage] = Shape(read, made, edited)

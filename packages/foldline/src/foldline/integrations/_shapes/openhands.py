@@ -94,8 +94,12 @@ def _now(said: Said, was: Sequence[Part], now: Sequence[Part | None]) -> list[An
         many = len(_content(item))
         before, after = was[at : at + many], now[at : at + many]
         at += many
-        content += content_now([item], before[:1], after[:1], lambda text: TextContent(text=text))
+        content += content_now([item], before[:1], after[:1], _text)
     return content
+
+
+def _text(item: Any, text: str) -> TextContent:
+    return item.model_copy(update={"text": text}) if isinstance(item, TextContent) else TextContent(text=text)
 
 
 def _shortened(native: Any, said: Said, update: dict[str, Any]) -> Shortened:

@@ -16,6 +16,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
     RetryFeedbackPart,
+    RetryPromptPart,
     SystemPromptPart,
     TextContent,
     TextPart,
@@ -29,7 +30,7 @@ from foldline import Message, Summary
 from foldline.extend import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult, text_of
 from foldline.integrations._history import KEY, Now, Shape, content_now, in_place
 
-SPOKEN = (UserPromptPart, ToolReturnPart, RetryFeedbackPart, CompactionPart)
+SPOKEN = (UserPromptPart, ToolReturnPart, RetryFeedbackPart, RetryPromptPart, CompactionPart)
 """The parts of a request that belong to the conversation; all others are the program's settings, and stay."""
 
 
@@ -58,7 +59,9 @@ def _pieces(native: Any) -> list[Part]:
             return [Thinking(native.content, native.signature)]
         case CompactionPart(content=str(text)):
             return [Summary(text, (native.metadata or {}).get(KEY, {}))]
-        case RetryFeedbackPart():
+        case RetryPromptPart(tool_name=str(name)):
+            return [ToolResult(native.tool_call_id, (Text(native.model_response()),), True, name)]
+        case RetryFeedbackPart() | RetryPromptPart():
             return [Text(native.model_response(), by="harness")]
         case FilePart(content=content):
             return [_content(content)]
@@ -129,25 +132,28 @@ def _edited(natives: Iterable[Any], before: Sequence[Part], now: Sequence[Part |
 def _changed(native: Any, was: Sequence[Part], now: Sequence[Part | None]) -> Any:
     first = now[0]
     if isinstance(native, UserPromptPart) and not isinstance(native.content, str):
-        return replace(native, content=content_now(native.content, was, now, str))
+        return replace(native, content=content_now(native.content, was, now, _said))
     if isinstance(native, ToolReturnPart) and isinstance(first, ToolResult):
         return replace(native, content=_shortened(native, was[0], first))
     if isinstance(native, ToolCallPart) and isinstance(first, ToolCall):
-        return replace(native, args=first.arguments)
+        return replace(native, args=first.arguments if isinstance(native.args, str) else json.loads(first.arguments))
+    if isinstance(native, RetryPromptPart) and isinstance(first, ToolResult):
+        return ToolReturnPart(native.tool_name or "", text_of(first), native.tool_call_id, timestamp=native.timestamp)
     if isinstance(first, Text):
-        return (
-            replace(native, content=first.text)
-            if isinstance(native, (UserPromptPart, TextPart))
-            else TextPart(first.text)
-        )
+        plain = isinstance(native, (UserPromptPart, SystemPromptPart, TextPart))
+        return replace(native, content=first.text) if plain else UserPromptPart(first.text, timestamp=native.timestamp)
     return native
+
+
+def _said(item: Any, text: str) -> Any:
+    return replace(item, content=text) if isinstance(item, TextContent) else text
 
 
 def _shortened(native: ToolReturnPart, was: Part, now: ToolResult) -> Any:
     """What a tool returned, with its files where they stay."""
     if not native.files or not isinstance(was, ToolResult) or len(was.parts) != len(now.parts):
         return text_of(now)
-    return content_now(native.content_items(), was.parts, now.parts, str)
+    return content_now(native.content_items(), was.parts, now.parts, _said)
 
 
 SHAPE: Shape[ModelMessage] = Shape(read, made, edited)

@@ -74,7 +74,7 @@ def edited(native: ChatMessage, now: Now) -> ChatMessage:
     if calls := _said(native):
         now_said = [json.loads(call.arguments) for call in is_now.calls]
         shown = [{**c, "function": {**c["function"], "arguments": said}} for c, said in zip(calls, now_said)]
-        return replace(native, content=[_text(CALLING + str(shown))])
+        return replace(native, content=[_text(next(iter(native.content)), CALLING + str(shown))])
     (before, after) = ([part for r in m.results for part in r.parts] or m.parts for m in (was, is_now))
     if isinstance(native.content, str):
         return replace(native, content=next((part.text for part in after if isinstance(part, Text)), ""))
@@ -82,8 +82,8 @@ def edited(native: ChatMessage, now: Now) -> ChatMessage:
     return replace(native, content=content_now(native.content or [], before, stand, _text))
 
 
-def _text(said: str) -> dict[str, str]:
-    return {"type": "text", "text": said}
+def _text(item: Any, said: str) -> Any:
+    return {**item, "text": said} if isinstance(item, dict) and "text" in item else {"type": "text", "text": said}
 
 
 SHAPE: Shape[ChatMessage] = Shape(read, made, edited)
