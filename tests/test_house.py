@@ -81,7 +81,7 @@ def names_offered(module: ast.Module) -> list[str]:
 
 
 ROOT = Path(__file__).parent.parent
-PROGRAMS = sorted([*ROOT.glob("benchmarks/*.py"), *ROOT.glob("scripts/*.py")])
+PROGRAMS = sorted([*ROOT.glob("benchmarks/*.py"), *ROOT.glob("scripts/*.py"), *ROOT.glob("examples/*/*.py")])
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
