@@ -11,6 +11,7 @@ import pytest
 
 from foldline import Compactor, Message, Rewound, Session, Skipped, Usage, handle
 from foldline.extend import Model, Text, ToolCall, ToolResult, replace, text_of
+from foldline_lab.contenders import policy_named
 from test_growing import Writer
 
 
@@ -140,3 +141,33 @@ def test_a_fold_that_another_program_came_before_is_told_of(tmp_path: Path) -> N
     compactor.fit(session.context.messages)
     assert compactor.folds
     assert [event.reason for event in heard if isinstance(event, Skipped)]
+
+
+IDS = re.compile(r"recall (\w+)|messages, (\w+) to (\w+);")
+
+
+@pytest.mark.parametrize("policy", ["default", "openclaw", "tail"])
+def test_every_id_that_the_model_is_told_can_be_recalled_whoever_opens_the_session(policy: str, tmp_path: Path) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    alive = compactor_of(session, policy=policy_named(policy))
+    for number in range(60):
+        alive.fit(session.context.messages)
+        for message in step(number):
+            session.append(message)
+    again = Session(session.path)
+    restarted = compactor_of(again, policy=policy_named(policy))
+    said = json.dumps([[text_of_all(m) for m in restarted.fit(again.context.messages)]])
+    told = {id for found in IDS.findall(said) for id in found if id}
+    assert told
+    said_first = {text_of_all(message) for _, message, _ in again.lineage()}
+    for id in told:
+        message = again.recall(id)
+        assert message is not None, id
+        assert restarted.recall(id) == message
+        assert alive.recall(id) == message
+        assert text_of_all(message) in said_first or message.summary
+
+
+def text_of_all(message: Message) -> str:
+    """What a message says, results and arguments included."""
+    return "\n".join([message.text, *map(text_of, message.results), *(call.arguments for call in message.calls)])

@@ -355,7 +355,7 @@ class Compactor:
     def recall(self, id: str) -> Message | None:
         """The message of that id as it was before any fold, or the summary of that id, or None."""
         with self._turns:
-            return self._history.find(id)
+            return self._history.find(id) or self._folds.recall(id)
 
     def lost_in(self, messages: Sequence[Item]) -> int:
         """How many messages of its history do not stand at the beginning of another one; 0 where that goes on from it."""

@@ -260,6 +260,10 @@ class Folds:
         if risk := risk_after(fold.receipt, self.policy.automatic.warn_at):
             self._tells.tell(risk)
 
+    def recall(self, id: str) -> Message | None:
+        """The message of that id in the session that the compactor is bound to."""
+        return self._session.recall(id) if self._session else None
+
     def _log(self, write: Callable[[SessionFile], object]) -> None:
         """Writes into the session that the compactor is bound to; what is not written is told."""
         try:
