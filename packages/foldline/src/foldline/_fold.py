@@ -121,14 +121,21 @@ def reckoned(fold: Fold, before: View, after: View, model: Model, overhead: int,
     """
     if not fold or held is None:
         return fold
+    found = reset_between(before, after, model, overhead, held, fold.receipt.cost or 0.0)
+    return replace(fold, receipt=replace(fold.receipt, reset=found))
+
+
+def reset_between(
+    before: View, after: View, model: Model, overhead: int, held: int, summary: float = 0.0
+) -> Reset | None:
+    """What it does to the costs of a conversation that a view becomes another one; `summary` is what one cost to write."""
     pairs = enumerate(zip(before.entries, after.entries))
     first = next((at for at, (old, new) in pairs if old.message is not new.message), len(after.entries))
     leading = next((at for at, e in enumerate(after.entries) if e.message.role != "system"), first)
     head, same = (overhead + sum(e.tokens for e in before.entries[:at]) for at in (min(leading, first), first))
     kept = still_found(model, head, same, sum(len(e.message.parts) for e in after.entries[first:]))
     sizes = before.tokens + overhead, after.tokens + overhead
-    found = reset(model, *sizes, kept, held, fold.receipt.cost or 0.0)
-    return replace(fold, receipt=replace(fold.receipt, reset=found))
+    return reset(model, *sizes, kept, held, summary)
 
 
 COUNTS = ("round", "automatic")

@@ -15,10 +15,10 @@ from foldline._compactor.logged import log_fold, log_stages
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
 from foldline._economics import weighed
-from foldline._engine.driving import Folding, run
+from foldline._engine.driving import Folding, extracting, run
 from foldline._engine.steps import Step, step_discarding, steps_by_hand, steps_for, steps_within
 from foldline._errors import CannotFit, SessionError
-from foldline._fold import Fold, Occasion, Trigger, automatic_folds, reckoned
+from foldline._fold import Fold, Occasion, Trigger, automatic_folds, reckoned, reset_between
 from foldline._messages import Message
 from foldline._policy import Layer
 from foldline._strategies.stages import drop_superseded
@@ -68,10 +68,14 @@ class Folds:
         """Whether the fold that is due is one that need not wait, or has waited until it paid."""
         if not self.fill.waits():
             return True
+        from foldline._engine.folding import reaching
+
         before, account = self._history.view(), self._account
-        after, fold = run(self._by_policy(), extract)
-        told = reckoned(fold, before, after, weighed(account.model), account.meter.overhead, account.cached())
-        return told.receipt.reset is None or self.fill.has_paid(told.receipt.reset)
+        found = extracting(reaching(before, self._steps()))
+        if not found.edits:
+            return True
+        reset = reset_between(before, found.view, weighed(account.model), account.meter.overhead, account.cached() or 0)
+        return reset is None or self.fill.has_paid(reset)
 
     def reactive(self) -> Begun | None:
         """The fold that a reply asks for which was cut off, or None where the fill asks for none."""
@@ -93,9 +97,13 @@ class Folds:
 
     def _by_policy(self, first: Sequence[Step] = (), focus: str = "") -> Folding:
         """The fold that the policy makes of a full window, behind steps that go first."""
+        steps = [*first, *self._steps()]
+        return self._folding(self._history, steps, "threshold", limit=self.fill.limit, focus=focus)
+
+    def _steps(self) -> list[Step]:
+        """What the policy does of a full window."""
         budget = self._account.budget.less(self._history.count.error)
-        steps = steps_for(self.policy, budget, self._account.meter.overhead, self.automatic)
-        return self._folding(self._history, [*first, *steps], "threshold", limit=self.fill.limit, focus=focus)
+        return steps_for(self.policy, budget, self._account.meter.overhead, self.automatic)
 
     def wanted(self) -> Prepared | None:
         """The prepared fold to swap in now: it is waited for a little at its mark, once, and at the limit until it is there."""

@@ -9,6 +9,7 @@ from foldline._fold import Fold
 from foldline._view import View
 from foldline._writers.asking import answer_to, await_answer
 from foldline._writers.draft import Answer, Ask, Summarizer
+from foldline._writers.extraction import extract
 
 Folding = Generator[Ask, Answer, tuple[View, Fold]]
 """A fold in the making: it yields an `Ask` for each summary, is sent the answer, and returns what was reached."""
@@ -87,6 +88,16 @@ def asking(
 def run(folding: Folding, summarizer: Summarizer, seconds: float | None = None) -> tuple[View, Fold]:
     """Drives a fold with a summarizer; one that must be awaited runs in an event loop of its own."""
     return driven(asking(folding, summarizer, seconds))
+
+
+def extracting(steps: Generator[Ask, Answer, Came]) -> Came:
+    """What comes of the steps where extraction writes whatever is asked for."""
+    answer: Any = None
+    while True:
+        try:
+            answer = answer_to(steps.send(answer), extract, None)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
 
 
 async def arun(folding: Folding, summarizer: Summarizer, seconds: float | None = None) -> tuple[View, Fold]:

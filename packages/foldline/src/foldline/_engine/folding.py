@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import NamedTuple
 
 from foldline._engine.driving import Folding
 from foldline._engine.receipts import receipt_of
@@ -17,20 +18,25 @@ from foldline._policy import Fill, Layer, Mark
 from foldline._strategies import Strategy
 from foldline._strategies.strategy import name_of
 from foldline._view import Edit, View, in_the_way
+from foldline._writers.draft import Answer, Ask
 
 OnFault = Callable[[str], None] | None
 
 
-def folding(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -> Folding:
-    """Runs the steps over a view, and returns the view and the fold that were reached.
+class Reached(NamedTuple):
+    """What steps made of a view: what it is now, the edits, the summaries that were told, and the layer that ended it."""
 
-    Yields an `Ask` for each summary that a layer wants written; a failure sent back is answered by extraction. The
-    fold is empty where nothing was to be done, or nothing worth it could be. Raises `CannotFit` where the view is
-    still over the occasion's limit.
-    """
-    began = time.perf_counter()
-    before, last = view, Layer("", 1.0, 1.0, ())
-    least = 1.0
+    view: View
+    edits: list[Edit]
+    told: list[Told]
+    last: Layer
+    least: float
+    """The least share of the view that one of the layers must free."""
+
+
+def reaching(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -> Generator[Ask, Answer, Reached]:
+    """Runs the steps over a view as far as they are due, with an `Ask` for each summary that a layer wants written."""
+    last, least = Layer("", 1.0, 1.0, ()), 1.0
     edits: list[Edit] = []
     told: list[Told] = []
     for step in steps:
@@ -51,6 +57,19 @@ def folding(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -
                     edits += made
                 if size <= step.target:
                     break
+    return Reached(view, edits, told, last, least)
+
+
+def folding(view: View, steps: Sequence[Step], occasion: Occasion = THRESHOLD) -> Folding:
+    """Runs the steps over a view, and returns the view and the fold that were reached.
+
+    Yields an `Ask` for each summary that a layer wants written; a failure sent back is answered by extraction. The
+    fold is empty where nothing was to be done, or nothing worth it could be. Raises `CannotFit` where the view is
+    still over the occasion's limit.
+    """
+    began = time.perf_counter()
+    before = view
+    view, edits, told, last, least = yield from reaching(view, steps, occasion)
     if occasion.limit is not None:
         _check(view, occasion.limit, steps, occasion.overhead)
     seconds = time.perf_counter() - began
