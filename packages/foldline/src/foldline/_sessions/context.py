@@ -115,7 +115,7 @@ class Context:
         noted = self.learned.get("overhead")
         others = self.usual(family) if self.overhead and not noted else None
         overhead, ratio = others or (self.overhead, 1.0)
-        meter = Meter(family, overhead=round(_number(noted, overhead)))
+        meter = Meter(family, overhead=round(_number(noted, overhead + self._restored)))
         guessed = self.learned.get("guessed") if "overhead" in self.learned else meter.overhead
         meter.guessed = guessed if isinstance(guessed, int) else None
         meter.ratio = float(_number(self.learned.get("ratio"), ratio))
@@ -125,14 +125,12 @@ class Context:
         """The messages as they are sent, with those bills only that may hold."""
         if not (self.stale or self.unsent):
             return self.messages
-        return [
-            Message(message.role, ())
-            if id in self.unsent
-            else replace(message, usage=None)
-            if id in self.stale
-            else message
-            for id, message in self.entries
-        ]
+        return [self._as_sent(id, message) for id, message in self.entries]
+
+    def _as_sent(self, id: str, message: Message) -> Message:
+        if id in self.unsent:
+            return Message(message.role, ())
+        return replace(message, usage=None) if id in self.stale else message
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:
