@@ -17,7 +17,7 @@ FILES, LARGEST_FILE = 5, 5_000
 PLANS, MEMORY = "/.claude/plans/", ("CLAUDE.md", "CLAUDE.local.md")
 """Where plans are, and what is sent with every request and not read again."""
 
-CHARACTERS, NUMBER, NAMED = 3.1, 3.5, 60
+CHARACTERS, NUMBER, NAMED = 3.1, 4.5, 60
 """Characters of a source file for each token, tokens around each of its lines, whose numbers are read along, and around
 each file: by the compactions of every other session."""
 
