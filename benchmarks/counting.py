@@ -6,7 +6,7 @@ FOLDER holds session files of any agent (default: ../shared/corpus beside the re
 billed more than 5,000 tokens behind the newest fold. Three ways to know the size of a step's request:
 
 - *anchored*: every bill before the step is known;
-- *second half*: only the bills of the first half of the session's steps are known;
+- *second half*: only the bills of the first half of the session's steps are known, to the reader as to the meter;
 - *no usage*: no bill is known; the agent's usual overhead stands in for the hidden part.
 
 Beside it, in the same run: characters / 4 of what the file shows, and with `tiktoken` or `langchain-core` installed their
@@ -24,17 +24,26 @@ from pathlib import Path
 from typing import NamedTuple
 
 from foldline import FoldlineError, Message, open_session
+from foldline._messages import replace
+from foldline._models import keeps_reasoning
 from foldline._tokens.meter import Count, Meter
 from foldline._tokens.sent import weighed
-from foldline.extend import Text, Thinking, ToolCall, ToolResult, model
+from foldline.extend import Context, Text, Thinking, ToolCall, ToolResult, model
 
 LEAST = 5_000
 """Billed tokens from which a step counts: below, the hidden overhead is nearly all there is."""
 
+MOST = 50
+"""Steps of a session's second half that are counted, about: each is weighed from the beginning."""
+
 
 class Step(NamedTuple):
-    """What was billed for a request, and what was sent for it: our weight, characters, tiktoken's and langchain's count."""
+    """What was billed for a request, and what was sent for it: our weight, characters, tiktoken's and langchain's count.
 
+    `at` is the place of the reply.
+    """
+
+    at: int
     billed: int
     weight: int
     characters: int
@@ -48,8 +57,7 @@ class Case(NamedTuple):
     name: str
     agent: str
     family: str
-    overhead: int
-    """What its agent usually sends beside what the file shows."""
+    context: Context
     steps: list[Step]
 
 
@@ -61,18 +69,19 @@ def cases(folder: Path) -> Iterator[Case]:
         except FoldlineError:
             continue
         family = model(session.model).family
+        session.context.keeps_reasoning = kept = keeps_reasoning(session.model)
         entries, since = session.context.entries, session.context.since
         steps, size, words, approximate = [], 0, 0, 0
-        _, sent = weighed([message for _, message in entries], family, since)
+        _, sent = weighed([message for _, message in entries], family, since, kept)
         for i, (_, message) in enumerate(entries):
             if i >= since and message.usage and message.usage.prompt > LEAST:
-                steps.append(Step(message.usage.prompt, sent[i], size, words, approximate))
+                steps.append(Step(i, message.usage.prompt, sent[i], size, words, approximate))
             shown = text_of(message)
             size, words = size + len(shown), words + bpe(shown)
             approximate += approximately(shown)
         if len(steps) >= 4:
             name = f"{path.parent.name}/{path.stem[:22]}"
-            yield Case(name, session.agent, family, session.context.overhead, steps)
+            yield Case(name, session.agent, family, session.context, steps)
 
 
 def text_of(message: Message) -> str:
@@ -147,16 +156,21 @@ def anchored(case: Case) -> Iterator[Off]:
 
 def second_half(case: Case) -> Iterator[Off]:
     """The error at each step of the second half, with the bills of the first."""
-    meter, half = Meter(case.family), len(case.steps) // 2
-    for step in case.steps[:half]:
-        meter.learn(step.billed, step.weight)
-    return (off(meter.total(step.weight), step) for step in case.steps[half:])
+    known, hidden = case.context, case.steps[len(case.steps) // 2 :]
+    entries = [
+        (id, replace(message, usage=None) if at >= hidden[0].at else message)
+        for at, (id, message) in enumerate(known.entries)
+    ]
+    for step in hidden[:: max(1, len(hidden) // MOST)]:
+        then = Context(entries[: step.at], since=known.since, unsent=known.unsent, overhead=known.overhead)
+        then.keeps_reasoning = known.keeps_reasoning
+        yield off(then.size(case.family), step)
 
 
 def no_usage(case: Case) -> Iterator[Off]:
     """The error at each step with no bill known."""
-    meter = Meter(case.family, overhead=case.overhead)
-    meter.guessed = case.overhead
+    meter = Meter(case.family, overhead=case.context.overhead)
+    meter.guessed = case.context.overhead
     return (off(meter.total(step.weight), step) for step in case.steps)
 
 
