@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from foldline import CannotFit, Compactor
 from memory_controls import CONTROLS
-from memory_histories import Chat, History, as_chat, size
+from memory_histories import Chat, History, Item, as_chat, size
 from memory_page import Folded
 
-Method = Callable[[History, int], list[Chat]]
+Method = Callable[[History, int], Sequence[Item]]
 """From a history and a budget in tokens to what is left of it; raises `CannotFit` where it can leave nothing."""
 
 OURS = "foldline"
@@ -22,9 +22,9 @@ def compactor() -> Compactor:
     return Compactor(window=WINDOW)
 
 
-def fold(history: History, budget: int) -> list[Chat]:
+def fold(history: History, budget: int) -> list[Item]:
     """What a user gets from `Compactor.fold_to`."""
-    return as_chat(compactor().fold_to(history.items, budget))
+    return compactor().fold_to(history.items, budget)
 
 
 def whole(history: History, budget: int) -> list[Chat]:
@@ -37,10 +37,10 @@ METHODS: dict[str, Method] = {OURS: fold, **CONTROLS, WHOLE: whole}
 
 
 class Left(Folded):
-    """What a method left of a history at a budget, with the share of the budget that it took."""
+    """What a method left of a history at a budget, with the share of the budget that it took, what no chat shows included."""
 
-    def __init__(self, history: History, after: Sequence[Chat], budget: int, *, refused: bool = False) -> None:
-        super().__init__(history.chat, after)
+    def __init__(self, history: History, after: Sequence[Item], budget: int, *, refused: bool = False) -> None:
+        super().__init__(history.chat, as_chat(after))
         self.used = size(after) / budget if after else 0.0
         self.refused = refused
 
