@@ -26,6 +26,9 @@ _PLACE = re.compile(
 _DELEGATED = re.compile(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)
 """Behind a sub-agent's report, in Claude Code."""
 
+_EDGE = 80
+"""Characters at the end of an answer among which its last tag stands."""
+
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -34,7 +37,12 @@ def unframed(answer: str) -> str:
     """A tool's answer without its frame; one that was cut in its middle is read as well."""
     if found := _RECORD.match(answer):
         return _unescaped(_RECORD_END.sub("", answer[found.end() :])).strip("\n")
-    answer = _PLACE.sub("", _TAGS.sub("", _REPORTED.sub("", answer)))
+    if found := _REPORTED.match(answer):
+        answer = answer[found.end() :]
+    if answer.startswith("<") or "</output>" in answer[-_EDGE:]:
+        answer = _TAGS.sub("", answer)
+    if answer.rstrip().endswith(("]", ")", "bash-$")):
+        answer = _PLACE.sub("", answer)
     return _DELEGATED.sub("", answer) if "agentId: " in answer[-400:] else answer
 
 
