@@ -84,6 +84,7 @@ def test_what_a_tool_cannot_do_is_told_to_the_model(tmp_path: Path) -> None:
         ("bash", {"command": "sleep 60", "timeout": 0.05}, "more than 0.05 seconds"),
         ("write", {"path": "a.txt"}, "missing required field `content`"),
         ("fly", {}, "There is no tool 'fly'"),
+        ("bash", {"command": "echo \0"}, "null byte"),
     )
     (tmp_path / "a.txt").write_text("b b")
     steps = [{"call": name, "arguments": arguments} for name, arguments, _ in asked]

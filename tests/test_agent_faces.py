@@ -218,6 +218,7 @@ def test_a_program_steers_stops_and_allows(tmp_path: Path) -> None:
         ("{", "parse", "truncated"),
         ('{"type": "fly"}', "parse", "fly"),
         ('{"type": "prompt"}', "parse", "message"),
+        ('{"type": "prompt", "message": "Look.", "images": [{}]}', "parse", "images"),
         ('{"type": "switch_session", "sessionPath": "/nowhere"}', "switch_session", "/nowhere"),
         ('{"type": "compact"}', "compact", "nothing to fold"),
     ],

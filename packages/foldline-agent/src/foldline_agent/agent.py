@@ -238,7 +238,7 @@ class Agent:
         failed = False
         try:
             said = await self._result_of(call)
-        except ToolFailed as failure:
+        except (ToolFailed, OSError, ValueError) as failure:
             said, failed = str(failure), True
         self._keep_result(call, said, failed=failed)
 

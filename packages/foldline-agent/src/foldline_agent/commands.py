@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Command(Struct, frozen=True, kw_only=True, rename="camel"):
+class Command(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """What the client wants; an answer carries its `id`."""
 
     id: str | None = None
@@ -85,6 +85,8 @@ class Confirmation(Command, frozen=True, tag="extension_ui_response"):
     """The user's word on what the agent asked; there is no answer to it."""
 
     confirmed: bool = False
+    cancelled: bool = False
+    """The user gave no word, which is none for it."""
 
 
 COMMANDS = (
