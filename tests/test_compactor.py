@@ -21,6 +21,7 @@ from foldline import (
     Rewound,
     Summary,
     SummaryFellBack,
+    Usage,
     WireError,
 )
 from foldline.extend import Model, decode, policy, prune_tool_outputs, replace, summarize_older, truncate, weigh
@@ -201,6 +202,7 @@ BILLS = {
         }
     },
     "the usage alone": {"prompt_tokens": 5_000, "completion_tokens": 7},
+    "a usage as it was read": Usage(input=5_000, output=7),
     "an object": SimpleNamespace(usage=SimpleNamespace(prompt_tokens=5_000, completion_tokens=7)),
 }
 
