@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from memory_measures import (
     task_intact,
     told,
 )
-from memory_methods import METHODS, OURS, Left, compactor, left
+from memory_methods import METHODS, OURS, Left, Method, compactor, left
 from memory_words import stands
 
 SMALLEST = (0.02, 0.05, 0.1, 0.2, 0.3)
@@ -153,13 +153,13 @@ def _kept(parts: Sequence[Sequence[Chat]], most: int) -> list[Chat]:
     return list(after)
 
 
-def _handed_on(parts: Sequence[Sequence[Chat]], method: Callable[[History, int], list[Chat]], most: int) -> list[Chat]:
+def _handed_on(parts: Sequence[Sequence[Chat]], method: Method, most: int) -> list[Chat]:
     after: list[Chat] = []
     done = 0
     for part in parts:
         history = History([*after, *part[done:]])
         try:
-            after = method(history, most) if history.tokens > most else history.chat
+            after = as_chat(method(history, most)) if history.tokens > most else history.chat
         except CannotFit:
             after = history.chat
         done = len(part)

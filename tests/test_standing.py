@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
-from foldline import Brief, Message, Summary
+from foldline import Brief, Compactor, Message, Summary
 from foldline._facts.reading import facts_of
-from foldline.extend import extract
+from foldline.extend import Edit, Layer, Policy, View, extract, hard_strategies, text_of
 from talk import bash, runs, says, user
 
 TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
@@ -328,3 +328,38 @@ def test_what_is_asked_for_by_name_and_was_not_seen_is_said(
     text = page([user(request_), *messages])
     again = facts_of([Message("user", (Summary(f"[folded: 3 messages, recall by id]\n{text}", {}),))])
     assert not any("asked for" in piece.text for piece in again.pieces)
+
+
+# -- what was cut before -------------------------------------------------------------------------------------------
+
+
+def test_a_page_tells_of_outputs_that_an_earlier_fold_cut_down() -> None:
+    archive = [f"{n:04x} a line of the archive" for n in range(400)]
+    archive[200] = "status: pending, total: 347.50, gift card GC-55021"
+    looked = runs("lookup", {"order": "W8277957"}, "\n".join(archive), id="l1")
+    talk = [user("Which gift card was used for the order W8277957? Look it up."), *looked, says("It was GC-55021.")]
+    compactor = Compactor(window=1_000_000)
+    cut_down = compactor.fold_to(talk, 400)
+    assert "347.50" not in "".join(text_of(result) for message in cut_down for result in message.results)
+    assert len(cut_down) == len(talk)
+    talk += [m for n in range(40) for m in (user(f"And what is in part {n} of it?"), says(f"Part {n} is a record."))]
+    assert "total: 347.50, gift card GC-55021" in compactor.fold_to(talk, 900)[0].text
+
+
+def test_what_was_put_in_the_place_of_a_message_for_good_is_not_told_again() -> None:
+    def hide(view: View, excess: int) -> Iterator[Edit]:
+        for entry in view.entries:
+            if "sk-0815" in entry.message.text:
+                yield Edit((entry.id,), (says("The key of the mirror is hidden."),), by="hide")
+
+    talk = [user("What is the key of the mirror? Tell me."), says("The key of the mirror is sk-0815. " * 9)]
+    talk += [m for n in range(40) for m in (user(f"And what is in part {n} of it?"), says(f"Part {n} is a record."))]
+    policy = Policy(
+        "hiding", (Layer("hide", 0.1, 0.05, (hide,)), Layer("full", 0.9, 0.5, hard_strategies(500), hard=True))
+    )
+    compactor = Compactor(window=4_000, policy=policy)
+    compactor.fit(talk)
+    assert [edit.by for fold in compactor.folds for edit in fold.edits] == ["hide"]
+    page = compactor.fold_to(talk, 700)[0].text
+    assert "The key of the mirror is hidden." in page
+    assert "sk-0815" not in page

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -33,6 +34,8 @@ class Occasion(NamedTuple):
     """How many folds the history has seen at least."""
     on_fault: Callable[[str], None] | None = None
     """Hears of a strategy that raises or proposes what is not safe, which is raised where it is None."""
+    originals: Mapping[str, Message] = MappingProxyType({})
+    """The messages as they were said, by their ids: what a summary tells of those that were cut down since."""
 
 
 THRESHOLD = Occasion()

@@ -186,7 +186,14 @@ class Folds:
         history.refresh()
         meter = self._account.meter
         occasion = Occasion(
-            trigger, limit, focus, meter.ratio, meter.overhead, history.count.error, on_fault=self._tells.skip
+            trigger,
+            limit,
+            focus,
+            meter.ratio,
+            meter.overhead,
+            history.count.error,
+            on_fault=self._tells.skip,
+            originals=dict(history.all()),
         )
         return folding(history.view(), steps, occasion)
 

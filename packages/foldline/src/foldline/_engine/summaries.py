@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from foldline._engine.spare import SPARE, given_back
@@ -10,7 +10,7 @@ from foldline._engine.worded import worded
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.types import Facts
 from foldline._fold import Occasion, automatic_folds, folds_behind
-from foldline._messages import Message, Summary, replace
+from foldline._messages import Message, Summary, replace, text_of
 from foldline._policy import Layer
 from foldline._tokens.estimate import estimate
 from foldline._tokens.weigh import SURELY_SHORT, summary_frame
@@ -63,7 +63,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
     note = _note(span, room)
     round = max(occasion.rounds, folds_behind(messages)) + 1
-    facts = facts_of(messages)
+    facts = facts_of([_whole(entry, occasion.originals) for entry in span])
     brief = replace(
         edit.into,
         max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - (estimate(note) + 2 if note else 0)),
@@ -102,6 +102,16 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     if written.left_out:
         return Replacement(replace(edit, drop=()), (), told)
     return Replacement(replace(edit, into=(*written.native, *messages_of(written))), also, told)
+
+
+def _whole(entry: Entry, originals: Mapping[str, Message]) -> Message:
+    """The message of an entry as it was before some of it was cut out that can be recalled; what else was put in its place stands."""
+    original = originals.get(entry.id)
+    if original is None or original is entry.message:
+        return entry.message
+    message = entry.message
+    texts = (message.text, *(call.arguments for call in message.calls), *map(text_of, message.results))
+    return original if any(f"; recall {entry.id}]" in text for text in texts) else entry.message
 
 
 def _most(wording: Wording, room: int) -> int:
