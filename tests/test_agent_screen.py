@@ -14,7 +14,7 @@ pytest.importorskip("pydantic_ai")
 
 from rich.text import Text
 from textual.pilot import Pilot
-from textual.widgets import Markdown, OptionList
+from textual.widgets import OptionList, Static
 
 from chatting import agent_in, kept
 from foldline import Session
@@ -131,7 +131,7 @@ def test_a_fold_on_the_way_is_seen_with_what_it_kept(tmp_path: Path) -> None:
         assert notice.collapsed
         await user.pilot.press("ctrl+o")
         await user.until(lambda: not notice.collapsed)
-        assert "Never touch config/prod.yaml." in notice.query_one(Markdown).source
+        assert "Never touch config/prod.yaml." in str(notice.query_one(".summary", Static).content)
 
     using(agent_in(tmp_path, window=5_000), step)
 

@@ -60,7 +60,7 @@ class Notice(Collapsible):
 
     def __init__(self, fold: Fold, summary: str) -> None:
         super().__init__(
-            Markdown(summary or "No summary: outputs were shortened."),
+            Static(Text(summary or "No summary: outputs were shortened."), classes="summary"),
             Static(KEPT, classes="aside"),
             title=f"── folded: {figures(fold)}",
             classes="fold",
