@@ -10,12 +10,13 @@ from typing import NamedTuple
 from foldline._clipping import one_line
 from foldline._facts.edits import names_in_edits
 from foldline._facts.outcomes import Outcome
-from foldline._facts.shell import family, only_looks, without_bodies
+from foldline._facts.shell import checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
     BODIES,
     CHANGING,
+    DELEGATING,
     FEEDING,
     SEARCHING,
     WRITING,
@@ -116,6 +117,17 @@ class Ended(Value, frozen=True, dict=True):
         return bool(words & CHANGING) and not words & FEEDING
 
     @property
+    def reports(self) -> bool:
+        """Whether another agent did it, and answers in prose."""
+        delegated = bool(words_of(self.called.call.name) & DELEGATING) and not self.end.failed
+        return delegated and len(self.answer) > _SHORT and record_of(self.answer) is None
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is a check that found nothing: its output says no more than that."""
+        return bool(self.end.note) and not (self.end.failed or self.looks) and checks(family(self.command))
+
+    @property
     def wrote(self) -> bool:
         """Whether it is a call that wrote files: what it answers says no more than that it did."""
         return bool(self.called.action.touches) and self.changed and not self.called.action.command
@@ -183,12 +195,12 @@ class Ended(Value, frozen=True, dict=True):
 def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
     """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
     answer, action = ended.answer, ended.called.action
-    if not answer or ended.whole or ended.wrote or ended.commit:
+    if not answer or ended.whole or ended.wrote or ended.commit or ended.passed:
         return "result", []
     if ended.reads:
         return "shown", list(wanted_lines(answer))[:_LINES]
     if (record := record_of(answer)) is not None:
-        return "result", fields(record)
+        return "shown" if ended.looks else "result", fields(record)
     if action.command or words_of(ended.called.call.name) & FEEDING:
         return "shown" if ended.looks else "excerpt", [*wanted_lines(answer), *rims(answer)]
     if len(answer) <= _SHORT:

@@ -37,12 +37,32 @@ def changes_in(sentence: str) -> list[tuple[int, str]]:
 
 def says_back(sentence: str) -> bool:
     """Whether a sentence takes back what its speaker had said."""
-    return _holding("back").search(_plain(sentence)) is not None
+    return _holding("back").search(_plain(sentence)) is not None or denies_alarm(sentence)
 
 
 def announces(sentence: str) -> bool:
     """Whether a sentence says what its speaker does next, which is seen in what was done."""
     return _holding("announces").match(_plain(sentence)) is not None
+
+
+def leans(sentence: str) -> bool:
+    """Whether a sentence says nothing without the one before it, by how it begins."""
+    return _holding("leans").match(sentence) is not None
+
+
+def reasons(sentence: str) -> bool:
+    """Whether a sentence says why, or what was preferred to what."""
+    return _holding("reason").search(sentence) is not None
+
+
+def denies_alarm(sentence: str) -> bool:
+    """Whether a sentence says that an alarm before it was none."""
+    return _holding("alarm").search(sentence) is not None
+
+
+def decides(words: str) -> bool:
+    """Whether short words of the user accept or refuse what was said or done before them, and say more than that."""
+    return _holding("decides").match(_plain(words)) is not None
 
 
 def asks(text: str) -> bool:

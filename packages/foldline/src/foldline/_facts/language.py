@@ -39,6 +39,10 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     back: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     announces: tuple[str, ...] = ()
+    leans: tuple[str, ...] = ()
+    decides: tuple[str, ...] = ()
+    reason: tuple[str, ...] = ()
+    alarm: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from foldline._facts.cues import changes_in
 from foldline._facts.splitting import split
-from foldline._facts.texts import headed
+from foldline._facts.texts import passages
 
 _FILE = re.compile(
     r"(?<![\w/.:@-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*\w\.[A-Za-z]\w{0,5}(?![\w/])|(?<=`)[\w.+-]+\.[A-Za-z]\w{0,5}(?=`)"
@@ -28,11 +28,11 @@ def files_changed(report: str) -> Iterator[tuple[str, str]]:
     Of a sentence the verb before a path counts, else its first one, else that of the heading over it. A file is created or
     deleted only where it is what the verb is said of.
     """
-    for under, line in headed(report[:_READ]):
-        for sentence in split(line):
+    for line in passages(report[:_READ]):
+        for sentence in split(line.text):
             named = list(_FILE.finditer(sentence))
             own = changes_in(sentence) if named else []
-            said = own or (changes_in(under)[:1] if named else [])
+            said = own or (changes_in(line.under)[:1] if named else [])
             for file in named if said else ():
                 at, verb = [said[0], *(each for each in said if each[0] < file.start())][-1]
                 if verb != "modified" and _CITED.match(sentence, file.end()):

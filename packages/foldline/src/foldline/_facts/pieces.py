@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any, Literal
 
+from foldline._facts.cues import announces
 from foldline._facts.literals import literals
-from foldline._facts.texts import lines_with
+from foldline._facts.texts import Passage, lines_with, passages
 from foldline._facts.types import Kind, Piece
 from foldline._messages import replace
 
-Teller = Literal["user", "agent", "tool", "peer", "harness"]
+Teller = Literal["user", "agent", "tool", "peer", "harness", "command"]
+
+_READ, _PEER_ENDS = 16_000, 8
+"""Characters that are read of what another agent says, and sentences that are told of its beginning and of its end."""
 
 
 class Pieces:
@@ -33,6 +37,18 @@ class Pieces:
         self._told.append(piece)
         if kind == "report":
             self.report = [*(p for p in self.report if p.at == at), piece]
+
+    def tell_passage(self, said: Passage, at: int, part: int, kind: Kind, by: Teller, **marks: Any) -> None:
+        """Adds a piece of somebody's words, where it stands in them."""
+        under = said.under if said.item else ""
+        self.tell(said.text, at, part, kind, by, item=said.item, under=under, begins=said.begins, **marks)
+
+    def tell_of_another(self, report: str, at: int, part: int) -> None:
+        """Adds how another agent's report begins and ends."""
+        said = [p for p in passages(report[:_READ]) if not (announces(p.text) or p.text.endswith((":", "：")))]
+        for each in (*said[:_PEER_ENDS], *said[_PEER_ENDS:][-_PEER_ENDS:]):
+            used = sum(word in self._wanted for word in literals(each.text))
+            self.tell_passage(each, at, part, "said", "peer", used=used)
 
     def again(self, at: int) -> None:
         """Counts once more what the user said in a message."""

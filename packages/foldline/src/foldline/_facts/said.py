@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from foldline._facts.again import taken_back
-from foldline._facts.cues import asks, labels_open, option, says_back, says_open
+from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
-from foldline._facts.texts import LONGEST, headed, said_in, sentences
+from foldline._facts.texts import LONGEST, passages, said_in, sentences
 from foldline._facts.types import Kind, Request, Rule
+from foldline._facts.wrappers import SKILL
 from foldline._messages import replace
 
 REQUEST_CHARACTERS = 12_000
 
 _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 """Characters of a statement from which only its head and tail are read."""
-
-_PEER, _PEER_SENTENCES = 8_000, 12
-"""Characters and sentences that are read of what another agent says."""
 
 BEHIND = 50
 """What is added to the part of an answer for the option that it chose, so that no other words have it."""
@@ -40,7 +39,7 @@ _COMMAND = re.compile(
 """A command that the user gave for the agent to carry out, as Claude Code writes it: of those for the client itself the name stands first."""
 
 _BODY, _BODY_SENTENCES = 1_000, 2
-"""Characters and sentences that are read of what such a command says."""
+"""Characters and sentences that are told of what such a command says first."""
 
 
 class Said:
@@ -76,26 +75,32 @@ class Said:
         elif span.by == "agent":
             self._statement(text, at, part, report)
         elif span.by == "command" and not text.startswith("<"):
-            for each in list(sentences(text[:_BODY]))[:_BODY_SENTENCES]:
-                self._pieces.tell(each, at, part, "said", "harness")
+            self._body(text, at, part)
         elif span.by == "harness" and (rules := project_rules(text)):
             heading = rules.strip().splitlines()[0]
             self.rules.setdefault(heading, Rule(heading, at, "project"))
             for each in ruling(rules):
                 self._pieces.tell(each, at, part, "rule", "harness")
         elif span.by == "peer" and text[0] not in "{[":
-            for each in list(sentences(text[:_PEER]))[:_PEER_SENTENCES]:
-                self._pieces.tell(each, at, part, "said", "peer")
+            self._pieces.tell_of_another(text, at, part)
         elif span.by == "paste":
             self._paste(text, at, part)
+
+    def _body(self, text: str, at: int, part: int) -> None:
+        """Tells the rules in what a command says, and how it begins; a skill's name says as much."""
+        if not text.startswith(SKILL):
+            for each in islice(sentences(text[:_BODY]), _BODY_SENTENCES):
+                self._pieces.tell(each, at, part, "said", "harness")
+        for each in ruling(text):
+            self._pieces.tell(each, at, part, "rule", "command")
 
     def _words(self, words: str, at: int, part: int) -> None:
         """Tells the user's words: a short answer with the option that it chooses."""
         report = self._pieces.report
         chosen = option(words, [piece.text for piece in report])
-        answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)))
+        answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)) or decides(words))
         for each in said_in(words):
-            self._pieces.tell(each, at, part, "answer" if answers else "said", "user")
+            self._pieces.tell_passage(each, at, part, "answer" if answers else "said", "user")
         if chosen:
             self._pieces.tell(chosen, at, part + BEHIND, "answer", "agent")
         self._pieces.report = []
@@ -112,12 +117,13 @@ class Said:
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
-        said = list(headed(read))
-        for i, (under, each) in enumerate(said):
-            if report or not each.endswith((":", "：", "…")):
+        said = list(passages(read))
+        for i, each in enumerate(said):
+            if report or not each.text.endswith((":", "：", "…")):
                 edge = report and i in (0, len(said) - 1)
-                left = report and (labels_open(f"{under}:") or says_open(each) or (edge and asks(each)))
-                self._pieces.tell(each, at, part, kind, "agent", edge=edge, open=left, back=says_back(each))
+                left = report and (labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text)))
+                back = says_back(each.text)
+                self._pieces.tell_passage(each, at, part, kind, "agent", edge=edge, open=left, back=back)
         self._plan.written(text, at)
 
     def _paste(self, text: str, at: int, part: int) -> None:

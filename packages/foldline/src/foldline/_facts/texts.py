@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import msgspec
 
+from foldline._facts.cues import asks, leans
 from foldline._facts.literals import line_around
 from foldline._facts.splitting import ends
 
@@ -23,9 +25,9 @@ FIELDS = 90
 MADE, MOST_MADE = 160, 4
 """Characters of prose, and fields of a record, that are told of what a call made."""
 
-MOST_FIELDS = 60
+MOST_FIELDS, MOST_LISTED = 60, 12
 MOST_LINES = 14
-"""Pieces that are made of one record, and of one output."""
+"""Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
@@ -40,26 +42,67 @@ _WHOLE = 120
 _LEAD = 60
 """Characters of a line that leads in what follows it, and says nothing alone."""
 
+_LONG_LEAD = 200
+"""Characters of a line that leads in a list."""
+
+_TOGETHER = 2 * LONGEST
+"""Characters of sentences that are told together because one leans on the other."""
+
+_OPENED, _CLOSING = "{[(,;", "}])"
+"""Behind and before which a line of code goes on."""
+
 _CODE = 200
 """Characters of a fenced block that is told whole; a longer one is code, which stands in a file."""
 
 
+class Passage(NamedTuple):
+    """A sentence or line of a text, verbatim but for the marks of lists."""
+
+    text: str
+    under: str = ""
+    """The heading or the line over the list that it stands under; the first one under it has it before its words."""
+    item: bool = False
+    """Whether a line of a list, or a row of a table, begins with it."""
+    begins: bool = True
+    """Whether a line begins with it."""
+
+
 def sentences(text: str) -> Iterator[str]:
-    """The sentences and lines of a text, verbatim but for the marks of lists; headings go before what they head."""
-    return (each for _, each in headed(text))
+    """The sentences and lines of a text; headings go before what they head."""
+    return (each.text for each in _passages(text))
 
 
-def headed(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences and lines of a text, each with the heading or the line over the list that it stands under."""
+def passages(text: str) -> Iterator[Passage]:
+    """The sentences and lines of a text in order, those that lean on what stands before them together with it."""
+    held: Passage | None = None
+    for each in _passages(text):
+        if held and _goes_on(held, each):
+            held = held._replace(text=f"{held.text} {each.text}")
+            continue
+        if held:
+            yield held
+        held = each
+    if held:
+        yield held
+
+
+def _goes_on(held: Passage, each: Passage) -> bool:
+    """Whether a passage says nothing without the one before it, and stands with it."""
+    apart = each.item or (each.begins and held.item) or asks(each.text)
+    return not apart and leans(each.text) and len(held.text) + len(each.text) < _TOGETHER
+
+
+def _passages(text: str) -> Iterator[Passage]:
     heading, block, fence = "", list[str](), ""
     under, whole = "", False
     columns: list[str] = []
     lines = text.splitlines()
-    for line, below in zip(lines, (*lines[1:], "")):
+    for line, below, next_line in zip(lines, (*lines[1:], ""), _next_lines(lines)):
         if found := _FENCE.match(line):
             if fence:
                 if 0 < sum(map(len, block)) <= _CODE:
-                    yield under, f"{heading}: {' ; '.join(block)}" if heading else " ; ".join(block)
+                    code = _coded([*filter(None, block)])
+                    yield Passage(f"{heading}: {code}" if heading else code, under)
                     heading = ""
                 block, fence = [], ""
             else:
@@ -71,11 +114,13 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
             continue
         if not line or _RULE.match(line):
             continue
-        if (found := _HEADING.match(line)) or (len(line) <= _LEAD and line.endswith((":", "："))):
+        leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if _ITEM.match(next_line) else _LEAD)
+        if (found := _HEADING.match(line)) or leads:
             heading = ((found[1] or found[2]) if found else line).strip(" .:：*-")
             under, whole = heading, found is not None
             continue
-        if not (heading or whole or _ITEM.match(line)):
+        item = _ITEM.match(line) is not None
+        if not (heading or whole or item):
             under = ""
         line = _MARKS.sub("", line)
         if (row := _ROW.match(line)) and "|" in below and _RULE.match(below.strip()):
@@ -83,10 +128,28 @@ def headed(text: str) -> Iterator[tuple[str, str]]:
             continue  # the names of columns say nothing without a row
         if row:
             line = " – ".join(_named(columns, _cells(row)))
-        if heading and len(heading) <= 60:
+        if heading and len(heading) <= _LEAD:
             line = f"{heading}: {line}"
         heading = ""
-        yield from ((under, each) for each in parted(line))
+        for place, each in enumerate(parted(line)):
+            yield Passage(each, under, item and place == 0, place == 0)
+
+
+def _next_lines(lines: Sequence[str]) -> list[str]:
+    """The next line that is not blank, behind each line."""
+    found, last = [], ""
+    for line in reversed(lines):
+        found.append(last)
+        last = line.strip() or last
+    return found[::-1]
+
+
+def _coded(lines: Sequence[str]) -> str:
+    """A short block of code in a line, marked as code where it had several."""
+    code = lines[0] if lines else ""
+    for before, line in pairwise(lines):
+        code += f"{' ' if before[-1] in _OPENED or line[0] in _CLOSING else ' ; '}{line}"
+    return f"`{code}`" if len(lines) > 1 and "`" not in code else code
 
 
 def _cells(row: re.Match[str]) -> list[str]:
@@ -100,9 +163,9 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> Iterator[str]:
         yield from filter(None, (name, cell))
 
 
-def said_in(words: str) -> list[str]:
+def said_in(words: str) -> list[Passage]:
     """What the user said in a message, by pieces: a short message whole, a longer one by its sentences."""
-    return [words] if len(words) <= _WHOLE and "\n" not in words else list(sentences(words))
+    return [Passage(words)] if len(words) <= _WHOLE and "\n" not in words else list(_passages(words))
 
 
 def parted(line: str) -> Iterator[str]:
@@ -172,7 +235,7 @@ def _fields(value: Any, name: str, found: list[str], depth: int) -> None:
     if isinstance(value, list):
         flat = [_scalar(each) for each in value if not isinstance(each, dict | list)]
         if flat:
-            _joined(name, flat, found)
+            _joined(name, [*flat[:MOST_LISTED], *_more(flat)], found)
         for each in value:
             if isinstance(each, dict | list):
                 _fields(each, name, found, depth + 1)
@@ -184,6 +247,12 @@ def _fields(value: Any, name: str, found: list[str], depth: int) -> None:
     for key, each in value.items():
         if isinstance(each, dict | list) and each:
             _fields(each, str(key)[:60], found, depth + 1)
+
+
+def _more(flat: Sequence[str]) -> Iterator[str]:
+    """How many values of a list are left out."""
+    if len(flat) > MOST_LISTED:
+        yield f"… and {len(flat) - MOST_LISTED} more"
 
 
 def _joined(name: str, flat: Sequence[str], found: list[str]) -> None:

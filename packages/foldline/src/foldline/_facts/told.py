@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from foldline._facts.folders import listed_in
+from foldline._facts.pieces import Teller
 from foldline._facts.repository import NAMELESS
 from foldline._facts.texts import parted
-from foldline._facts.types import Facts, Fault, File, FileState, Piece, Repository, Request, Rule, Todo
+from foldline._facts.types import Facts, Fault, File, FileState, Kind, Piece, Repository, Request, Rule, Todo
 from foldline._messages import replace
 
 _HEADING = re.compile(r"^## (Task now|Rules that stand|What happened|State|Files|Also named)$", re.MULTILINE)
 _NOTE = re.compile(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
 _FRAME = re.compile(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = re.compile(r"(?:\*\*\d+\*\* )?> (.+)")
-_TURN = re.compile(r"\*\*\d+\*\* ")
+NOW = "(the task now)"
+"""What stands in place of the user's words that the page tells as the task."""
+
+_TURN = re.compile(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
+_ITEM = re.compile(r"  (?:- )?(?=\S)")
 _ERROR = re.compile(r"open error: `(.*?)` → (.+)")
 BELOW = "Written for the request below, "
 """How a page begins behind which the newest request stands."""
@@ -26,6 +32,9 @@ CAUSE = " – the agent: "
 
 PROJECT = "(the project) "
 """What stands before a rule of the project's own instructions."""
+
+COMMAND = "(the command) "
+"""What stands before a rule of a command or skill that is under way."""
 
 POINTER = "the project's own instructions hold as well (recall: {})"
 """The line that says where the others are."""
@@ -70,14 +79,12 @@ def facts_of_page(text: str) -> Facts:
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
     before = [_SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith(("> ", NOT_SEEN))]
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
-    said = [
-        *_said(task),
-        *(piece for line in lines["What happened"] if not line.startswith(BELOW) for piece in _pieces(line)),
-    ]
+    said = [*_said(task), *_happened([line for line in lines["What happened"] if not line.startswith(BELOW)])]
     ruling = [line.removeprefix("- ") for line in lines.get("Rules that stand", ())]
-    orders = [line.removeprefix(PROJECT) for line in ruling if line.startswith(PROJECT)]
     said += [Piece(each, 0, 0, "agent", "report") for line in before for each in parted(line)]
-    said += [Piece(each, 0, 0, "harness", "rule") for each in orders]
+    for line in (each for each in ruling if each.startswith((PROJECT, COMMAND))):
+        by: Teller = "harness" if line.startswith(PROJECT) else "command"
+        said.append(Piece(line.removeprefix(PROJECT).removeprefix(COMMAND), 0, 0, by, "rule"))
     faults = (_ERROR.match(line) for line in open_now)
     todos = (line for line in open_now if line.startswith("[ ] "))
     rest = (line for line in open_now if not line.startswith(_READ))
@@ -87,8 +94,8 @@ def facts_of_page(text: str) -> Facts:
     ]
     return Facts(
         requests=(Request(task),) if task else (),
-        rules=tuple(_rule(line) for line in ruling if not line.startswith(PROJECT)),
-        pieces=tuple(replace(p, part=i) for i, p in enumerate(said)),
+        rules=tuple(_rule(line) for line in ruling if not line.startswith((PROJECT, COMMAND))),
+        pieces=tuple(_apart(said)),
         faults=tuple(Fault(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(_files(lines.get("Files", ()))),
@@ -126,10 +133,31 @@ def _said(task: str) -> list[Piece]:
     return [Piece(each, 0, 0, "user", "said") for line in task.splitlines() for each in parted(line)]
 
 
+def _apart(said: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces as texts of their own, but for the items of one list."""
+    part = 0
+    for i, piece in enumerate(said):
+        last = said[i - 1]
+        part = part if i and piece.item and last.item and (piece.by, piece.under) == (last.by, last.under) else i
+        yield replace(piece, part=part)
+
+
+def _happened(lines: Sequence[str]) -> Iterator[Piece]:
+    """The pieces of a timeline; a line that leads in a list stands over each of its items."""
+    lead = ""
+    for line, below in pairwise((*lines, "")):
+        for piece in _pieces(line):
+            leads = piece.text.endswith((":", "："))
+            lead = lead if piece.item else piece.text[:-1] if leads else ""
+            if not (leads and _ITEM.match(below.removeprefix("> "))):
+                yield replace(piece, under=lead) if piece.item else piece
+
+
 def _pieces(line: str) -> Iterator[Piece]:
     """The pieces of a line of a timeline, by who spoke."""
     if found := _USER.match(line):
-        yield from (Piece(each, 0, 0, "user", "said") for part in found[1].split(" … ") for each in parted(part))
+        item = _ITEM.match(found[1])
+        yield from _parts(found[1], "user", "said", item=item is not None)
         return
     line = _TURN.sub("", line, count=1)
     if line.startswith("- "):
@@ -140,8 +168,16 @@ def _pieces(line: str) -> Iterator[Piece]:
         yield Piece(line.removeprefix("(chosen) "), 0, 0, "agent", "answer")
     elif line.startswith("(another agent) "):
         yield Piece(line.removeprefix("(another agent) "), 0, 0, "peer", "said")
-    else:
-        yield from (Piece(each, 0, 0, "agent", "report") for part in line.split(" … ") for each in parted(part))
+    elif line:
+        yield from _parts(line, "agent", "report", item=_ITEM.match(line) is not None)
+
+
+def _parts(line: str, by: Teller, kind: Kind, *, item: bool) -> Iterator[Piece]:
+    """The pieces of a line, an item of a list by itself."""
+    bare = _ITEM.sub("", line, count=1) if item else line
+    for part in bare.removesuffix(" …").split(" … "):
+        for place, each in enumerate(parted(part)):
+            yield Piece(each, 0, 0, by, kind, item=item and place == 0)
 
 
 def _files(lines: Iterable[str]) -> Iterator[File]:

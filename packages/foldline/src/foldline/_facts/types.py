@@ -142,19 +142,23 @@ class Piece(Value, frozen=True, omit_defaults=True):
 
     Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
     literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `open` that it says what
-    is open or next, `back` that it takes back what was said before, `times` how often it was said.
+    is open or next, `back` that it takes back what was said before, `times` how often it was said. `item` says that it stands
+    in a list, `under` which line leads in that list, `begins` that a line begins with it.
     """
 
     text: str
     at: int = 0
     part: int = 0
-    by: Literal["user", "agent", "tool", "peer", "harness", "summary"] = "agent"
+    by: Literal["user", "agent", "tool", "peer", "harness", "command", "summary"] = "agent"
     kind: Kind = "said"
     used: int = 0
     edge: bool = False
     open: bool = False
     back: bool = False
     times: int = 1
+    item: bool = False
+    under: str = ""
+    begins: bool = False
 
 
 class Repository(Value, frozen=True, omit_defaults=True):

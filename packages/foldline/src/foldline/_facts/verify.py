@@ -41,7 +41,7 @@ def _stands(literal: str, flat: str) -> bool:
     """Whether a text stands in another: of a long one at least half of its sentences."""
     if " ".join(literal.split()) in flat:
         return True
-    said = [" ".join(each.split()) for each in said_in(literal)] if len(literal) > SHORT else []
+    said = [" ".join(each.split()) for each, *_ in said_in(literal)] if len(literal) > SHORT else []
     return bool(said) and 2 * sum(each in flat for each in said) >= len(said)
 
 

@@ -33,6 +33,12 @@ BROUGHT, NEWS = 3, 3
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
 
+REFUSED = " → refused by the user"
+"""How a call is told that the user did not allow."""
+
+REPORTED = 1_000
+"""What is added to the part of a call for the report of the agent that it called: it comes behind all calls of the message."""
+
 _DENIED = re.compile(
     r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)|Cancelled: parallel tool call",
     re.IGNORECASE,
@@ -102,6 +108,8 @@ class Work:
             self._tell_lines(text, at, CALLS_FROM, "result")
             return
         if result.error and wrappers.REFUSED.search(text[:_OPENING]):
+            refused = Ended(called, Outcome())
+            self._pieces.tell(f"{refused.line}{REFUSED}", called.at, called.part, "call", "tool", edge=True)
             return
         if words_of(called.call.name) & NOTING:
             self._plan.shown(text, at)
@@ -148,6 +156,9 @@ class Work:
     def _tell(self, ended: Ended) -> None:
         at, part = ended.called.at, ended.called.part
         self._pieces.tell(ended.line + (f" → {ended.tail}" if ended.tail else ""), at, part, ended.kind, "tool")
+        if ended.reports:
+            self._pieces.tell_of_another(ended.answer, at, part + REPORTED)
+            return
         kind, lines = brought(ended, self._pieces.wanted_lines)
         for i, each in enumerate(dict.fromkeys(lines)):
             if each not in ended.tail:

@@ -38,6 +38,9 @@ BLOCKS: dict[str, Speaker] = {
 
 OPEN_TAG = re.compile(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
 
+SKILL = "Base directory for this skill:"
+"""How Claude Code begins the body of a skill."""
+
 OPENINGS: dict[Speaker, tuple[str, ...]] = {
     "harness": (
         # Claude Code
@@ -63,7 +66,7 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         "Here is a demonstration of how to correctly accomplish this task", "Your output was not formatted correctly",
         "Your command contains syntax errors", "No tool calls found in the response", "Please always provide EXACTLY ONE action",
     ),
-    "command": ("Base directory for this skill:", "# Simplify: Code Review"),
+    "command": (SKILL, "# Simplify: Code Review"),
     "peer": ("Another Claude session sent",),
 }  # fmt: skip
 """How a text begins that is another's from end to end."""

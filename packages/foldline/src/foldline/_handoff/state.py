@@ -210,6 +210,11 @@ ENTITIES = 200
 """Entities of a document: those that were used most."""
 
 
+def _speaker(piece: Piece) -> Literal["user", "agent", "tool", "peer", "harness", "summary"]:
+    """Who said a piece, as a document says it: a command is the harness's."""
+    return "harness" if piece.by == "command" else piece.by
+
+
 def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
     """Facts as fields of a state; `id_at` names the entry of a message by its number."""
 
@@ -225,7 +230,7 @@ def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
         "constraints": tuple(Binding(text=r.text, by=r.by, lifetime=r.lifetime, **place(r.at)) for r in facts.rules),
         "decisions": tuple(Statement(text=p.text, part=p.part, edge=p.edge, **place(p.at)) for p in reports),
         "findings": tuple(
-            Finding(kind=p.kind, text=p.text, by=p.by, part=p.part, used=p.used, **place(p.at)) for p in others
+            Finding(kind=p.kind, text=p.text, by=_speaker(p), part=p.part, used=p.used, **place(p.at)) for p in others
         ),
         "entities": tuple(
             Entity(value=value, count=count, line=piece.text, **place(piece.at))
@@ -262,7 +267,9 @@ def entities(pieces: Sequence[Piece]) -> list[tuple[str, int, Piece]]:
 
 def facts_in(state: State) -> Facts:
     """The facts that a state holds."""
-    pieces = [Piece(text, r.at, 0, "user", "said", times=r.times) for r in state.requests for text in said_in(r.text)]
+    pieces = [
+        Piece(text, r.at, 0, "user", "said", times=r.times) for r in state.requests for text, *_ in said_in(r.text)
+    ]
     pieces += [Piece(d.text, d.at, d.part, "agent", "report", 0, d.edge) for d in state.decisions]
     pieces += [Piece(f.text, f.at, f.part, f.by, f.kind, f.used) for f in state.findings]
     return Facts(

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
-from foldline._facts.again import said_again
+from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import COMMIT
-from foldline._facts.cues import announces
+from foldline._facts.cues import announces, asks, denies_alarm, leans, reasons
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.types import Facts, Piece, Rule
@@ -31,17 +31,16 @@ _QUESTION = 0.35
 _LABELLED = 0.8
 _EDGE = 0.85
 _BINDING = 0.5
+_REASONED = 0.8
+_LEANING = 0.5
 BROUGHT = ("result", "excerpt", "shown")
 """The kinds of pieces that a call brought: they are told behind it."""
 
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
 
-_ALARM = re.compile(
-    r"\b(?:false alarm|(?:diagnostic|error|warning|alarm|failure)s? (?:was|were|is|are) (?:stale|outdated|wrong))\b",
-    re.I,
-)
-"""How the agent says that an alarm before was none."""
+TAKEN_UP = 2
+"""Words that the user's words share with the question that they take up."""
 
 _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
@@ -61,6 +60,7 @@ class Worth(Value, frozen=True):
 WORTH: dict[tuple[str, str], Worth] = {
     ("user", "rule"): Worth(4.0, 1.5),
     ("harness", "rule"): Worth(0.4, 0.5),
+    ("command", "rule"): Worth(0.4, 0.5),
     ("harness", "said"): Worth(0.6, 0.6),
     ("user", "excerpt"): Worth(0.2, 0.5, 0.6),
     ("user", "said"): Worth(2.0, 2.0),
@@ -74,7 +74,7 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("tool", "result"): Worth(0.1, 0.45, 0.5),
     ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
     ("tool", "shown"): Worth(0.0, 0.15, 0.15),
-    ("peer", "said"): Worth(0.3, 1.1),
+    ("peer", "said"): Worth(0.3, 0.6, 0.5),
     ("summary", "summary"): Worth(1.0, 1.2),
 }
 """By who speaks and what the piece is."""
@@ -126,10 +126,11 @@ def candidates(
             cost,
             each,
             sum(each.values()),
-            (_QUESTION if piece.text.endswith(("?", "？")) and not piece.open else 1.0)
+            _standing(piece)
             / (shapes[_shape(piece)] if piece.kind in BROUGHT and not piece.used else said[piece.text]),
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if piece.edge else 0.0)
+            + (_REASONED if piece.by == "agent" and reasons(piece.text) else 0.0)
             + (
                 _BINDING
                 if piece.at in bound and any(at == piece.at and text in piece.text for at, text in binding)
@@ -139,6 +140,13 @@ def candidates(
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
         if not _is_bare(piece)
     ]
+
+
+def _standing(piece: Piece) -> float:
+    """What the form of a piece leaves of its worth: less of a question, and of words amid the work that lean on what nobody sees."""
+    if asks(piece.text) and not piece.open:
+        return _QUESTION
+    return _LEANING if piece.kind == "thought" and leans(piece.text) else 1.0
 
 
 def _shape(piece: Piece) -> str:
@@ -160,10 +168,25 @@ def settled(facts: Facts) -> set[int]:
     back = [p for _, p in agents if p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
     alarms = [p.at for _, p in agents if p.kind == "thought" and not p.back and alarming(p.text)]
-    false = {max((at for at in alarms if at < by.at), default=-1) for by in back if _ALARM.search(by.text)}
+    false = {max((at for at in alarms if at < by.at), default=-1) for by in back if denies_alarm(by.text)}
     taken |= {i for i, p in agents if p.kind == "thought" and p.at in false}
     taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+
+
+def unanswered(facts: Facts) -> set[int]:
+    """The places of what the agent asked or offered last in a report, where the user spoke of something else next."""
+    found: set[int] = set()
+    asked = -1
+    for i, piece in enumerate(facts.pieces):
+        if piece.by == "agent" and piece.kind == "report":
+            asked = i if piece.edge and asks(piece.text) else -1
+        elif piece.by == "user" and asked >= 0:
+            question = facts.pieces[asked].text
+            if piece.kind != "answer" and sum(shared_words(question, [piece.text])) < TAKEN_UP:
+                found.add(asked)
+            asked = -1
+    return found
 
 
 def _overtaken(told: Piece, facts: Facts) -> bool:

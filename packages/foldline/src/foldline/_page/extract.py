@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from foldline._facts.speech import clean
-from foldline._facts.told import POINTER, PROJECT
+from foldline._facts.told import COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
-from foldline._page.choosing import candidates, choose, idle, settled, terms
+from foldline._messages import replace
+from foldline._page.choosing import candidates, choose, idle, settled, terms, unanswered
 from foldline._page.lines import below, ending, files, first_steps, instructed, missing, rules, state, task
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
@@ -65,7 +66,7 @@ def compose(brief: Brief, facts: Facts) -> str:
     if budget >= SMALL:
         pending = instructed(facts, " ".join((*wants.words, *brief.after)))
         room = int(budget * min(RULES, budget / RULES_FROM))
-        page.add("Rules that stand", binding((*pending, *standing), room, facts.end))
+        page.add("Rules that stand", binding(pending, standing, room, facts.end))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
     room = int(budget * STATE)
     page.fill("State", [f"- {safe(text)}" for text in first_steps((*ends, *state(facts, brief.after)), room)], room)
@@ -74,11 +75,11 @@ def compose(brief: Brief, facts: Facts) -> str:
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
-    over = settled(facts) | idle(facts)
+    over = settled(facts) | idle(facts) | unanswered(facts)
     now = "\n".join((*page.parts.get("Task now", ()), ""))
-    found = [e for e in found if e.place not in over and not (e.piece.kind == "answer" and f" {e.piece.text}\n" in now)]
+    found = [e for e in found if e.place not in over and not _in_task(e.piece, now)]
     found = [e for e in found if e.piece.kind != "rule"]
-    timeline = Timeline(facts, found, told, numbered=budget >= NUMBERED)
+    timeline = Timeline(facts, found, told, wants.words, numbered=budget >= NUMBERED)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
     page.grow(timeline, all=not brief.shared)
@@ -86,16 +87,24 @@ def compose(brief: Brief, facts: Facts) -> str:
     return page.text()
 
 
+def _in_task(piece: Piece, now: str) -> bool:
+    """Whether the task as it is told says a piece word for word."""
+    if piece.kind == "answer":
+        return f" {piece.text}\n" in now
+    bare = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
+    return piece.by == "user" and piece.kind == "said" and (piece.text in now or bare in now)
+
+
 def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
     return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
 
 
-def binding(standing: Sequence[Rule], room: int, newest: int) -> list[str]:
-    """The rules as lines, oldest first; where not all have room, those that say most for their length."""
-    pieces = [
-        Piece(_ruling(r), r.at, i, "harness" if r.by == "project" else "user", "rule") for i, r in enumerate(standing)
-    ]
-    chosen = choose(candidates(pieces), room, set(), newest)
+def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, newest: int) -> list[str]:
+    """What instructions order of what is pending and the rules as lines, oldest first; where not all have room, those that
+    say most for their length."""
+    rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
+    orders = [replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{p.text}") for p in pending]
+    chosen = choose(candidates([*orders, *rules]), room, set(), newest)
     return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
 
 
@@ -105,10 +114,8 @@ def lengths(standing: Iterable[Rule]) -> int:
 
 
 def _ruling(rule: Rule) -> str:
-    if rule.by != "project":
-        return rule.text
-    heading = rule.text.startswith(("#", "<"))
-    return POINTER.format(rule.text.lstrip("# ")) if heading else f"{PROJECT}{rule.text}"
+    """A rule's words, or the line that points to the project's own ones."""
+    return POINTER.format(rule.text.lstrip("# ")) if rule.by == "project" else rule.text
 
 
 class Page:

@@ -28,7 +28,7 @@ from foldline._facts.standing import (
     open_steps,
 )
 from foldline._facts.told import BELOW, CAUSE, NOT_SEEN, STILL_RUNS
-from foldline._facts.types import Command, Facts, File, Repository, Request, Rule
+from foldline._facts.types import Command, Facts, File, Piece, Repository, Request, Rule
 from foldline._messages import replace
 from foldline._page.quoting import LEAST_CUT
 from foldline._tokens.estimate import estimate
@@ -155,13 +155,18 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     return [r for r in facts.rules if r.lifetime == "standing" or (r.by != "project" and r.at >= newest)]
 
 
-def instructed(facts: Facts, words: str) -> list[Rule]:
-    """What the project's own instructions order of what is pending: the task's `words` and the open steps of the plan."""
-    orders = [p for p in facts.pieces if p.by == "harness" and p.kind == "rule"]
+def instructed(facts: Facts, words: str) -> list[Piece]:
+    """What the project's own instructions and the newest command order of what is pending: the task's `words` and the open
+    steps of the plan; of a command that came with the task also what it orders first."""
+    orders = [p for p in facts.pieces if p.kind == "rule"]
+    newest = max((p.at for p in orders if p.by == "command"), default=-1)
+    asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
     shared = shared_words(pending, [p.text for p in orders]) if orders else []
-    best = sorted(range(len(orders)), key=lambda i: -shared[i])[:INSTRUCTED]
-    return [Rule(orders[i].text, orders[i].at, "project") for i in sorted(best) if shared[i]]
+    touching = sorted((-n, i) for i, n in enumerate(shared) if n or orders[i].at == newest >= asked)
+    project = [i for _, i in touching if orders[i].by == "harness"]
+    command = [i for _, i in touching if orders[i].by == "command" and orders[i].at == newest]
+    return [orders[i] for i in sorted((*project[:INSTRUCTED], *command[:INSTRUCTED]))]
 
 
 def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:

@@ -22,9 +22,12 @@ def plain(facts: Facts) -> Facts:
     either = "|".join(re.escape(root) for root in sorted(roots, key=len, reverse=True))
     root = re.compile(rf"(?:{either})(?=[\w.])") if roots else None
 
+    def words(text: str, kind: Kind) -> str:
+        text = root.sub("", text) if root else text
+        return text if kind in _SHOWN else _BOLD.sub(r"\1", _LINK.sub(_linked, text))
+
     def told(piece: Piece) -> Piece:
-        text = root.sub("", piece.text) if root else piece.text
-        return replace(piece, text=text if piece.kind in _SHOWN else _BOLD.sub(r"\1", _LINK.sub(_linked, text)))
+        return replace(piece, text=words(piece.text, piece.kind), under=words(piece.under, piece.kind))
 
     return replace(facts, pieces=tuple(p if p.by == "user" else told(p) for p in facts.pieces))
 

@@ -22,7 +22,7 @@ PROPOSED, REPORTED = "(the agent had proposed) ", "(before that the agent had sa
 
 _NUMBERED = re.compile(r"\W{0,3}\d{1,2}[.)] ")
 _FRAME = re.compile(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
-_QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>")
+_QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>", re.MULTILINE)
 
 
 def safe(text: str) -> str:
@@ -32,7 +32,7 @@ def safe(text: str) -> str:
 
 def anothers(text: str) -> str:
     """Somebody else's words, which cannot pass for a quotation of the user."""
-    return _QUOTE.sub(r"\1›", safe(text), count=1)
+    return _QUOTE.sub(r"\1›", safe(text))
 
 
 def quoted(texts: Sequence[str], room: int) -> list[str]:

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from foldline._facts.told import NOW
 from foldline._facts.types import Facts
 from foldline._messages import replace
 from foldline._page.choosing import Candidate, choose, is_raw, next_best, reported, unlike
@@ -21,13 +22,19 @@ FRAME = 5
 _HEAD = 12
 """Tokens of a call that is named before what it brought."""
 
-_ITEM = re.compile(r"\d{1,2}[.)] |\*\*|[^.!?\n]{1,60}: ")
+_LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
+"""How a sentence begins that stands in a line of its own."""
+
+_NUMBERED = re.compile(r"\(?\d{1,2}[.)] ")
 
 
 class Timeline:
-    """The pieces that are told out of those found; `told` are the terms that the page says already, turns are `numbered` or not."""
+    """The pieces that are told out of those found; `told` are the terms that the page says already, `wanted` the requests
+    that it tells as the task; turns are `numbered` or not."""
 
-    def __init__(self, facts: Facts, found: Sequence[Candidate], told: set[str], *, numbered: bool) -> None:
+    def __init__(
+        self, facts: Facts, found: Sequence[Candidate], told: set[str], wanted: Sequence[str], *, numbered: bool
+    ) -> None:
         self.found = found
         self.told = told
         self.chosen: list[Candidate] = []
@@ -35,6 +42,7 @@ class Timeline:
         self._speaks = any(piece.kind == "thought" for piece in facts.pieces)
         self._reported = reported(facts)
         self._starts = sorted(request.at for request in facts.requests) if numbered else []
+        self._wanted = {bisect_right(self._starts, r.newest) for r in facts.requests if r.text in wanted}
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
 
     def left(self) -> list[Candidate]:
@@ -85,7 +93,13 @@ class Timeline:
         for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
             group = [*some]
             now = bisect_right(self._starts, group[0].piece.at)
-            yield (f"**{now}** " if now != turn else "") + self._line(group)
+            line = self._line(group)
+            if now != turn:
+                wanted = now in self._wanted and group[0].piece.by != "user"
+                line = (
+                    f"**{now}**{f' {NOW}' if wanted else ''}{chr(10) if wanted or line.startswith(' ') else ' '}{line}"
+                )
+            yield line
             turn = now
 
     def _line(self, group: Sequence[Candidate]) -> str:
@@ -97,7 +111,7 @@ class Timeline:
                 texts.insert(0, shorten(head, _HEAD).rstrip("…") + "…")
             return f"- {anothers('; '.join(texts))}"
         if piece.by == "user" and piece.kind != "excerpt":
-            return f"> {safe(_joined(group))}"
+            return "\n".join(f"> {line}" for line in safe(_joined(group)).splitlines())
         if piece.kind == "answer":
             return f"(chosen) {anothers(_joined(group))}"
         mark = {"user": "(pasted) ", "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
@@ -105,9 +119,19 @@ class Timeline:
 
 
 def _joined(group: Sequence[Candidate]) -> str:
-    """The texts of pieces in order, marked where some between them are left out."""
-    text = group[0].piece.text
-    for before, each in itertools.pairwise(group):
-        apart = each.place != before.place + 1
-        text += (" … " if apart else "\n" if _ITEM.match(each.piece.text) else " ") + each.piece.text
-    return text
+    """The texts of pieces in order, items in lines below the one that leads them in, marked where some are left out."""
+    text, led, last = "", "", group[0]
+    for each in group:
+        piece = each.piece
+        apart = " …" if each.place > last.place + 1 else ""
+        if piece.item:
+            said = piece.text.removeprefix(f"{piece.under}: ") if piece.under else piece.text
+            lead = f"\n{piece.under}:" if piece.under not in ("", led) else ""
+            text += f"{apart}{lead}\n  {'' if _NUMBERED.match(said) else '- '}{said}"
+            led = piece.under
+        else:
+            parted = piece.begins and (piece.by != "user" or last.piece.item)
+            below = parted or _LABELLED.match(piece.text)
+            text += f"{apart}{chr(10) if below else ' '}{piece.text}"
+        last = each
+    return text[1:]

@@ -1,0 +1,194 @@
+"""What happened, as a reader wants it: lists as lists, sentences with what they lean on, decisions with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldline import Brief, Message, Summary
+from foldline._facts.reading import facts_of
+from foldline._page.extract import compose
+from foldline.extend import Text, extract
+from talk import bash, runs, says, user
+
+ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
+LATER = user("Now write the release notes of the exporter for the people at the desk, half a page of plain words.")
+EDIT = runs("edit", {"path": "src/export.py", "oldText": "a", "newText": "b"})
+
+
+def happened(messages: Sequence[Message], tokens: int = 1_500) -> list[str]:
+    """The lines of what happened."""
+    text = extract(Brief(tokens), messages).text
+    return text.partition("## What happened\n")[2].partition("\n\n## ")[0].splitlines()
+
+
+# -- lists and lines ------------------------------------------------------------------------------------------------
+
+
+PLAN = (
+    "The plan:\n- a lock of its own for each mirror_7\n- a timeout of 45 s for the share\n\n"
+    "Nobody else reads counter_9 while the export runs.\n\n"
+    "It can be done in two ways:\n1. stop worker_2 first\n2. let worker_2 wait for the lock"
+)
+
+
+def test_the_items_of_a_list_stand_in_lines_below_the_one_that_leads_them_in() -> None:
+    told = happened([ASKED, says(PLAN), LATER])
+    at = told.index("The plan:")
+    assert told[at + 1 : at + 7] == [
+        "  - a lock of its own for each mirror_7",
+        "  - a timeout of 45 s for the share",
+        "Nobody else reads counter_9 while the export runs.",
+        "It can be done in two ways:",
+        "  1. stop worker_2 first",
+        "  2. let worker_2 wait for the lock",
+    ]
+
+
+def test_an_item_by_itself_is_told_with_the_line_that_leads_it_in() -> None:
+    filler = "\n".join(f"- the share and the other things of the house stay as they were, {i}" for i in range(30))
+    told = happened([ASKED, says(f"These stay as they are:\n{filler}\n- mirror_7/counter_9.lck\n"), LATER], 260)
+    at = next(i for i, line in enumerate(told) if "mirror_7/counter_9.lck" in line)
+    assert any("These stay as they are:" in line for line in told[:at])
+
+
+def test_every_line_of_the_user_is_quoted() -> None:
+    words = "Two things about the export of mirror_7:\n- keep counter_9 as it is\n- and log what worker_2 waits for\nThe rest is yours to decide, as long as the people at the desk can read it."
+    told = happened([user(words), says("All of it is done and tested on mirror_7."), LATER])
+    mine = told[: told.index("All of it is done and tested on mirror_7.")]
+    assert len(mine) >= 4
+    assert all(line.removeprefix("**1** ").startswith("> ") for line in mine)
+
+
+def test_a_list_is_a_list_still_where_the_page_comes_back_as_text() -> None:
+    messages = [ASKED, says(PLAN), LATER]
+    once = Summary(f"[folded: 3 messages; recall by id]\n{extract(Brief(1_500), messages).text}", {})
+    again = compose(Brief(1_500), facts_of([Message("user", (once,)), LATER]))
+    for line in ("The plan:", "  - a lock of its own for each mirror_7", "  1. stop worker_2 first"):
+        assert line in again.splitlines()
+
+
+# -- sentences with what they lean on ---------------------------------------------------------------------------------
+
+
+LEANING = (
+    "The name of the socket is made from the name of what is read first when it all starts up and which none of us may ever "
+    "change again once it has been read by one of them, so it is all the same to them who comes first and who comes last. "
+    "That keeps mirror_7/counter_9.lck and mirror_8/counter_9.lck apart. The tests ran in 45 s on worker_2."
+)
+
+
+def test_a_sentence_is_told_with_the_one_that_it_leans_on() -> None:
+    messages = [ASKED, says(LEANING), LATER, *EDIT]
+    for tokens in range(80, 300, 10):
+        told = " ".join(happened(messages, tokens) or extract(Brief(tokens), messages).text.splitlines())
+        assert ("That keeps mirror_7" in told) <= ("who comes last. That keeps" in told)
+    assert "who comes last. That keeps mirror_7" in " ".join(happened(messages))
+
+
+# -- what a call brought ------------------------------------------------------------------------------------------------
+
+
+def test_of_a_check_that_passed_only_that_is_told() -> None:
+    output = "ok shop/importer 1.2s\n? shop/tools [no test files]\nok shop/mirror_7 0.4s\n12 passed in 1.9s"
+    told = happened(
+        [ASKED, *EDIT, *bash("pytest tests/test_mirror_7.py", output), says("mirror_7 exports again."), LATER]
+    )
+    assert [line for line in told if "pytest" in line] == ["- `pytest tests/test_mirror_7.py` → 12 passed in 1.9s"]
+
+
+def test_of_a_long_list_in_a_record_its_beginning_is_told_and_how_many_there_are() -> None:
+    listed = ", ".join(f'"part_{i}.bin"' for i in range(70))
+    told = " ".join(happened([ASKED, *runs("get_mirror", {"id": "m7"}, f'{{"state": "open", "parts": [{listed}]}}'), says("It is open."), LATER]))  # fmt: skip
+    assert "part_0.bin" in told
+    assert "and 58 more" in told
+    assert "part_69.bin" not in told
+
+
+REPORT = (
+    "I went through the exporter as you asked.\n\n## Where it fails\nThe lock of mirror_7 is taken in src/lock.py, and worker_2 never gives it back.\n\n"
+    "Two ways out:\n- worker_2 gives the lock back in a finally\n- the lock of mirror_7 ends after 45 s\n\n"
+    + "The other files of the exporter are in order, and nothing in them has to be changed for this. "
+    * 3
+)
+
+
+def test_another_agents_report_is_told_as_its_words() -> None:
+    told = happened(
+        [
+            ASKED,
+            *runs("Task", {"prompt": "Look into the exporter."}, REPORT),
+            says("It is the lock of worker_2."),
+            LATER,
+        ]
+    )
+    at = told.index("Two ways out:")
+    assert told[at + 1] == "  - worker_2 gives the lock back in a finally"
+    assert any(line.startswith("(another agent) ") for line in told[:at])
+    assert not any("; " in line for line in told if "mirror_7" in line)
+
+
+# -- decisions --------------------------------------------------------------------------------------------------------
+
+
+OFFER = "The exporter waits for the lock of mirror_7, since worker_2 holds it. I would let the lock end after 45 s."
+
+
+def test_a_short_decision_is_told_with_what_it_answers() -> None:
+    for words in ("yes, that's what I'm thinking", "no, leave the lock alone"):
+        told = happened([ASKED, says(OFFER), user(words), says("It is written down."), LATER])
+        assert f"**2** > {words}" in told
+        assert any("let the lock end after 45 s" in line for line in told[: told.index(f"**2** > {words}")])
+
+
+def test_a_refused_call_is_told_with_the_reason() -> None:
+    refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nthe lock has to stay, the desk reads it"
+    refused = runs("Edit", {"file_path": "src/lock.py", "old_string": "def lock(): ...", "new_string": ""}, refusal, error=True)  # fmt: skip
+    told = happened([ASKED, *refused, says("Then I let it end after 45 s instead."), LATER])
+    at = next(i for i, line in enumerate(told) if "src/lock.py" in line)
+    assert told[at].endswith("→ refused by the user")
+    assert told[at + 1] == "**2** > the lock has to stay, the desk reads it"
+
+
+def test_an_offer_that_the_next_request_passes_over_is_not_told() -> None:
+    offer = "Shall I write a second mirror of the archive instead?"
+    report = says(f"The lock of mirror_7 is held by worker_2.\n\n{offer}")
+    assert not any(offer in line for line in happened([ASKED, report, LATER, says("They are in notes.md.")]))
+    assert any(
+        offer in line for line in happened([ASKED, report, user("yes"), says("The second one is there."), LATER])
+    )
+
+
+def test_why_something_was_done_goes_before_what_is_done_next() -> None:
+    reason = "The lock ends after a while rather than never, because the share may be gone by then."
+    steps = [says(reason), *runs("edit", {"path": "src/lock.py", "oldText": "a", "newText": "b"}, id="e")]
+    for i in range(40):
+        steps += [says(f"The part of the exporter that reads file_{i} of list_{i} is in place."), *runs("edit", {"path": f"src/p{i}.py", "oldText": "a", "newText": "b"}, id=f"e{i}")]  # fmt: skip
+    told = happened([ASKED, *steps], 600)
+    assert any(reason in line for line in told)
+    assert sum("is in place." in line for line in told) < 40
+
+
+def test_the_task_now_is_not_told_a_second_time() -> None:
+    plan = "Write the exporter anew, after this plan:\n\n## Locks\nTake one lock for mirror_7.\n\n## Times\n- end it after 45 s\n- say so in the log"
+    messages = [ASKED, says("It is the lock."), user(plan), says("I read src/lock.py."), *EDIT]
+    told = happened(messages, 2_000)
+    assert "**2** (the task now)" in told
+    assert not any("45 s" in line or "Take one lock" in line for line in told)
+
+
+# -- what commands order ----------------------------------------------------------------------------------------------
+
+SKILL = "Base directory for this skill: /srv/skills/tidy\n\n# Tidy\n\nA tidy house is a happy house, and everybody loves it.\n\n- You MUST show every change to a second agent.\n- Never skip the second look.\n"
+NAMED = "<command-message>tidy</command-message>\n<command-name>/tidy</command-name>"
+
+
+def rules(messages: Sequence[Message]) -> str:
+    """The rules that stand."""
+    return extract(Brief(1_500), messages).text.partition("## Rules that stand\n")[2].partition("\n\n## ")[0]
+
+
+def test_the_rules_of_a_skill_under_way_are_told_and_its_slogans_are_not() -> None:
+    messages = [ASKED, says("It is the lock."), user(NAMED), Message("user", (Text(SKILL, by="command"),)), says("I begin with src/lock.py."), *EDIT]  # fmt: skip
+    assert "- (the command) Never skip the second look." in rules(messages).splitlines()
+    assert "happy house" not in extract(Brief(1_500), messages).text
+    assert "second look" not in rules([*messages, says("All is tidy."), LATER])
