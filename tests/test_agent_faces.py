@@ -21,7 +21,8 @@ from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 from click.testing import CliRunner, Result
 
 from chatting import agent_in
-from foldline import Session
+from foldline import Message, Session
+from foldline.extend import Text
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
 from foldline_agent.command import chat
@@ -210,6 +211,20 @@ def test_a_program_steers_stops_and_allows(tmp_path: Path) -> None:
     said = [m.text for _, m in Session(tmp_path / "session.jsonl").messages() if m.text]
     assert said == ["Begin.", "I write it.", "Go on.", "Done.", "Then?", "Two."]
     assert (tmp_path / "a.txt").read_text() == "new"
+
+
+def test_messages_are_told_of_a_session_that_another_program_wrote_to(tmp_path: Path) -> None:
+    async def drive() -> list[str]:
+        client = Client(agent_in(tmp_path, {"say": "One."}, {"say": "Two."}))
+        client.say(type="prompt", message="Begin.")
+        await client.until(type="agent_end")
+        Session(tmp_path / "session.jsonl").append(Message("user", (Text("Said elsewhere."),)))
+        client.say(type="prompt", message="Go on.")
+        messages = (await client.until(type="agent_end"))["messages"]
+        await client.end()
+        return [message["content"][0]["text"] for message in messages]
+
+    assert asyncio.run(drive()) == ["Go on.", "Two."]
 
 
 @pytest.mark.parametrize(

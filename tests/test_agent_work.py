@@ -81,6 +81,19 @@ def test_what_is_refused_as_too_long_is_folded_for_and_sent_again(tmp_path: Path
     assert agent.compactor.budget.window == 9_000
 
 
+def test_a_throttle_is_no_overflow(tmp_path: Path) -> None:
+    count = {"call": "bash", "arguments": {"command": "seq 1500"}}
+    busy = (
+        "Rate limit reached on tokens per min (TPM): Limit 30000, Used 29500, Requested 1200. Please try again in 1.4s."
+    )
+    agent = agent_in(tmp_path, *[count] * 3, {"refuse": busy}, {"say": "Counted."}, window=9_000)
+    events = ran(agent.run("Count to 1500, three times."))
+    assert [busy in failed.error for failed in of(Failed, events)] == [True]
+    assert ran(agent.run())[-1] == RunEnded("stop")
+    assert kept(agent)[-1] == "Counted."
+    assert agent.session.folds() == []
+
+
 def test_a_reply_that_the_window_cut_off_is_asked_for_once_more(tmp_path: Path) -> None:
     count = {"call": "bash", "arguments": {"command": "seq 1500"}}
     cut = {

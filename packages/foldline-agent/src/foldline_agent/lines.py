@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from foldline import Session
+from foldline_agent.agent import Agent
 from foldline_agent.events import (
     ConfirmationWanted,
     Event,
@@ -34,8 +34,8 @@ Line = dict[str, Any]
 class Lines:
     """The lines of one run; messages are told as the session's file has them."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
         self._running = False
         self._said: list[Line] = []
         self._reply: Line | None = None
@@ -91,7 +91,7 @@ class Lines:
         yield {"type": "message_end", "message": message}
 
     def _kept(self, id: str) -> Line:
-        message: Line = self.session.record(id).get("message", {})
+        message: Line = self._agent.session.record(id).get("message", {})
         if message:
             self._said.append(message)
         return message

@@ -43,7 +43,7 @@ async def print_text(agent: Agent, asked: str) -> int:
 
 async def print_lines(agent: Agent, message: str) -> int:
     """Writes every event as a line of JSON, as pi does; answers the exit code."""
-    lines, code = Lines(agent.session), 0
+    lines, code = Lines(agent), 0
     print_line(agent.session.header)
     async for event in agent.run(message):
         for line in lines.of(event):

@@ -164,7 +164,7 @@ class Remote:
         self.agent.begin(**change)
 
     async def _draw(self, told: AsyncIterator[Event], kept: list[Event] | None = None) -> None:
-        lines = Lines(self.agent.session)
+        lines = Lines(self.agent)
         async for event in told:
             if kept is not None:
                 kept.append(event)
