@@ -384,6 +384,19 @@ def test_what_the_estimate_was_off_by_is_folded_with_its_messages() -> None:
     assert compactor.meter.ratio == pytest.approx(1.15, rel=0.03)
 
 
+def test_what_the_estimate_is_off_by_does_not_eat_what_every_request_carries() -> None:
+    compactor = Compactor("gpt-5.4", window=400_000)
+    said: list[dict[str, str]] = []
+    billed = 1_000
+    for lighter in (0.97,) * 40 + (1.0,) * 60:
+        said.append({"role": "user", "content": "word " * 1_000})
+        billed += round(lighter * weigh(Message("user", (Text("word " * 1_000),))))
+        compactor.fit(said)
+        compactor.observe({"prompt_tokens": billed, "completion_tokens": 1})
+        said.append({"role": "assistant", "content": "ok"})
+    assert compactor.meter.overhead == pytest.approx(1_000, abs=100)
+
+
 # -- what other sessions taught -------------------------------------------------------------------------------------
 
 

@@ -137,6 +137,9 @@ class Meter:
             if weighed > 0 and 0 < billed <= high * weighed + SLACK:
                 self._grown = self._grown[0] * MEMORY + billed, self._grown[1] * MEMORY + weighed
                 self.ratio = min(high, max(low, (self._grown[0] + PRIOR) / (self._grown[1] + PRIOR)))
+        # what a whole history is off by goes with its messages, and is no smaller overhead
+        if self.billed is not None and prompt < self.opening + self.ratio * weight < prompt * (1 + TEXT_ERROR):
+            self.ratio = max(low, (prompt - self.opening) / weight)
         if prompt < self.ratio * weight:
             self.ratio = max(low, prompt / weight)
         self.unseen, self.guessed, self.restored = max(0, round(prompt - self.ratio * weight)), None, 0
