@@ -78,8 +78,9 @@ def test_a_folder_that_stands_first_is_that_of_all_paths_below_it() -> None:
 
 
 def test_what_nobody_keeps_is_no_folder_of_the_work() -> None:
-    scratch = [m for n in range(4) for m in write(f"/tmp/try/src/part_{n}.py", id=f"w{n}")]
-    assert files(*scratch, *edit("/work/a.py")) == ["changed: /work/a.py"]
+    for folder in ("/tmp/try/src", "/var/folders/gz/h7/T/try", "/private/tmp/try/src"):
+        scratch = [m for n in range(4) for m in write(f"{folder}/part_{n}.py", id=f"w{n}")]
+        assert files(*scratch, *edit("/work/a.py")) == ["changed: /work/a.py"]
 
 
 def test_a_path_is_told_from_the_repository_on_where_others_are() -> None:
@@ -109,6 +110,16 @@ def test_what_a_report_says_of_things_in_a_file_is_not_said_of_the_file() -> Non
         "changed by another agent: src/{cli.py, old.py}",
         "deleted by another agent: legacy.py",
     ]
+
+
+def test_what_a_reviewer_tells_of_files_is_not_its_work() -> None:
+    report = "Before: `setup.go` was created at once. The branch created `strategy/common.go` and deleted `old.go`."
+    for arguments in (
+        {"description": "Security review", "prompt": "Look."},
+        {"subagent_type": "Explore", "prompt": "x"},
+    ):
+        assert "Files" not in page([TASK, *runs("Task", arguments, report)])
+    assert len(files(*runs("Task", {"description": "Move the setup", "prompt": "x"}, report))) == 2
 
 
 # -- the task ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from foldline._facts.cues import changes_in
 from foldline._facts.splitting import split
 from foldline._facts.texts import passages
+from foldline._facts.tool_calls import arguments_of
+from foldline._messages import ToolCall
 
 _FILE = re.compile(
     r"(?<![\w/.:@-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*\w\.[A-Za-z]\w{0,5}(?![\w/])|(?<=`)[\w.+-]+\.[A-Za-z]\w{0,5}(?=`)"
@@ -20,6 +22,20 @@ _PLACE = re.compile(r"\b(?:in|from|to|at|of|across|by|with|for|inside|into|see)\
 
 _CITED = re.compile(r":\d|#L\d")
 """Behind a file: a line of it is cited, as reviews do."""
+
+_LOOKS = re.compile(
+    r"\b(?:review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE
+)
+"""How an agent is called, or its task, that only looks: what its report tells of files is not its work."""
+
+_CALLED = ("description", "subagent_type", "agent_type", "name", "title")
+"""The arguments that say in a few words what another agent is to do, or which one it is."""
+
+
+def only_looked(call: ToolCall) -> bool:
+    """Whether another agent was called to look at something, and not to change it."""
+    arguments = arguments_of(call)
+    return isinstance(arguments, dict) and any(_LOOKS.search(str(arguments.get(key, ""))) for key in _CALLED)
 
 
 def files_changed(report: str) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ REPORTS = 3
 AFTER = 2
 """Messages behind an error in which the agent says what it makes of it."""
 
-_PASSING = re.compile(r"^/tmp/|(?:/|\.log)$")
+_PASSING = re.compile(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
 _MISSING = re.compile(
     r"command not found|: not found$|not recognized as|No such command|unrecognized (?:option|argument)"
 )

@@ -10,7 +10,7 @@ from foldline._facts.attempts import Attempts
 from foldline._facts.calls import Called, Ended, brought
 from foldline._facts.cues import failed_with
 from foldline._facts.literals import without_span
-from foldline._facts.others import files_changed
+from foldline._facts.others import files_changed, only_looked
 from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
@@ -113,7 +113,7 @@ class Work:
             return
         if words_of(called.call.name) & NOTING:
             self._plan.shown(text, at)
-        if words_of(called.call.name) & DELEGATING and not result.error:
+        if words_of(called.call.name) & DELEGATING and not result.error and not only_looked(called.call):
             self.reported(text, at)
         called, runs = self.running.answered(called, text, Ended(called, Outcome()).source[:SOURCE])
         end = Outcome() if runs else _end(called, result, text)
