@@ -1,19 +1,16 @@
 """A session of `foldline chat` is one of pi's: both versions build from it what the agent goes on from."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from pi_client import INSTALLED, PACKAGES, pi_reads
-
-sys.path.append(str(Path(__file__).parent.parent))
 
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="pi is not installed: make pi")
 
 
 @pytest.mark.parametrize("version", PACKAGES)
 def test_pi_goes_on_from_a_session_that_the_agent_folded(version: str, tmp_path: Path) -> None:
-    from chatting import agent_in, ran
+    from chatting import agent_in, ran  # with pydantic-ai, which is not asked for where pi is not installed
 
     agent = agent_in(tmp_path, window=5_000)
     for part in range(1, 8):
