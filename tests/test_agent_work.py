@@ -176,7 +176,7 @@ async def live(death):
 for death in deaths:
     if not (child := os.fork()):
         asyncio.run(live(death))
-    os.waitpid(child, 0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "it ended otherwise"
 """
 
 
