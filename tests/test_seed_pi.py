@@ -599,6 +599,22 @@ def test_what_a_count_may_be_wrong_by_is_left_free_until_a_bill_says_the_size() 
     assert 182_000 < told.count.tokens < 0.95 * 200_000
 
 
+def test_what_a_session_is_about_is_told_in_two_sentences_beside_what_a_fold_keeps(tmp_path: Path) -> None:
+    """ "Separate summarization for UI display (2 sentences max) vs. compaction (detailed)"."""
+    log = long_log(12)
+    log.user("Thanks.")
+    log.reply("Fine. All twelve handlers return the right values now. The tests pass.")
+    path = log.write(tmp_path / "s.jsonl")
+    about = (
+        "Please fix the handler 0 in src/module_0.py, and do not touch settings_0.toml. "
+        "All twelve handlers return the right values now."
+    )
+    run("compact", "--yes", "--session", str(path))
+    assert run("session", "show", "--session", str(path)).stdout.splitlines()[2] == about
+    assert json.loads(run("session", "show", "--json", "--session", str(path)).stdout)["about"] == about
+    assert len(open_session(path).context.messages[0].text) > len(about)
+
+
 def test_a_summary_is_marked_as_one_whatever_its_words() -> None:
     """ "Creates a new assistant message marked as "summary""."""
     history = [Message("user", (Text(f"Part {n}. " + "word " * 9_000),)) for n in range(24)]

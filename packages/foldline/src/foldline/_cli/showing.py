@@ -7,6 +7,7 @@ import click
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import title
 from foldline._cli.options import Answer, about, answering, check_in_place, force_option, on_session
+from foldline._desk.about import in_two_sentences
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import what
 from foldline._sessions.opening import open_session
@@ -17,7 +18,7 @@ from foldline._sessions.opening import open_session
 @answering
 @on_session
 def show(desk: Desk, folded: bool) -> Answer:
-    """The live context, a line for each message: id, tokens, role and how it begins."""
+    """What it is about in two sentences, and the live context, a line for each message: id, tokens, role and how it begins."""
     shown = [(e.id, e.tokens, e.message) for e in desk.view.entries]
     if folded:
         live = {e.id: e.message for e in desk.view.entries}
@@ -25,7 +26,9 @@ def show(desk: Desk, folded: bool) -> Answer:
     wide = max((len(id) for id, _, _ in shown), default=0)
     lines = [f"{id:<{wide}} {tokens:>8,}  {what(message)}" for id, tokens, message in shown]
     told = [{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown]
-    return Answer(about(desk.session, messages=told), "\n".join([title(f"Session {desk.session.id}"), *lines]))
+    short = in_two_sentences([message for _, message, _ in desk.session.lineage()])
+    head = [title(f"Session {desk.session.id}"), *([short, ""] if short else [])]
+    return Answer(about(desk.session, about=short, messages=told), "\n".join([*head, *lines]))
 
 
 @click.command()
