@@ -266,3 +266,12 @@ def test_sentences_are_parts_of_a_message_in_their_order(message: str) -> None:
 def test_long_and_strange_texts_are_read_in_passing(piece: str) -> None:
     """Would take minutes where a pattern looks back over what it has read."""
     assert len(rules_in(piece * 100_000)) <= 1
+
+
+def test_the_line_over_a_list_stands_before_all_of_its_items() -> None:
+    message = "Two rules that hold for all of it:\n- never touch config/prod.yaml\n- the blue tiles\nThanks!"
+    assert [text for text, _ in rules_in(message)] == [
+        "Two rules that hold for all of it:",
+        "never touch config/prod.yaml",
+        "the blue tiles",
+    ]

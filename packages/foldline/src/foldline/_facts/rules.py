@@ -60,7 +60,7 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
     said = list(sentences(message))
     short = sum(len(each.text) for each in said) + (_WIDE_LETTER - 1) * sum(map(_wide, message)) <= SHORT
     found: list[tuple[str, Lifetime]] = []
-    title = ""
+    title, place = "", 0
     above: Lifetime = "none"
     quoted = False
     for each in said:
@@ -69,7 +69,7 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
         quoted &= not each.apart
         if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
             called = _called(text, spoken)
-            title, above = text, called if each.heads else "none"
+            title, place, above = text, len(found), called if each.heads else "none"
             quoted = each.titled and not each.heads and called == "none"
             continue
         if quoted or (short and each.amid and not each.item):
@@ -79,7 +79,7 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
             above = "none"
         elif short and kind == "none" != above and not text.endswith(("?", "？")):
             if title:
-                found.append((title, above))
+                found.insert(place, (title, above))
             title, kind = "", above
         if kind != "none":
             found.append((text, kind))
