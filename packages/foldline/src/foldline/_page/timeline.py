@@ -16,6 +16,9 @@ from foldline._page.quoting import anothers, safe, shorten
 WORDS, ALL_WORDS = 0.7, 0.8
 """The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
 
+LEAST_BEGINNING = 24
+"""Characters of the beginning of a piece below which it says nothing."""
+
 FRAME = 5
 """Tokens that stand around the beginning of a piece."""
 
@@ -81,7 +84,7 @@ class Timeline:
         """Of the next piece as much as `room` tokens hold; None where that says nothing."""
         best = next_best(self.left(), self.told, self._newest)
         text = shorten(best.piece.text, room - FRAME) if best else ""
-        return replace(best, piece=replace(best.piece, text=text)) if best and len(text) > 1 else None
+        return replace(best, piece=replace(best.piece, text=text)) if best and len(text) >= LEAST_BEGINNING else None
 
     def lines(self, *more: Candidate) -> list[str]:
         """The chosen pieces as lines, those of one text or call in one, with the number of the turn before its first."""
