@@ -65,9 +65,9 @@ class User:
         return all(word in "\n".join(lines) for word in words)
 
 
-def using(agent: Agent, *steps: Callable[[User], Awaitable[None]], message: str = "") -> None:
+def using(agent: Agent, *steps: Callable[[User], Awaitable[None]], message: str = "", pause: float = 0.0) -> None:
     async def all_of() -> None:
-        app = Chat(agent, message)
+        app = Chat(agent, message, pause=pause)
         async with app.run_test(size=(110, 40)) as pilot:
             for step in steps:
                 await step(User(app, pilot))
@@ -112,11 +112,40 @@ def test_what_would_change_something_is_shown_and_asked_for(tmp_path: Path, key:
     assert (tmp_path / "a.txt").read_text() == stands
 
 
+def test_what_was_being_written_is_no_answer_to_what_a_tool_asks(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("Replace it.")
+        await user.asked(Allow)
+        await user.pilot.press(*"yes Any")
+        assert isinstance(user.app.screen, Allow)
+        assert user.app.query_one(PromptBox).text == "yes Any"
+
+    agent = agent_in(
+        tmp_path, {"call": "write", "arguments": {"path": "a.txt", "content": "new\n"}}, {"say": "Done."}, allowed=False
+    )
+    using(agent, step, pause=PATIENCE)
+    assert not (tmp_path / "a.txt").exists()
+
+
+def test_ctrl_c_takes_back_what_is_written_and_twice_ends(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.pilot.press(*"half a")
+        await user.pilot.press("ctrl+c")
+        assert user.app.query_one(PromptBox).text == ""
+        await user.pilot.press("ctrl+c")
+        await user.until(lambda: user.sees("ctrl+c once more ends"))
+        assert user.app.is_running
+        await user.pilot.press("ctrl+c")
+        await user.until(lambda: not user.app.is_running or user.app._exit)
+
+    using(agent_in(tmp_path), step)
+
+
 def test_after_yes_to_all_nothing_is_asked_any_more(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.writes("Write the first part.")
         await user.asked(Allow)
-        await user.answers("a")
+        await user.answers("A")
         await user.until(lambda: user.sees("it prints 820."))
 
     using(agent_in(tmp_path, allowed=False), step)
@@ -220,11 +249,13 @@ def test_what_foldline_tells_of_the_session_is_a_command_away(tmp_path: Path) ->
         for command, words in (
             ("/context", ("Context Inspection", "Tool Outputs")),
             ("/recall ledger", ("part_1.py",)),
-            ("/history", ("0",)),
+            ("/history", ("Total Compactions:   0",)),
         ):
             await user.writes(command)
             await user.asked(Show)
-            assert user.sees(*words)
+            told = str(user.app.screen.query_one("VerticalScroll > Static", Static).content)
+            assert all(word in told for word in words)
+            assert "Error" not in told
             await user.answers("escape")
 
     using(agent_in(tmp_path), step)

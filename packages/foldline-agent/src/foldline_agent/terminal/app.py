@@ -38,6 +38,9 @@ from foldline_agent.terminal.entries import Answered, Aside, Asked, Notice, Used
 from foldline_agent.terminal.gauge import gauge
 from foldline_agent.terminal.prompt_box import PromptBox
 
+PAUSE = 1.0
+"""Seconds without a key before one is an answer to what a tool asks, and no word that was being written."""
+
 
 class Chat(App[None]):
     """An agent at work: it draws what the agent tells, and hands on what the user writes."""
@@ -48,10 +51,13 @@ class Chat(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", show=False),
         Binding("ctrl+o", "open", show=False, priority=True),
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
     ]
 
-    def __init__(self, agent: Agent, message: str = "") -> None:
+    def __init__(self, agent: Agent, message: str = "", *, pause: float = PAUSE) -> None:
         super().__init__()
+        self._pause = pause
+        self._leaving = False
         self.agent = agent
         self._first = message
         self.talk = VerticalScroll(id="talk")
@@ -81,6 +87,7 @@ class Chat(App[None]):
 
     def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
         """A command, or words for the agent."""
+        self._leaving = False
         if event.text.startswith("/"):
             self._command(event.text)
         else:
@@ -103,6 +110,21 @@ class Chat(App[None]):
     def action_stop(self) -> None:
         """Stops what is being done; the session is as it was."""
         self.agent.abort()
+
+    def action_interrupt(self) -> None:
+        """Copies what is marked; else stops what is being done, or takes back what is written; a second time in a row it ends."""
+        prompt = self.query_one(PromptBox)
+        if prompt.selected_text:
+            self.copy_to_clipboard(prompt.selected_text)
+        elif self.agent.working:
+            self.agent.abort()
+        elif prompt.text:
+            prompt.clear()
+        elif self._leaving:
+            self.exit()
+        else:
+            self.tell(Aside("ctrl+c once more ends; the session stays."))
+            self._leaving = True
 
     def action_open(self) -> None:
         """Opens what folds and tools hold, or closes all of it."""
@@ -230,7 +252,8 @@ class Chat(App[None]):
 
     @work(exclusive=False)
     async def _ask(self, wanted: ConfirmationWanted) -> None:
-        word = await self.push_screen_wait(Allow(wanted))
+        prompt = self.query_one(PromptBox)
+        word = await self.push_screen_wait(Allow(wanted, self._pause, prompt.insert))
         self.agent.allowed |= word == "always"
         self.agent.answer(wanted.call.id, word != "no")
 

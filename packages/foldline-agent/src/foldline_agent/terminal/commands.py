@@ -56,9 +56,14 @@ async def foldline(chat: Chat, *words: str) -> Said:
     return Said((out + err).decode(errors="replace").strip(), process.returncode == 0)
 
 
+def of_session(chat: Chat) -> tuple[str, ...]:
+    """The options that say which session is meant."""
+    return ("--session", str(chat.agent.session.path))
+
+
 def on_session(chat: Chat) -> tuple[str, ...]:
     """The options that say which session is meant, and its window."""
-    return ("--session", str(chat.agent.session.path), "--window", str(chat.agent.compactor.budget.window))
+    return (*of_session(chat), "--window", str(chat.agent.compactor.budget.window))
 
 
 async def chosen_from(chat: Chat, choose: Choose) -> str | None:
@@ -66,11 +71,11 @@ async def chosen_from(chat: Chat, choose: Choose) -> str | None:
     return await chat.push_screen_wait(choose)
 
 
-def shows(*words: str) -> Run:
+def shows(*words: str, options: Callable[[Chat], tuple[str, ...]] = on_session) -> Run:
     """A command that shows what foldline's own says, with what the user wrote behind it."""
 
     async def run(chat: Chat, rest: str) -> None:
-        said = await foldline(chat, *words, *([rest] if rest else []), *on_session(chat))
+        said = await foldline(chat, *words, *([rest] if rest else []), *options(chat))
         await chat.push_screen_wait(Show(" ".join(words), said.text))
 
     return run
@@ -207,7 +212,7 @@ async def tell_help(chat: Chat, rest: str) -> None:
         "esc     stops what is being done",
         "ctrl+j  a new line",
         "ctrl+o  opens and closes what folds and tools hold",
-        "ctrl+q  ends",
+        "ctrl+c  stops, or takes back what is written; twice: ends",
     ]
     await chat.push_screen_wait(Show("Commands and keys", "\n".join([*lines, *keys])))
 
@@ -220,7 +225,7 @@ async def leave(chat: Chat, rest: str) -> None:
 COMMANDS: dict[str, Command] = {
     "compact": Command("[focus]", "fold now, after a look at what it would keep", compact),
     "undo": Command("", "take the newest fold back", undo),
-    "recall": Command("id or words", "what was folded, word for word", shows("recall"), idle=False),
+    "recall": Command("id or words", "what was folded, word for word", shows("recall", options=of_session), idle=False),
     "context": Command("", "what fills the window", shows("context", "inspect"), idle=False),
     "history": Command("", "every fold with its receipt", shows("context", "history"), idle=False),
     "autocompact": Command("[on|off]", "whether it folds by itself", autocompact),

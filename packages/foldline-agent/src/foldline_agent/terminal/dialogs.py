@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
 from rich.syntax import Syntax
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -20,17 +22,18 @@ Word = Literal["yes", "no", "always"]
 
 
 class Allow(ModalScreen[Word]):
-    """Whether a tool may do what it would."""
+    """Whether a tool may do what it would.
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "word('yes')"),
-        Binding("n,escape", "word('no')"),
-        Binding("a", "word('always')"),
-    ]
+    It comes up while the user may be writing: keys are heard once none was pressed for `pause` seconds, and what is pressed
+    before that, or means nothing here, goes on to `typed`.
+    """
 
-    def __init__(self, wanted: ConfirmationWanted) -> None:
+    WORDS: ClassVar[dict[str, Word]] = {"y": "yes", "n": "no", "escape": "no", "A": "always"}
+
+    def __init__(self, wanted: ConfirmationWanted, pause: float, typed: Callable[[str], object]) -> None:
         super().__init__()
-        self._wanted = wanted
+        self._wanted, self._pause, self._typed = wanted, pause, typed
+        self._pressed = time.monotonic()
 
     def compose(self) -> ComposeResult:
         lexer = "bash" if self._wanted.call.name == "bash" else "diff"
@@ -38,11 +41,19 @@ class Allow(ModalScreen[Word]):
             yield Static(f"Allow {self._wanted.call.name}?", classes="title")
             with VerticalScroll():
                 yield Static(Syntax(self._wanted.about, lexer, theme="ansi_dark", word_wrap=True))
-            yield Static("y yes   n no   a yes to all that follow", classes="keys")
+            yield Static("y yes   n no   A yes to all that follow", classes="keys")
 
-    def action_word(self, word: Word) -> None:
-        """Answers."""
-        self.dismiss(word)
+    def on_key(self, event: events.Key) -> None:
+        """Answers, or hands on what was meant for the agent."""
+        paused = time.monotonic() - self._pressed >= self._pause
+        self._pressed = time.monotonic()
+        word = self.WORDS.get(event.character or "") or self.WORDS.get(event.key)
+        if word and paused:
+            event.stop()
+            self.dismiss(word)
+        elif event.is_printable and event.character:
+            event.stop()
+            self._typed(event.character)
 
 
 class Show(ModalScreen[bool]):
