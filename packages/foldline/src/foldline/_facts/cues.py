@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from foldline._facts.language import languages
 
@@ -50,6 +50,7 @@ def leans(sentence: str) -> bool:
     return _holding("leans").match(sentence) is not None
 
 
+@lru_cache(maxsize=4_096)
 def reasons(sentence: str) -> bool:
     """Whether a sentence says why, or what was preferred to what."""
     return _holding("reason").search(sentence) is not None
