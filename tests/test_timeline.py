@@ -192,3 +192,18 @@ def test_the_rules_of_a_skill_under_way_are_told_and_its_slogans_are_not() -> No
     assert "- (the command) Never skip the second look." in rules(messages).splitlines()
     assert "happy house" not in extract(Brief(1_500), messages).text
     assert "second look" not in rules([*messages, says("All is tidy."), LATER])
+
+
+def test_what_the_user_gave_a_command_is_not_told_as_its_words() -> None:
+    body = "Review the changes of the branch, one file after the other.\n\nARGUMENTS: only the exporter of mirror_7"
+    messages = [ASKED, says("It is the lock."), user(NAMED), Message("user", (Text(body, by="command"),)), *EDIT]
+    told = happened(messages)
+    assert any("Review the changes of the branch" in line for line in told)
+    assert not any("ARGUMENTS" in line for line in told)
+
+
+def test_no_sentence_is_cut_where_the_page_ends() -> None:
+    held = "The lock of mirror_{0} is held by worker_{0} of the desk while file_{0} is read from the share, and whoever waits for counter_{0} has to wait until table_{0} of the archive is written as well, which takes {0} s."
+    report = "\n\n".join(held.format(i) for i in range(100, 160))
+    for tokens in range(620, 760, 10):
+        assert not any(line.removesuffix(" …").endswith("…") for line in happened([ASKED, says(report), LATER, *EDIT], tokens))  # fmt: skip

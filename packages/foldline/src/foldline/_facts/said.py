@@ -15,7 +15,7 @@ from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.texts import LONGEST, passages, said_in, sentences
 from foldline._facts.types import Kind, Request, Rule
-from foldline._facts.wrappers import SKILL
+from foldline._facts.wrappers import GIVEN, SKILL
 from foldline._messages import replace
 
 REQUEST_CHARACTERS = 12_000
@@ -89,7 +89,8 @@ class Said:
     def _body(self, text: str, at: int, part: int) -> None:
         """Tells the rules in what a command says, and how it begins; a skill's name says as much."""
         if not text.startswith(SKILL):
-            for each in islice(sentences(text[:_BODY]), _BODY_SENTENCES):
+            said = (each for each in sentences(text[:_BODY]) if not each.startswith(GIVEN))
+            for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
         for each in ruling(text):
             self._pieces.tell(each, at, part, "rule", "command")

@@ -41,6 +41,9 @@ OPEN_TAG = re.compile(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
 SKILL = "Base directory for this skill:"
 """How Claude Code begins the body of a skill."""
 
+GIVEN = "ARGUMENTS: "
+"""How Claude Code repeats, behind the body of a command, what the user gave it."""
+
 OPENINGS: dict[Speaker, tuple[str, ...]] = {
     "harness": (
         # Claude Code

@@ -165,7 +165,8 @@ class Page:
         while self.room < 0 and timeline.chosen:
             timeline.chosen.pop()
             self.add(HAPPENED, timeline.lines())
-        if (room := self.room) >= LEAST_CUT and (cut := timeline.beginning(room)):
+        room = self.room if self.budget < SMALL else 0
+        if room >= LEAST_CUT and (cut := timeline.beginning(room)):
             self.add(HAPPENED, timeline.lines(cut))
             if self.room < 0:
                 self.add(HAPPENED, timeline.lines())
