@@ -21,7 +21,7 @@ MIN_GAIN = 60
 NEWEST_SAFE = 3
 """How many of the newest outputs stay even when they are superseded."""
 
-UNREAD_SHARE = 0.75
+UNREAD_SHARE = 0.5
 """The share of what may remain that outputs which the model has not read yet may take; the rest is for a summary."""
 
 ALL = 1 << 40
