@@ -115,7 +115,7 @@ def test_a_session_that_is_restored_goes_on_with_the_same_prefix_and_pays_no_sum
         asked.append(brief)
         return extract(brief, messages)
 
-    before, after = Provider(steps=30), Provider(steps=1)
+    before, after = Provider(steps=26), Provider(steps=1)
     given = {"summarizer": summarize, **options()}
 
     async def work() -> None:

@@ -138,7 +138,7 @@ def test_another_process_goes_on_with_the_same_prefix_and_pays_no_summary_twice(
         return extract(brief, messages)
 
     given = {"states": {}, "summarizer": summarize, **options()}
-    before, after, db = Provider(steps=30), Provider(steps=1), InMemoryDb()
+    before, after, db = Provider(steps=26), Provider(steps=1), InMemoryDb()
     agent_of(before, Folding(**given), db).run(REQUESTS[0], session_id="one")
     assert asked
     asked.clear()

@@ -115,7 +115,7 @@ def test_a_process_that_starts_again_goes_on_with_the_same_prefix_and_pays_no_su
         asked.append(brief)
         return extract(brief, messages)
 
-    service, before, after = InMemorySessionService(), Provider(steps=30), Provider(steps=1)
+    service, before, after = InMemorySessionService(), Provider(steps=26), Provider(steps=1)
     given = {"summarizer": summarize, **options()}
     asyncio.run(run(before, Folding(**given), REQUESTS[:1], service))
     assert asked

@@ -145,7 +145,7 @@ def test_another_process_goes_on_with_the_same_prefix_and_pays_no_summary_twice(
         return extract(brief, messages)
 
     given = {"states": {}, "summarizer": summarize, **options()}
-    before, after = Provider(steps=30), Provider(steps=1)
+    before, after = Provider(steps=26), Provider(steps=1)
     kept = asyncio.run(work(Folding(**given)(mock(before)), REQUESTS[:1]))
     assert asked
     asked.clear()

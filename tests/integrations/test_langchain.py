@@ -139,7 +139,7 @@ def test_a_process_that_starts_again_goes_on_with_the_same_prefix_and_pays_no_su
         asked.append(brief)
         return extract(brief, messages)
 
-    saver, before, after = InMemorySaver(), Provider(steps=30), Provider(steps=1)
+    saver, before, after = InMemorySaver(), Provider(steps=26), Provider(steps=1)
     given = {"summarizer": summarize, **options()}
     agent_of(before, Folding("gpt-5.4", **given), saver).invoke({"messages": [HumanMessage(REQUESTS[0])]}, thread())
     assert asked

@@ -101,7 +101,7 @@ def test_another_process_goes_on_with_the_same_prefix_and_pays_no_summary_twice(
         return extract(brief, messages)
 
     given = {"states": {}, "summarizer": summarize, **options()}
-    before, after, memory = Provider(steps=30), Provider(steps=1), memory_of()
+    before, after, memory = Provider(steps=26), Provider(steps=1), memory_of()
     asyncio.run(work(Folding(**given)(mock(before)), memory, REQUESTS[:1]))
     assert asked
     asked.clear()

@@ -143,7 +143,7 @@ def test_a_process_that_starts_again_goes_on_with_the_same_prefix_and_pays_no_su
         return extract(brief, messages)
 
     states: dict[str, bytes] = {}
-    before, after = Provider(steps=30), Provider(steps=1)
+    before, after = Provider(steps=26), Provider(steps=1)
     given = {"summarizer": summarize, "states": states, **options()}
 
     async def work() -> None:

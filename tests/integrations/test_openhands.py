@@ -157,7 +157,7 @@ def test_a_conversation_that_is_opened_again_goes_on_with_the_same_prefix_and_pa
         return extract(brief, messages)
 
     given = {"states": {}, "summarizer": summarize, **options()}
-    before, after = Provider(steps=30), Provider(steps=1)
+    before, after = Provider(steps=26), Provider(steps=1)
     kept = {"persistence_dir": str(tmp_path / "kept")}
     first = talk_of(Fake.of(before), tmp_path, Folding(**given), **kept)
     ask(first, REQUESTS[0])

@@ -132,7 +132,7 @@ def test_another_process_goes_on_with_the_same_prefix_and_pays_no_summary_twice(
         asked.append(brief)
         return extract(brief, messages)
 
-    provider = Provider(steps=30)
+    provider = Provider(steps=26)
     history = ran(agent_of(provider, Folding("gpt-5.4", summarizer=summarize, **options())), REQUESTS[0]).all_messages()
     assert asked
     asked.clear()

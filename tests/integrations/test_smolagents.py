@@ -123,7 +123,7 @@ def test_another_process_goes_on_with_the_same_prefix_and_pays_no_summary_twice(
         return extract(brief, messages)
 
     given = {"states": {}, "summarizer": summarize, **options()}
-    before, after = Provider(steps=30), Provider(steps=1)
+    before, after = Provider(steps=26), Provider(steps=1)
     agent = agent_of(Folding(Fake(before), **given))
     agent.run(REQUESTS[0])
     assert asked

@@ -130,7 +130,7 @@ def test_a_session_that_is_restored_goes_on_with_the_same_prefix_and_pays_no_sum
         folding = Folding(persist=persist, summarizer=summarize, **options())
         agent_of(provider, folding, session_manager=sessions, agent_id="reader")(request)
 
-    before, after = Provider(steps=30), Provider(steps=1)
+    before, after = Provider(steps=26), Provider(steps=1)
     run(before, REQUESTS[0])
     assert asked
     asked.clear()
