@@ -50,7 +50,8 @@ def test_the_older_messages_are_told_by_a_page_and_the_newest_word_for_word() ->
     assert f"- {RULE}" in older
     assert "Answer 3: rule_3 is kept, its limit is now 4003." in older
     assert "> Question 3 about the parser" in older
-    assert text.count("Question 23 about the parser") == 1
+    assert newest.count("Question 23 about the parser") == 1
+    assert "> Question 23 about the parser" not in older
     assert estimate(text) < 0.8 * 6_000
 
 

@@ -101,7 +101,7 @@ def test_the_history_is_kept_within_the_window_and_the_bill_is_taken(stream: Str
     settings = {**SETTINGS, "on_event": heard}
     with Strict(WINDOW, wrap=lambda client: foldline.wrap(client, **settings)) as provider:
         client = CLIENTS[stream](provider)
-        for count in range(10, 61, 10):
+        for count in range(10, 61, 2):
             list(stream(client, turns(count)))
         assert provider.refused == []
     folds = [event.fold for event in heard.of(Folded)]
