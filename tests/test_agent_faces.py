@@ -58,6 +58,33 @@ def test_what_nobody_can_be_asked_about_is_not_done() -> None:
     assert not Path("a.txt").exists()
 
 
+def test_a_tool_that_was_refused_or_failed_is_a_line_beside_the_text() -> None:
+    read = {"call": "read", "arguments": {"path": "missing.txt"}}
+    done = chatted("-p", "Write it.", steps=(WRITE, read, {"call": "fly"}, DONE))
+    assert done.stdout == "I write it.\nDone.\n"
+    told = done.stderr.splitlines()
+    assert "· write refused: --yes allows it" in told
+    assert any(re.match("· read failed: .*missing.txt", line) for line in told)
+    assert any(line.startswith("· fly failed: There is no tool 'fly'") for line in told)
+    assert told[-1] == "· calls that were refused: 1; --yes allows them"
+    assert "--yes" not in chatted("-p", "Write it.", "--yes").stderr
+
+
+@pytest.mark.parametrize("face", ["-p", "--json"])
+def test_a_script_that_was_not_asked_for_is_told(face: str) -> None:
+    told = "the model plays a script; --model PROVIDER:NAME takes a real one"
+    assert told in CliRunner().invoke(chat, [face, "Write it."]).stderr
+    assert told not in CliRunner().invoke(chat, [face, "Write it.", "--model", "test"]).stderr
+    assert told not in chatted(face, "Write it.").stderr
+
+
+@pytest.mark.parametrize("faces", [("-p", "--json"), ("--rpc", "--acp")])
+def test_two_faces_at_once_are_refused(faces: tuple[str, ...]) -> None:
+    done = chatted(*faces, "Write it.")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "one can be taken" in done.stderr
+
+
 def test_lines_are_those_of_pi() -> None:
     done = chatted("--json", "Write it.", "--yes")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -121,6 +148,8 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "ledger/part_5.py is done: it prints 4100." in said
     assert "folded: " in said
+    exec(compile(block, "chat.md", "exec"), {})
+    assert "ledger/part_10.py is done: it prints 8200." in capsys.readouterr().out, "it goes on"
 
 
 def test_the_page_names_every_event_and_every_command() -> None:

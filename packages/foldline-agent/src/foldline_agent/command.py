@@ -13,14 +13,16 @@ import click
 
 from foldline import FoldlineError, Session, find_session
 
+FACES = ("print", "json", "rpc", "acp")
+
 
 @click.command()
 @click.argument("message", required=False)
-@click.option("-p", "--print", "face", flag_value="print", help="Answer MESSAGE as text and end.")
-@click.option("--json", "face", flag_value="json", help="Answer MESSAGE, with every event as a line of JSON.")
-@click.option("--rpc", "face", flag_value="rpc", help="Take commands as lines of JSON, as pi does.")
-@click.option("--acp", "face", flag_value="acp", help="Serve an editor that speaks the Agent Client Protocol.")
-@click.option("--model", default="test", metavar="PROVIDER:NAME", help="The model; `test` plays a script, offline.")
+@click.option("-p", "--print", is_flag=True, help="Answer MESSAGE as text and end.")
+@click.option("--json", is_flag=True, help="Answer MESSAGE, with every event as a line of JSON.")
+@click.option("--rpc", is_flag=True, help="Take commands as lines of JSON, as pi does.")
+@click.option("--acp", is_flag=True, help="Serve an editor that speaks the Agent Client Protocol.")
+@click.option("--model", metavar="PROVIDER:NAME", help="The model; `test` plays a script, offline.")
 @click.option("--base-url", metavar="URL", help="Where the model is served, by OpenAI's chat completions.")
 @click.option(
     "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
@@ -32,18 +34,24 @@ from foldline import FoldlineError, Session, find_session
     "--script", type=click.Path(path_type=Path), help="What the model `test` does: a step as JSON on each line."
 )
 @click.option("--yes", is_flag=True, help="Let it write files and run commands without being asked.")
-def chat(message: str | None, face: str | None, **given: Any) -> None:
+def chat(message: str | None, **given: Any) -> None:
     """Work with a small coding agent that folds its own session; MESSAGE is what it begins with.
 
     Without -p, --json, --rpc or --acp it is on the screen. Its session is a file in pi's format, where pi keeps those of this directory: every command of foldline opens it, and so
     does pi. Without --yes, what would write files or run commands is not done where nobody can be asked.
     """
+    faces = [face for face in FACES if given.pop(face)]
+    if len(faces) > 1:
+        raise click.UsageError("-p, --json, --rpc and --acp are four ways to talk: one can be taken")
+    face = faces[0] if faces else None
     if face is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("there is no terminal to draw on: -p, --json, --rpc or --acp say how to talk")
     if face in ("print", "json"):
         message = message or ("" if sys.stdin.isatty() else sys.stdin.read())
         if not message.strip():
             raise click.UsageError("there is no message to answer")
+    if face and not (given["model"] or given["script"]):
+        click.echo("the model plays a script; --model PROVIDER:NAME takes a real one", err=True)
     try:
         code = asyncio.run(_drawn(face or "screen", message or "", **given))
     except FoldlineError as error:
@@ -58,7 +66,7 @@ async def _drawn(
     face: str,
     message: str,
     *,
-    model: str,
+    model: str | None,
     base_url: str | None,
     window: int | None,
     policy: str | None,
@@ -73,7 +81,7 @@ async def _drawn(
     from foldline_agent.asking import LanguageModel
 
     def agent_over(session: Session) -> Agent:
-        named = LanguageModel.named(model, base_url=base_url, window=window, script_file=script)
+        named = LanguageModel.named(model or "test", base_url=base_url, window=window, script_file=script)
         return Agent(session, named, policy=policy, allowed=yes)
 
     if face == "acp":

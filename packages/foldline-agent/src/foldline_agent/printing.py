@@ -6,7 +6,8 @@ import json
 import sys
 from typing import Any
 
-from foldline_agent.agent import Agent
+from foldline.extend import text_of
+from foldline_agent.agent import REFUSED, Agent
 from foldline_agent.events import (
     ConfirmationWanted,
     Event,
@@ -16,6 +17,7 @@ from foldline_agent.events import (
     ReplyEnded,
     RunEnded,
     TextDelta,
+    ToolEnded,
     ToolStarted,
 )
 from foldline_agent.lines import Lines
@@ -26,7 +28,7 @@ CODES = {"stop": 0, "aborted": 130, "length": 1, "error": 1}
 
 async def print_text(agent: Agent, asked: str) -> int:
     """Says on standard output what the agent says, and on standard error what it does; answers the exit code."""
-    code = 0
+    code = refused = 0
     async for event in agent.run(asked):
         _refuse(agent, event)
         match event:
@@ -36,8 +38,12 @@ async def print_text(agent: Agent, asked: str) -> int:
                 print(flush=True)
             case RunEnded(end=end):
                 code = CODES[end]
+            case ConfirmationWanted():
+                refused += 1
             case _ if told := _aside(event):
                 print(told, file=sys.stderr, flush=True)
+    if refused:
+        print(f"· calls that were refused: {refused}; --yes allows them", file=sys.stderr, flush=True)
     return code
 
 
@@ -69,6 +75,9 @@ def _aside(event: Event) -> str:
     match event:
         case ToolStarted(call=call):
             return f"· {call.name} {call.arguments[:200]}"
+        case ToolEnded(call=call, result=result) if result.error:
+            *_, last = ["", *text_of(result).split("\n")]
+            return f"· {call.name} " + ("refused: --yes allows it" if last == REFUSED else f"failed: {last[:200]}")
         case FoldEnded(fold=fold) if fold is not None:
             receipt = fold.receipt
             return f"· folded: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens"
