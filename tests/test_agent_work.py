@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import random
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -16,7 +18,8 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from chatting import agent_in, kept, of, ran, told
-from foldline import Session
+from foldline import Message, Session, SessionError
+from foldline.extend import ToolCall
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
 from foldline_agent.events import Event, Failed, FoldEnded, MessageTaken, ReplyEnded, ReplyStarted, RunEnded
@@ -201,3 +204,41 @@ def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_pat
     assert len(paid) - len(folds) in (0, 1), "one may have been killed between its answer and its record"
     again = agent_in(tmp_path, window=5_000)
     assert ran(again.run("Are you still there?"))[-1] == RunEnded("stop")
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from foldline import Session
+from foldline_agent.agent import Agent
+from foldline_agent.asking import LanguageModel
+
+agent = Agent(Session(sys.argv[1]), LanguageModel.named("test"))
+print("here", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_one_process_at_a_time_works_on_a_session(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    session = Session.create(path, cwd=str(tmp_path))
+    session.append(Message("assistant", (ToolCall("call_1", "bash", "{}"),)))
+    model = LanguageModel.named("test")
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdin=PIPE, stdout=PIPE) as other:
+        assert other.stdout
+        assert other.stdout.readline() == b"here\n"
+        before = path.read_bytes()
+        with pytest.raises(SessionError, match=r"s\.jsonl.*another agent works on it: end that one first"):
+            Agent(Session(path), model)
+        elsewhere = Agent(Session.create(tmp_path / "t.jsonl"), model)
+        with pytest.raises(SessionError):
+            elsewhere.begin(session=Session(path))
+        assert elsewhere.session.path == str(tmp_path / "t.jsonl")
+        assert path.read_bytes() == before, "the call of the other one is left open"
+        Session(path).pin(Session(path).context.entries[0][0])
+        other.kill()
+    elsewhere.begin(session=Session(path))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["s.jsonl", "s.jsonl.lock", "t.jsonl"]
+    del elsewhere
+    gc.collect()
+    assert not (tmp_path / "s.jsonl.lock").exists()

@@ -43,6 +43,7 @@ from foldline_agent.events import (
     ToolEnded,
     ToolStarted,
 )
+from foldline_agent.hold import hold
 from foldline_agent.prompt import system_prompt
 from foldline_agent.scripted import Scripted
 from foldline_agent.tools import ToolFailed, tools_in
@@ -144,12 +145,17 @@ class Agent:
         policy: Policy | str | None = None,
         auto: bool | None = None,
     ) -> None:
-        """Goes on with another session, model or policy, or the same ones read anew; between two runs only."""
+        """Goes on with another session, model or policy, or the same ones read anew; between two runs only.
+
+        Raises `SessionError` where an agent of another process has the session.
+        """
         session, model = session or self.session, model or self.model
         policy = self._policy if policy is None else policy
         auto = self._auto if auto is None else auto
+        held = hold(session.path)
         self.compactor = self._compactor_for(session, model, policy, auto)
         self.session, self.model, self._policy, self._auto = session, model, policy, auto
+        self._held = held
         if isinstance(model.native, Scripted):
             model.native.go_on_from(sum(message.role == "assistant" for _, message, _ in session.lineage()))
 

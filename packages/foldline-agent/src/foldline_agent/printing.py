@@ -76,7 +76,7 @@ def _aside(event: Event) -> str:
         case ToolStarted(call=call):
             return f"· {call.name} {call.arguments[:200]}"
         case ToolEnded(call=call, result=result) if result.error:
-            *_, last = ["", *text_of(result).split("\n")]
+            last = text_of(result).split("\n")[-1]
             return f"· {call.name} " + ("refused: --yes allows it" if last == REFUSED else f"failed: {last[:200]}")
         case FoldEnded(fold=fold) if fold is not None:
             receipt = fold.receipt
