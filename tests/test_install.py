@@ -210,6 +210,69 @@ def test_settings_that_cannot_be_read_are_refused_whole(home, text: str) -> None
         assert json.loads(place.read_text())["mcpServers"]["foldline"]["args"][-1] == "mcp"
 
 
+SERVERS = {
+    "an inline table": 'x = nan\nmcp_servers = {other = {command = "a"}}  # mine\n[z]\ny = 1\n',
+    "an empty inline table": "mcp_servers = {}\n",
+    "a quoted key": '"mcp_servers" = { other = {command = "a"} }',
+    "dotted keys": 'mcp_servers.other.command = "a"\nx = 1\n',
+    "a dotted table": 'mcp_servers.other = {command = "a"}\n',
+    "a table": '[mcp_servers]\nother = {command = "a"}\n[z]\n',
+}
+
+
+@pytest.mark.parametrize("servers", SERVERS)
+def test_a_server_is_added_however_the_others_are_written(home, servers: str) -> None:
+    place, text = home / ".codex/config.toml", SERVERS[servers]
+    place.write_text(text)
+    assert run("install", "codex", "--yes").exit_code == 0
+    written = tomllib.loads(place.read_text())["mcp_servers"]
+    assert written.pop("foldline")["args"][-1] == "mcp"
+    assert written == tomllib.loads(text)["mcp_servers"]
+    assert run("uninstall", "codex", "--yes").exit_code == 0
+    assert place.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".codex/config.toml", '[[mcp_servers]]\ncommand = "a"\n'),
+        (".codex/config.toml", "mcp_servers = 3\n"),
+        (".codex/config.toml", 'a = """\nmcp_servers = {\n"""\nmcp_servers = {}\n'),
+        (".gemini/settings.json", '{"mcpServers": {}, "mcpServers": {"other": {}}}'),
+        (".gemini/settings.json", '{"a": 1 "b": 2}'),
+        (".gemini/settings.json", '{"a": "b\n}'),
+    ],
+)
+def test_nothing_is_written_that_would_not_say_what_is_meant(home, path: str, text: str) -> None:
+    place = home / path
+    place.write_text(text)
+    agent = "codex" if path.endswith("toml") else "gemini-cli"
+    done = run("install", agent, "--yes")
+    assert isinstance(done.exception, ConfigError)
+    assert str(place) in str(done.exception)
+    assert place.read_text() == text
+
+
+@pytest.mark.parametrize("agent", SETTINGS)
+def test_settings_in_another_encoding_are_named(home, agent: str) -> None:
+    place = home / SETTINGS[agent][0]
+    place.write_bytes(b"\xff\xfe")
+    done = run("install", agent, "--yes")
+    assert isinstance(done.exception, ConfigError)
+    assert str(place) in str(done.exception)
+    assert place.read_bytes() == b"\xff\xfe"
+
+
+def test_settings_as_json5_are_added_to(home) -> None:
+    place = home / ".openclaw/openclaw.json"
+    text = "{a: 'it is \\'mine\\'', // b: {\n plugins: {entries: {}, n: [+.5, 0x1F, -Infinity, 1,],},}\n"
+    place.write_text(text)
+    assert run("install", "openclaw", "--yes").exit_code == 0
+    assert '"foldline": {"enabled": true}' in place.read_text()
+    assert run("uninstall", "openclaw", "--yes").exit_code == 0
+    assert place.read_text() == text
+
+
 def test_a_link_to_settings_stays_a_link(home) -> None:
     place, real = home / ".gemini/settings.json", home / "dotfiles.json"
     place.rename(real)

@@ -1,28 +1,85 @@
-"""One entry put into a settings file of somebody else's, as text: every other byte, comments too, stays as it is."""
+"""One entry put into a settings file of somebody else's, as text: every other byte, comments too, stays as it is.
+
+What comes of it is read before it is answered, and has to say what the file said, and the entry.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from foldline._errors import ConfigError
+from foldline._install.writing import WAY_OUT
 
 _TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[{}\[\],:]|[^\s{}\[\],:"'/]+""", re.DOTALL
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:[^"\\]|\\.)*"|(?P<single>'(?:[^'\\]|\\.)*')|[{}\[\],:]|[^\s{}\[\],:"'/]+""",
+    re.DOTALL,
+)
+
+_JSON5 = re.compile(
+    r"""(?P<json>"(?:[^"\\]|\\.)*")|(?P<last>,)(?=\s*[}\]])|(?P<key>[^\s{}\[\],:"]+)(?=\s*:)"""
+    r"""|(?P<number>[+-]?(?:0[xX][\da-fA-F]+|\d*\.?\d+\.?(?:[eE][+-]?\d+)?|Infinity|NaN))(?![^\s}\],])|[^\s{}\[\],:"]+""",
+    re.DOTALL,
 )
 
 
 def entry_in_json(text: str, keys: Sequence[str], value: Any, *, path: str) -> tuple[int, str]:
     """Where in JSON (comments and JSON5's spellings allowed) an entry goes, and its text; nothing where the key is taken.
 
-    Raises `ConfigError` for a text that is no object.
+    Raises `ConfigError` for a text that is no object, and where the entry cannot be put in.
     """
+    data = _read(_from_json, text, "JSON", path)
+    if _taken(data, keys, path):
+        return 0, ""
+    depth, at, empty = _innermost(text, keys)
+    inner = value
+    for key in reversed(keys[depth + 1 :]):
+        inner = {key: inner}
+    inserted = f"\n  {json.dumps(keys[depth])}: {json.dumps(inner)}" + ("\n" if empty else ",")
+    return _proven(_from_json, text, (at, inserted), keys, value, path)
+
+
+def entry_in_toml(text: str, keys: Sequence[str], value: dict[str, Any], *, path: str) -> tuple[int, str]:
+    """The same for a table of TOML, which goes behind all that is there, or into the inline table that its parent is.
+
+    Its values are texts and lists of texts, and its keys are two.
+    """
+    data = _read(_from_toml, text, "TOML", path)
+    if _taken(data, keys, path):
+        return 0, ""
+    lines = [f"{key} = {json.dumps(each)}" for key, each in value.items()]
+    if inline := re.search(rf"""^[ \t]*["']?{re.escape(keys[0])}["']?[ \t]*=[ \t]*\{{""", text, re.MULTILINE):
+        at, inserted = inline.end(), f"{keys[1]} = {{{', '.join(lines)}}}" + (", " if data.get(keys[0]) else "")
+    else:
+        table = "\n".join(["", f"[{'.'.join(keys)}]", *lines, ""])
+        at, inserted = len(text), ("\n" if text and not text.endswith("\n") else "") + table
+    return _proven(_from_toml, text, (at, inserted), keys, value, path)
+
+
+def _read(reader: Callable[[str], Any], text: str, kind: str, path: str) -> Any:
+    try:
+        return reader(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"it is no {kind}: {error}; {WAY_OUT}", path=path) from error
+
+
+def _taken(data: Any, keys: Sequence[str], path: str) -> bool:
+    """Whether there is something at the keys; raises `ConfigError` where nothing can be put there."""
+    for n, key in enumerate(keys):
+        if not isinstance(data, dict):
+            raise ConfigError(f"it is no object; {WAY_OUT}", path=path, key=".".join(keys[:n]))
+        if key not in data:
+            return False
+        data = data[key]
+    return True
+
+
+def _innermost(text: str, keys: Sequence[str]) -> tuple[int, int, bool]:
+    """Of the objects on the way to the keys that are there the innermost: its depth, where it opens, whether it is empty."""
     tokens = [m for m in _TOKEN.finditer(text) if not m["comment"]]
-    if not tokens or tokens[0].group() != "{":
-        raise ConfigError("it is no JSON object; nothing was written", path=path)
     way: list[str] = []
     depth, at, empty = -1, 0, True
     for n, token in enumerate(tokens):
@@ -32,31 +89,48 @@ def entry_in_json(text: str, keys: Sequence[str], value: Any, *, path: str) -> t
                 depth, at, empty = len(way), token.end(), behind == "}"
             way.append("")
         elif said in "}]":
-            if not way:
-                raise ConfigError("its brackets do not fit; nothing was written", path=path)
             way.pop()
-        elif behind == ":" and way:
+        elif behind == ":":
             way[-1] = said.strip("\"'")
-            if way == list(keys):
-                return 0, ""
-            if way == list(keys[: len(way)]) and tokens[n + 2 : n + 3] and tokens[n + 2].group() != "{":
-                raise ConfigError("it is no object; nothing was written", path=path, key=".".join(way))
-    if way:
-        raise ConfigError("its brackets do not fit; nothing was written", path=path)
-    for key in reversed(keys[depth + 1 :]):
-        value = {key: value}
-    return at, f"\n  {json.dumps(keys[depth])}: {json.dumps(value)}" + ("\n" if empty else ",")
+    return depth, at, empty
 
 
-def entry_in_toml(text: str, keys: Sequence[str], value: dict[str, Any], *, path: str) -> tuple[int, str]:
-    """The same for a table of TOML, which goes behind all that is there; its values are texts and lists of texts."""
+def _proven(
+    reader: Callable[[str], Any], text: str, entry: tuple[int, str], keys: Sequence[str], value: Any, path: str
+) -> tuple[int, str]:
+    """The entry again, where the text with it says what the text says, and the value at the keys."""
+    at, inserted = entry
+    meant = inner = reader(text)
+    for key in keys[:-1]:
+        inner = inner.setdefault(key, {})
+    inner[keys[-1]] = value
     try:
-        inner: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"it is no TOML: {error}; nothing was written", path=path) from error
-    for key in keys:
-        inner = inner.get(key) if isinstance(inner, dict) else None
-    if inner is not None:
-        return 0, ""
-    lines = [f"[{'.'.join(keys)}]", *(f"{key} = {json.dumps(each)}" for key, each in value.items())]
-    return len(text), ("\n" if text and not text.endswith("\n") else "") + "\n".join(["", *lines, ""])
+        if reader(text[:at] + inserted + text[at:]) == meant:
+            return entry
+    except ValueError:
+        pass
+    why = f"it is written in a way that nothing can be added to; put it in by hand: {json.dumps(value)}"
+    raise ConfigError(why, path=path, key=".".join(keys))
+
+
+def _from_toml(text: str) -> Any:
+    """What TOML says; numbers with a fraction are told as texts, since one that is none is not equal to itself."""
+    return tomllib.loads(text, parse_float=str)
+
+
+def _from_json(text: str) -> Any:
+    """What JSON says that may be spelled as JSON5; numbers are told as texts."""
+    plain = _TOKEN.sub(_without_comment, text)
+    return json.loads(_JSON5.sub(_spelled_out, plain))
+
+
+def _without_comment(token: re.Match[str]) -> str:
+    if token["comment"]:
+        return re.sub(r"[^\n]", " ", token.group())
+    return json.dumps(token.group()[1:-1]) if token["single"] else token.group()
+
+
+def _spelled_out(word: re.Match[str]) -> str:
+    if word["key"] or word["number"]:
+        return json.dumps(word.group())
+    return " " if word["last"] else word.group()

@@ -18,7 +18,7 @@ from foldline._install import manifest
 from foldline._install.agents import PROGRAM, WORDS, Agent, Entry, Put
 from foldline._install.entries import entry_in_json, entry_in_toml
 from foldline._install.manifest import Manifest, Written, digest
-from foldline._install.writing import put_file, read_file, remove_file
+from foldline._install.writing import WAY_OUT, put_file, read_file, remove_file
 
 
 class Change(NamedTuple):
@@ -146,7 +146,10 @@ def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environmen
     path = str(Path(project) / entry.in_project if project else agent.home(environment) / entry.file)
     before = read_file(path)
     noted = known.at(path)
-    text = (before or b"").decode("utf-8")
+    try:
+        text = (before or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"it is no UTF-8 from byte {error.start + 1} on; {WAY_OUT}", path=path) from error
     for old in noted.inserted if noted else ():
         text = text.replace(old, "", 1)
     make = entry_in_toml if path.endswith(".toml") else entry_in_json

@@ -9,6 +9,9 @@ from contextlib import suppress
 from foldline._errors import ConfigError
 from foldline._sessions.writing import replace_file
 
+WAY_OUT = "correct it or move it away, and run this again"
+"""What to do about a file that is not as it has to be."""
+
 
 def read_file(path: str) -> bytes | None:
     """A file's bytes; None where there is none. Raises `ConfigError` where it cannot be read."""
@@ -18,7 +21,7 @@ def read_file(path: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", path=path) from error
+        raise ConfigError(f"cannot be read: {error.strerror}; {WAY_OUT}", path=path) from error
 
 
 def put_file(path: str, data: bytes) -> list[str]:
