@@ -197,6 +197,17 @@ def test_what_the_user_set_since_stays(home, agent: str) -> None:
     assert (home / path).read_text() == text + comment
 
 
+def test_what_the_user_set_behind_it_stays_readable(home) -> None:
+    place = home / ".codex/config.toml"
+    place.write_text("mcp_servers = {}\n")
+    run("install", "codex", "--yes")
+    now = place.read_text().replace("}}", '}, other = {command = "a"}}')
+    assert tomllib.loads(now)["mcp_servers"].keys() == {"foldline", "other"}
+    place.write_text(now)
+    assert "by hand" in run("uninstall", "codex", "--yes").output
+    assert place.read_text() == now
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": }}', "\x00"])
 def test_settings_that_cannot_be_read_are_refused_whole(home, text: str) -> None:
     place = home / ".gemini/settings.json"

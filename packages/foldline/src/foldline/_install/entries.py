@@ -59,6 +59,15 @@ def entry_in_toml(text: str, keys: Sequence[str], value: dict[str, Any], *, path
     return _proven(_from_toml, text, (at, inserted), keys, value, path)
 
 
+def is_readable(data: bytes, *, path: str) -> bool:
+    """Whether a settings file says anything: TOML by its name, else JSON."""
+    try:
+        (_from_toml if path.endswith(".toml") else _from_json)(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _read(reader: Callable[[str], Any], text: str, kind: str, path: str) -> Any:
     try:
         return reader(text)

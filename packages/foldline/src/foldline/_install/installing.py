@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from foldline._errors import ConfigError
 from foldline._install import manifest
 from foldline._install.agents import PROGRAM, WORDS, Agent, Entry, Put
-from foldline._install.entries import entry_in_json, entry_in_toml
+from foldline._install.entries import entry_in_json, entry_in_toml, is_readable
 from foldline._install.manifest import Manifest, Written, digest
 from foldline._install.writing import WAY_OUT, put_file, read_file, remove_file
 
@@ -191,4 +191,7 @@ def _taken_back(written: Written) -> Change:
         after = after.replace(text.encode(), b"", 1)
     if written.created and (after or b"").strip() in (b"", b"{}"):
         after = None
+    elif after and is_readable(before, path=written.path) and not is_readable(after, path=written.path):
+        kept = "kept: what was set since would not be readable without foldline's entry; take it out by hand"
+        return Change(written.agent, written.path, before, before, written.inserted, kept)
     return Change(written.agent, written.path, before, after, written.inserted)
