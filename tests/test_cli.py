@@ -224,6 +224,26 @@ def test_output_that_finds_no_room_is_one_line(session):
     assert (done.returncode, done.stderr) == (1, "foldline: No space left on device\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="its shell closes no streams")
+@pytest.mark.parametrize(
+    ("command", "closed", "code"),
+    [
+        ("compact --dry-run --session S", ">&-", 1),
+        ("context status --json --session S", ">&-", 1),
+        ("context status --json --session no-such", ">&-", 1),
+        ("context status --session S", "2>&-", 0),
+        ("compact --session S", "<&-", 2),
+    ],
+)
+def test_a_closed_stream_is_no_fault(session, command, closed, code):
+    line = f"{sys.executable} -m foldline {command.replace('S', shlex.quote(str(session)))} {closed}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True)
+    assert done.returncode == code
+    assert "fault of foldline" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
 def test_a_start_of_several_ids_names_them(foldline, tmp_path):
     folder = tmp_path / ".pi" / "agent" / "sessions" / "--x--"
     folder.mkdir(parents=True)

@@ -128,7 +128,10 @@ def _failed(kind: str, why: str, shown: str = "", code: int = FAILED) -> int:
     """Says what went wrong, in JSON as well where that was asked for, and answers the exit code."""
     say(shown or why, err=True)
     if "--json" in sys.argv:
-        say_json({"error": {"kind": kind, "message": why}})
+        try:
+            say_json({"error": {"kind": kind, "message": why}})
+        except OSError as error:
+            _unwritten(error)
     return code
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import click
 
@@ -19,11 +19,23 @@ _PLAIN = str.maketrans("━█▏▎▍▌▋▊▉░…→·✓✗⚠💡±×�
 
 
 def prepare_streams() -> None:
-    """Lets standard output and error write in any encoding: what it has no character for is drawn in plainer ones."""
+    """Lets standard output and error write in any encoding: what it has no character for is drawn in plainer ones.
+
+    A stream that is closed becomes one of which nothing comes: empty input, output without a reader, errors unseen.
+    """
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115  open to the end
+    sys.stdout = sys.stdout or _unread()
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115  open to the end
     codecs.register_error("plainer", _plainer)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plainer")
+
+
+def _unread() -> TextIO:
+    reader, writer = os.pipe()
+    os.close(reader)
+    return open(writer, "w")
 
 
 def _plainer(error: UnicodeError) -> tuple[str, int]:
