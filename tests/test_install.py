@@ -352,6 +352,45 @@ def test_doctor_tells_what_is_there_and_what_mends_it(home, tmp_path) -> None:
     assert claude["automatic"] == ""
 
 
+def in_doctor(agent: str) -> dict[str, Any]:
+    return next(each for each in told("doctor")["agents"] if each["agent"] == agent)
+
+
+@pytest.mark.parametrize("installed", [False, True])
+@pytest.mark.parametrize("broken", ["text", "folder", "loop"])
+@pytest.mark.parametrize("agent", SETTINGS)
+def test_doctor_tells_of_settings_that_cannot_be_read(home, agent: str, broken: str, installed: bool) -> None:
+    if installed:
+        run("install", agent, "--yes")
+    place = home / SETTINGS[agent][0]
+    place.unlink()
+    if broken == "text":
+        place.write_text("{")
+    elif broken == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to(place)
+    assert run("doctor").exit_code == 0
+    (trouble,) = in_doctor(agent)["troubles"]
+    assert trouble["what"].startswith(f"{place}: ")
+    assert "move it away" in trouble["what"]
+    assert trouble["command"] == ""
+
+
+def test_doctor_does_not_call_installed_what_was_left_out(home) -> None:
+    place = home / ".openclaw/openclaw.json"
+    place.write_text('{"agents": {"defaults": {"compaction": {"provider": "other"}}}}')
+    (before,) = in_doctor("openclaw")["troubles"]
+    run("install", "openclaw", "--yes")
+    now = in_doctor("openclaw")
+    assert now["installed"] == []
+    assert now["troubles"] == [before]
+    assert "agents.defaults.compaction.provider" in before["what"]
+    place.write_text("{}")
+    run("install", "openclaw", "--yes")
+    assert in_doctor("openclaw")["installed"] == ["user"]
+
+
 def test_doctor_says_who_folded_last(home) -> None:
     folder = home / ".pi/agent/sessions/--project--"
     folder.mkdir(parents=True)

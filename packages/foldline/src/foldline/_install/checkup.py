@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from foldline._errors import FoldlineError
+from foldline._errors import ConfigError, FoldlineError
 from foldline._install import manifest
 from foldline._install.agents import Agent
 from foldline._install.installing import to_install
@@ -49,7 +49,10 @@ class NewestFold(Value, frozen=True, omit_defaults=False):
 
 
 class Checkup(Value, frozen=True, omit_defaults=False):
-    """What there is of an agent on this machine; `installed` is where foldline was put: "user", a project, or nowhere."""
+    """What there is of an agent on this machine; `installed` is where foldline was put: "user", a project, or nowhere.
+
+    Where its files are in place and its entry is not, it is not installed.
+    """
 
     agent: str
     title: str
@@ -75,6 +78,7 @@ def check(agent: Agent, project: str, environment: Mapping[str, str] = os.enviro
     known = manifest.read(environment)
     written = [*known.of(agent.name, ""), *known.of(agent.name, project)]
     scopes = tuple(dict.fromkeys(each.project for each in written))
+    entered = {each.project for each in written if each.inserted or not agent.entries}
     newest = newest_fold(agent, environment)
     troubles = [*_not_in_place(agent, scopes, environment), *_too_old(agent, version)]
     troubles = troubles or [*_folded_itself(agent, newest, [each.path for each in written])]
@@ -83,7 +87,7 @@ def check(agent: Agent, project: str, environment: Mapping[str, str] = os.enviro
         title=agent.title,
         program=program,
         version=version,
-        installed=tuple(scope or "user" for scope in scopes),
+        installed=tuple(scope or "user" for scope in scopes if scope in entered),
         automatic="" if troubles else agent.automatic,
         by_hand=agent.by_hand,
         mcp=agent.mcp if written else "",
@@ -120,16 +124,22 @@ def newest_fold(agent: Agent, environment: Mapping[str, str] = os.environ) -> Ne
 
 
 def _not_in_place(agent: Agent, scopes: Sequence[str], environment: Mapping[str, str]) -> Iterator[Trouble]:
-    if not scopes:
-        yield Trouble("foldline is not installed in it", f"foldline install {agent.name}")
-    for scope in scopes:
+    """What installing would find or change: all of it is to be done where nothing is installed."""
+    for scope in scopes or ("",):
         again = f"foldline install {agent.name}" + (" --project" if scope else "")
-        for change in to_install(agent, scope, environment):
+        try:
+            changes = to_install(agent, scope, environment)
+        except ConfigError as error:
+            yield Trouble(str(error), "")
+            continue
+        for change in changes:
             if change.kept:
                 yield Trouble(f"{change.path}: {change.kept.removeprefix('kept: ')}", "")
-            elif change.before != change.after:
+            elif scopes and change.before != change.after:
                 what = "is missing" if change.before is None else "is of another version of foldline"
                 yield Trouble(f"{change.path} {what}", again)
+        if not scopes and not any(change.kept for change in changes):
+            yield Trouble("foldline is not installed in it", again)
 
 
 def _too_old(agent: Agent, version: str) -> Iterator[Trouble]:
