@@ -274,6 +274,40 @@ def test_settings_in_another_encoding_are_named(home, agent: str) -> None:
     assert place.read_bytes() == b"\xff\xfe"
 
 
+def test_what_is_broken_for_one_agent_stops_no_other(home, tmp_path) -> None:
+    codex, qwen = home / ".codex/config.toml", home / ".qwen/settings.json"
+    codex.write_text("= 1")
+    qwen.unlink()
+    qwen.mkdir()
+    asked = run("install", "--all")
+    assert asked.exit_code == 2
+    assert all(str(place) in asked.stderr for place in (codex, qwen))
+    done = run("install", "--all", "--yes")
+    assert done.exit_code == 1
+    assert all(str(place) in done.stderr for place in (codex, qwen))
+    assert "foldline uninstall pi claude-code opencode openclaw gemini-cli\n" in done.stdout
+    assert codex.read_text() == "= 1"
+    assert in_doctor("pi")["installed"] == in_doctor("gemini-cli")["installed"] == ["user"]
+    again = run("install", "--all", "--yes", "--json")
+    assert again.exit_code == 1
+    assert [(each["agent"], each["error"]["kind"]) for each in json.loads(again.stdout)["failed"]] == [
+        ("codex", "ConfigError"),
+        ("qwen-code", "ConfigError"),
+    ]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="there is no folder here in which nobody makes another")
+def test_what_cannot_be_written_for_one_agent_stops_no_other(home) -> None:
+    (home / ".pi/agent/extensions").symlink_to("/proc/nowhere")
+    done = run("install", "pi", "opencode", "--yes")
+    assert done.exit_code == 1
+    assert "/proc/nowhere: the folder cannot be made" in done.stderr
+    assert "foldline uninstall opencode\n" in done.stdout
+    assert in_doctor("opencode")["troubles"] == []
+    assert run("uninstall", "--all", "--yes").exit_code == 0
+    assert not (home / ".config/foldline").exists()
+
+
 def test_settings_as_json5_are_added_to(home) -> None:
     place = home / ".openclaw/openclaw.json"
     text = "{a: 'it is \\'mine\\'', // b: {\n plugins: {entries: {}, n: [+.5, 0x1F, -Infinity, 1,],},}\n"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.commands import FAILED, NOTHING_TO_DO
 from foldline._cli.options import Answer, answering, may_ask
 from foldline._cli.printing import say
-from foldline._errors import ConfigError
+from foldline._errors import ConfigError, FoldlineError
 from foldline._offered import unknown
 
 if TYPE_CHECKING:
@@ -50,10 +50,7 @@ def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Ans
     for agent in chosen:
         if project and not agent.has_projects:
             raise click.UsageError(f"{agent.title} has no place in a project: leave --project out")
-    changes = [change for agent in chosen for change in to_install(agent, place)]
-    return _carried_out(
-        changes, place, yes, "Installed. Take it back with: foldline uninstall " + _words(chosen, project)
-    )
+    return _carried_out(chosen, to_install, place, yes, "Installed. Take it back with: foldline uninstall {agents}")
 
 
 @click.command()
@@ -68,8 +65,7 @@ def uninstall(agents: Sequence[str], every: bool, project: bool, yes: bool) -> A
     place = os.getcwd() if project else ""
     noted = {each.agent for each in manifest.read().written if each.project == place}
     chosen = _chosen(agents, every, [name for name in AGENTS if name in noted])
-    changes = [change for agent in chosen for change in to_uninstall(agent, place)]
-    return _carried_out(changes, place, yes, "Taken back.")
+    return _carried_out(chosen, to_uninstall, place, yes, "Taken back.")
 
 
 def _chosen(agents: Sequence[str], every: bool, there: Sequence[str]) -> list[Agent]:
@@ -83,34 +79,79 @@ def _chosen(agents: Sequence[str], every: bool, there: Sequence[str]) -> list[Ag
     return [AGENTS[name] for name in (there if every else dict.fromkeys(agents))]
 
 
-def _words(chosen: Sequence[Agent], project: bool) -> str:
-    return " ".join([*(agent.name for agent in chosen), *(["--project"] if project else [])])
+def _carried_out(
+    chosen: Sequence[Agent], planned: Callable[[Agent, str], list[Change]], project: str, yes: bool, done: str
+) -> Answer:
+    """Shows the changes, asks, and carries them out; what fails for one agent stops no other.
 
+    `done` is what is said then; `{agents}` in it stands for those that it was done for.
+    """
+    from foldline._install import manifest
 
-def _carried_out(changes: list[Change], project: str, yes: bool, done: str) -> Answer:
-    """Shows the changes, asks, carries them out, and looks whether they are as they were meant."""
-    from foldline._install.installing import carry_out
-    from foldline._install.writing import read_file
-
+    manifest.read()  # where it cannot be read, that is told once
+    plans, failed = _of_each(chosen, lambda agent: planned(agent, project))
+    changes = [change for plan in plans.values() for change in plan]
     shown = [f"{change.agent:<12} {change.path}: {change.what}" for change in changes]
-    left = [change for change in changes if change.kept or change.before != change.after]
-    if not any(not change.kept for change in left):
-        return Answer(_told(changes, written=False), "\n".join([*shown, "Nothing to do."]), code=NOTHING_TO_DO)
+    if all(change.kept or change.before == change.after for change in changes):
+        text = "\n".join([*shown, "Nothing to do."])
+        return _answer(chosen, changes, failed, text, written=False)
     if not yes:
+        shown += _drawn(failed)
         if not may_ask():
             why = "nothing was written: there is no terminal to ask on; add --yes, and it will be:"
             raise click.UsageError("\n".join([why, *shown]))
         say("\n".join(shown))
         click.confirm("Write this?", abort=True)
+    able = [agent for agent in chosen if agent.name in plans]
+    written, unwritten = _of_each(able, lambda agent: _write(plans[agent.name], project))
+    agents = " ".join([*written, *(["--project"] if project else [])])
+    text = "\n".join([*(shown if yes else []), *([done.format(agents=agents)] if written else [])])
+    return _answer(chosen, changes, failed | unwritten, text, written=bool(written))
+
+
+def _of_each(
+    agents: Sequence[Agent], do: Callable[[Agent], list[Change]]
+) -> tuple[dict[str, list[Change]], dict[str, FoldlineError]]:
+    """What was done for each agent, and why it could not be for the others, by their names."""
+    done: dict[str, list[Change]] = {}
+    failed: dict[str, FoldlineError] = {}
+    for agent in agents:
+        try:
+            done[agent.name] = do(agent)
+        except FoldlineError as error:
+            failed[agent.name] = error
+    return done, failed
+
+
+def _write(changes: list[Change], project: str) -> list[Change]:
+    """Carries changes out, and looks whether they are as they were meant."""
+    from foldline._install.installing import carry_out
+    from foldline._install.writing import read_file
+
     carry_out(changes, project)
     for change in changes:
         if not change.kept and read_file(change.path) != change.after:
             raise ConfigError("it is not as it was written: another program changed it", path=change.path)
-    return Answer(_told(changes, written=True), "\n".join([*(shown if yes else []), done]))
+    return changes
 
 
-def _told(changes: Sequence[Change], *, written: bool) -> dict[str, Any]:
-    return {
+def _answer(
+    chosen: Sequence[Agent], changes: Sequence[Change], failed: dict[str, FoldlineError], text: str, *, written: bool
+) -> Answer:
+    """What was done; where it failed for the only agent that was chosen, its error."""
+    if failed and len(chosen) == 1:
+        raise failed[chosen[0].name]
+    told = {
         "written": written,
         "changes": [{"agent": each.agent, "path": each.path, "what": each.what} for each in changes],
+        "failed": [
+            {"agent": agent, "error": {"kind": type(error).__name__, "message": str(error)}}
+            for agent, error in failed.items()
+        ],
     }
+    code = FAILED if failed else 0 if written else NOTHING_TO_DO
+    return Answer(told, text, remark="\n".join(_drawn(failed)), code=code)
+
+
+def _drawn(failed: dict[str, FoldlineError]) -> list[str]:
+    return [f"{agent:<12} ✗ {error}" for agent, error in failed.items()]
