@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -17,7 +19,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as some
 
-from foldline import Compactor, SessionError
+from foldline import Compactor, ConfigError, SessionError
 from foldline.extend import Model, bills
 from foldline_lab.command import replay_command
 from foldline_lab.comparing import compared, interval
@@ -28,6 +30,7 @@ from foldline_lab.refusals import Provider
 from foldline_lab.replaying import Asked, Outcome, replay, replayed, sessions_in
 from foldline_lab.report import page
 from foldline_lab.stepping import Run, stepped
+from foldline_lab.totals import totals, unpriced
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "replay.md"
@@ -296,6 +299,18 @@ def test_a_report_is_one_whole_page_that_needs_nothing_else(outcomes: list[Outco
     assert "<script" not in html
 
 
+BEGINNING = """
+import os
+if __name__ == "__mp_main__":
+    os.write(os.open("begun", os.O_WRONLY), b"+")
+    os.read(os.open("go", os.O_RDONLY), 1)
+if __name__ == "__main__":
+    from foldline._cli.commands import run
+    run()
+"""
+"""A command whose workers say that they begin, and go on when they are told."""
+
+
 # -- the command -----------------------------------------------------------------------------------------------------
 
 
@@ -309,6 +324,74 @@ def test_the_command_tells_a_table_or_json_and_writes_a_report(tmp_path: Path) -
     told = json.loads(CliRunner().invoke(replay_command, [*given, "--json"]).stdout)
     assert [total["contender"] for total in told["totals"]][-2:] == [UNFOLDED, BEST]
     assert "Over 1 session pi" in told["verdict"]
+
+
+def test_costs_are_of_the_sessions_that_have_a_price_and_a_line_says_so(tmp_path: Path) -> None:
+    priced = replayed(written(tmp_path, history(30, last="vault/ledger_7731.dat"), "priced.json"), ASKED)
+    bare = replayed(written(tmp_path, history(30), "bare.json"), Asked(("default",), "house-model-9", 12_000))
+    both = totals([priced, bare])
+    assert [each.cost for each in both] == [run.cost for run in priced.runs]
+    assert {each.priced for each in both} == {1}
+    told = unpriced([priced, bare])
+    assert "1 of 2 sessions" in told
+    assert "house-model-9" in told
+    assert "--model" in told
+    assert told in page([priced, bare])
+    assert unpriced([priced]) == ""
+    assert all(each.cost is None for each in totals([bare]))
+    assert "Cost and memory" not in page([bare])
+    assert "Cost and memory" in page([priced])
+
+
+def test_the_command_tells_of_a_session_without_a_price(tmp_path: Path) -> None:
+    path = written(tmp_path, history(2))
+    shown = CliRunner().invoke(replay_command, [path, "--model", "house-model-9"])
+    assert "0 of 1 session: house-model-9 has no price" in " ".join(shown.stdout.split())
+
+
+@pytest.mark.parametrize("option", ["--html", "--results"])
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_replayed(tmp_path: Path, option: str) -> None:
+    kept = tmp_path / "kept.jsonl"
+    others = {"--html": str(tmp_path / "page.html"), "--results": str(kept)}
+    given = {**others, option: str(tmp_path / "nodir" / "x")}
+    words = [word for pair in given.items() for word in pair]
+    shown = CliRunner().invoke(replay_command, [written(tmp_path, history(2)), *words])
+    assert isinstance(shown.exception, ConfigError)
+    assert "nodir" in str(shown.exception)
+    assert not kept.exists()
+    assert shown.stdout == ""
+
+
+def test_a_session_that_is_left_out_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "bin.jsonl"
+    path.write_bytes(b"\0\1\2")
+    shown = CliRunner().invoke(replay_command, [str(path)])
+    assert shown.stderr.count(str(path)) == 1
+
+
+def test_workers_that_are_interrupted_as_they_begin_end_without_a_word(tmp_path: Path) -> None:
+    paths = [written(tmp_path, history(4), f"{n}.json") for n in range(2)]
+    (tmp_path / "main.py").write_text(BEGINNING)
+    begun, go = (os.open(_pipe(tmp_path / name), os.O_RDWR) for name in ("begun", "go"))
+    with subprocess.Popen(
+        [sys.executable, "main.py", "replay", *paths, "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        assert os.read(begun, 1) + os.read(begun, 1) == b"++"
+        os.killpg(process.pid, signal.SIGINT)
+        os.write(go, b"++")
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert said.split("\n") == ["", "aborted; nothing was changed", ""]
+
+
+def _pipe(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
 
 
 def test_the_name_of_a_file_does_not_steer_the_terminal(tmp_path: Path) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
+from foldline import ConfigError
 from foldline_lab.comparing import compared
 from foldline_lab.contenders import policy_named
 from foldline_lab.replaying import Asked, Outcome, replay, sessions_in
-from foldline_lab.totals import table, totals
+from foldline_lab.totals import table, totals, unpriced
 
 LEGEND = """\
 cost: of all requests, with the prompt cache. of best, worst: the same beside the policy's folds at the moments that are
@@ -58,24 +59,37 @@ def replay_command(
         policy_named(name)
     asked = Asked(names, model, window)
     paths = sessions_in(sessions)
+    _check_places({"--html": html, "--results": results})
     outcomes = sorted(
         _watched(replay(paths, asked, results, jobs, fleet=ray or ""), len(paths)),
         key=lambda each: paths.index(each.session),
     )
     for outcome in outcomes:
         if outcome.fault:
-            click.echo(_printable(f"left out: {outcome.session}: {outcome.fault}"), err=True)
+            why = outcome.fault.removeprefix(f"{outcome.session}: ")
+            click.echo(_printable(f"left out: {outcome.session}: {why}"), err=True)
     if not any(outcome.runs for outcome in outcomes):
         raise click.ClickException("none of these is a session that can be replayed")
     verdict = compared(outcomes, *compare) if compare else ""
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(_told(outcomes, verdict)), indent=2))
+    else:
+        said = (table(totals(outcomes)), unpriced(outcomes), LEGEND, verdict)
+        click.echo(_printable("\n\n".join(filter(None, said))))
     if html:
         from foldline_lab.report import page
 
         Path(html).write_text(page(outcomes, verdict), "utf-8")
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_told(outcomes, verdict)), indent=2))
-    else:
-        click.echo(_printable("\n\n".join(filter(None, (table(totals(outcomes)), LEGEND, verdict)))))
+
+
+def _check_places(places: Mapping[str, str | None]) -> None:
+    """Refuses a file that could not be written, before anything is replayed for it."""
+    for option, place in places.items():
+        if place is None:
+            continue
+        folder = os.path.dirname(os.path.abspath(place))
+        if os.path.isdir(place) or not os.access(place if os.path.exists(place) else folder, os.W_OK):
+            raise ConfigError(f"{place} cannot be written: name a file in a folder that is there", path=option)
 
 
 def _printable(text: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -160,10 +162,31 @@ def _done(paths: Sequence[str], asked: Asked, jobs: int) -> Iterator[Outcome]:
     if jobs == 1 or len(paths) < 2:
         yield from (replayed(path, asked) for path in paths)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = [pool.submit(replayed, path, asked) for path in paths]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_quietly) as pool:
+        with _interrupts_held():
+            waiting = [pool.submit(replayed, path, asked) for path in paths]
         try:
             for done in as_completed(waiting):
                 yield done.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Lets processes be begun that hear of no interrupt before they are whole; what comes meanwhile is heard behind it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_quietly() -> None:
+    """Has a worker end at an interrupt without a word: the process that began it says what is to be said."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -11,7 +11,7 @@ from foldline_lab.drawing import context, cost_and_memory, fates, legend
 from foldline_lab.replaying import Outcome
 from foldline_lab.seen import KINDS
 from foldline_lab.stepping import FATES, Run
-from foldline_lab.totals import HEAD, Total, cells, totals
+from foldline_lab.totals import HEAD, Total, cells, totals, unpriced
 
 SHOWN = 6
 """How many sessions' contexts are drawn: the largest."""
@@ -51,9 +51,8 @@ def page(outcomes: Sequence[Outcome], verdict: str = "") -> str:
             '<p class="about">Cost is of all requests, with the prompt cache; "of best" is that beside the same folds at the '
             "moments that are cheapest in hindsight. Near and far are literals that are written again and that the model still "
             "knows.</p>",
-            "<h2>Cost and memory</h2>",
-            f'<p class="about">To the right what it costs, upwards what it still knows of what was said far back.</p>'
-            f"{cost_and_memory(found)}",
+            f'<p class="about">{escape(unpriced(done))}</p>' if unpriced(done) else "",
+            _beside_memory(found),
             f"<h2>What became of what was said</h2><p>{legend(FATES)}</p>",
             *_fates(done),
             f"<h2>Contexts as they grew</h2><p>{legend(KINDS)}</p>",
@@ -62,6 +61,14 @@ def page(outcomes: Sequence[Outcome], verdict: str = "") -> str:
             "</body></html>",
         ]
     )
+
+
+def _beside_memory(found: Sequence[Total]) -> str:
+    """The picture of costs beside memory under its heading; nothing where there are none to draw."""
+    if not (drawn := cost_and_memory(found)):
+        return ""
+    about = "To the right what it costs, upwards what it still knows of what was said far back."
+    return f'<h2>Cost and memory</h2><p class="about">{about}</p>{drawn}'
 
 
 def _windows(outcomes: Iterable[Outcome]) -> str:

@@ -17,8 +17,10 @@ class Total(NamedTuple):
     contender: str
     sessions: int
     calls: int
+    priced: int
+    """The sessions whose model has a price: the cost is of those."""
     cost: float | None
-    """None where the price of a session's model is not known."""
+    """None where no session's model has a price."""
     ratio: float | None
     """The median over sessions of the cost beside what the same folds would have cost at the best moments."""
     worst: float | None
@@ -50,7 +52,8 @@ def total(name: str, runs: Sequence[Run]) -> Total:
         name,
         len(runs),
         sum(run.calls for run in runs),
-        sum(costs) if len(costs) == len(runs) else None,
+        len(costs),
+        sum(costs) if costs else None,
         median(ratios) if ratios else None,
         max(ratios, default=None),
         sum(run.sent for run in runs),
@@ -68,6 +71,17 @@ def total(name: str, runs: Sequence[Run]) -> Total:
 def _sum(counts: Iterable[Count]) -> Count:
     found = list(counts)
     return Count(sum(count.right for count in found), sum(count.of for count in found))
+
+
+def unpriced(outcomes: Iterable[Outcome]) -> str:
+    """A line that tells whose sessions are in no cost, and what prices them; empty where all have a price."""
+    runs = [outcome.runs[0] for outcome in outcomes if outcome.runs]
+    without = sorted({run.model or "a session that names no model" for run in runs if run.cost is None})
+    if not without:
+        return ""
+    priced, many = sum(run.cost is not None for run in runs), f"{len(runs)} session{'' if len(runs) == 1 else 's'}"
+    verb = "has" if len(without) == 1 else "have"
+    return f"cost of {priced} of {many}: {', '.join(without)} {verb} no price; --model NAME prices as if of that model"
 
 
 HEAD = ("", "cost", "of best", "worst", "sent", "folds", "largest", "over", "refused", "near", "far", "user's", "time")
