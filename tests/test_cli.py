@@ -98,8 +98,65 @@ def test_where_nothing_folds_a_full_window_is_told_as_well(foldline, session):
     short = session.with_name("short.jsonl")
     short.write_bytes(b"\n".join(session.read_bytes().splitlines()[:5]) + b"\n")
     done = foldline("compact", "--yes", "--window", "1", "--session", str(short))
-    assert done.returncode == 3
-    assert re.search(r"Nothing to do: .*\nStill [\d,]+ tokens over the window of 1\.", done.stdout)
+    assert done.returncode == 1
+    assert re.search(r"Nothing can be folded: .*\nStill [\d,]+ tokens over the window of 1\.", done.stdout)
+    assert re.search(r"The largest message is \S+, of [\d,]+ tokens\. The way out: ", done.stdout)
+    assert "session handoff" in done.stdout
+    assert "Nothing to do" not in done.stdout
+    assert foldline("compact", "--yes", "--session", str(short)).returncode == 3
+
+
+def test_one_message_over_the_window_is_named_with_what_makes_it_shorter(foldline, tmp_path):
+    session = tmp_path / "s.jsonl"
+    shutil.copyfile(SAMPLE.parents[1] / "tests" / "transcripts" / "claude-code.jsonl", session)
+    id = json.loads(foldline("session", "show", "--json", "--session", str(session)).stdout)["messages"][0]["id"]
+    done = foldline("compact", "--yes", "--window", "1", "--session", str(session))
+    assert done.returncode == 1
+    assert f"foldline session edit {id}" in done.stdout
+
+
+def test_what_is_read_only_says_so_in_the_preview(foldline, tmp_path):
+    chat = tmp_path / "aider.chat.history.md"
+    talk = "".join(f"#### count the plums of crate {n}\n\n{'plums are counted ' * 200}\n\n" for n in range(40))
+    chat.write_text(f"# aider chat started at 2026-01-01 10:00:00\n\n{talk}")
+    done = foldline("compact", "--dry-run", "--window", "16000", "--session", str(chat))
+    assert done.returncode == 0
+    assert "sessions of aider are read, not written" in done.stdout
+    assert "--to FORMAT" in done.stdout
+    assert "own command" not in done.stdout
+    new = foldline("compact", "--dry-run", "--to", "pi", "--window", "16000", "--session", str(chat))
+    assert "read, not written" not in new.stdout
+
+
+def test_a_file_of_several_says_which_one_is_meant(foldline, tmp_path):
+    chat = tmp_path / "aider.chat.history.md"
+    chat.write_text("".join(f"# aider chat started at 2026-01-0{n} 10:00:00\n\n#### plums {n}\n\n" for n in (1, 2, 3)))
+    done = foldline("session", "show", "--session", str(chat))
+    assert "plums 3" in done.stdout
+    assert f"{chat}#3, the newest of several" in done.stderr
+    assert foldline("session", "show", "--session", f"{chat}#1").stderr == ""
+
+
+def test_a_policy_that_is_shown_names_the_way_to_its_file(foldline, tmp_path):
+    shown = foldline("policy", "show", "default").stdout
+    way = next(line for line in shown.splitlines() if "--json" in line)
+    words = way.partition("foldline ")[2].partition(" >")[0].split()
+    (tmp_path / "own.json").write_text(foldline(*words).stdout)
+    assert foldline("policy", "check", "own.json").returncode == 0
+
+
+def test_a_later_layer_that_frees_less_is_explained(foldline, session):
+    told = foldline("context", "inspect", "--session", str(session))
+    freed = [int(n.replace(",", "")) for n in re.findall(r"Layer .*~([\d,]+) tokens", told.stdout)]
+    assert freed != sorted(freed)
+    assert "its own target" in told.stdout
+    session.write_bytes(b"\n".join(session.read_bytes().splitlines()[:5]) + b"\n")
+    assert "its own target" not in foldline("context", "inspect", "--session", str(session)).stdout
+
+
+def test_a_model_that_is_not_known_ends_with_1(foldline):
+    assert foldline("models", "show", "nope").returncode == 1
+    assert foldline("models", "show", "gpt-5").returncode == 0
 
 
 def test_a_fill_beyond_all_measure_does_not_look_broken(foldline, session):

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.commands import FAILED, NOTHING_TO_DO
 from foldline._cli.drawing import RULE, bar, percent, row, title, tokens
 from foldline._cli.options import (
     Answer,
@@ -31,6 +31,7 @@ from foldline._desk.costs import discarded, dollars
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.status import fresh_start
 from foldline._desk.summaries import spent
+from foldline._errors import SessionError
 from foldline._handoff.new_session import FORMATS
 from foldline._visible import visible
 from foldline._writers.native import BETA
@@ -79,8 +80,11 @@ def compact(
     planned = desk.plan(desk.policy(policy), focus, asked_for(desk.settings.summary, by), into=format or "")
     if by["native"] and (why := planned.why_not_native):
         say(f"The provider's own compaction is not asked for: {why}.", err=True)
-    if not planned or dry_run:
-        return Answer(_told(planned), preview(planned, whole=True), code=0 if planned else NOTHING_TO_DO)
+    if not planned:
+        stuck = desk.over(planned.after)
+        return Answer(_told(planned), preview(planned, whole=True), code=FAILED if stuck else NOTHING_TO_DO)
+    if dry_run:
+        return Answer(_told(planned), preview(planned, whole=True) + ("" if format else _read_only(desk)))
     if not yes:
         _agree(planned)
     shown = planned
@@ -111,6 +115,15 @@ def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | 
         raise click.UsageError(
             "nothing was written: there is no terminal to confirm on; --yes folds without asking, --dry-run only shows the plan"
         )
+
+
+def _read_only(desk: Desk) -> str:
+    """Why the session could not be folded in place, and the way out; empty where it can be."""
+    try:
+        desk.session.check_writable()
+    except SessionError as refused:
+        return f"\n✗ {refused}"
+    return ""
 
 
 def _agree(planned: FoldPlan) -> None:
@@ -148,7 +161,9 @@ def preview(planned: FoldPlan, *, whole: bool) -> str:
     heading, desk = title("Compaction Preview"), planned.desk
     if not planned:
         size = f"{tokens(desk.tokens)} in {len(desk.view.entries)} messages"
-        return f"{heading}\nNothing to do: {size}, nothing worth folding.\n{desk.in_the_way(planned.after)}".rstrip()
+        if not (why := desk.in_the_way(planned.after)):
+            return f"{heading}\nNothing to do: {size}, nothing worth folding."
+        return f"{heading}\nNothing can be folded: {size}.\n{why}\n{_beside_a_fold(desk)}"
     lines = [heading, figures(planned)]
     if planned.asks_model:
         cost = "its price is not known" if planned.quote is None else f"about {dollars(planned.quote)}"
@@ -157,6 +172,20 @@ def preview(planned: FoldPlan, *, whole: bool) -> str:
     if whole and planned.summary:
         lines += ["Summary", RULE, planned.summary, ""]
     return "\n".join(lines)
+
+
+def _beside_a_fold(desk: Desk) -> str:
+    """What is to be done about a session that no fold brings under its window."""
+    largest = max(desk.view.entries, key=lambda entry: entry.tokens, default=None)
+    afresh = "start afresh, by `foldline session handoff GOAL`, or name a larger --window that the model has"
+    if largest is None:
+        return f"The way out: {afresh}."
+    edit = (
+        ""
+        if _read_only(desk) or not largest.message.text
+        else f"say it shorter, by `foldline session edit {largest.id}`, "
+    )
+    return f"The largest message is {largest.id}, of {largest.tokens:,} tokens. The way out: {edit}{afresh}."
 
 
 def figures(planned: FoldPlan) -> str:

@@ -129,6 +129,9 @@ def draw_inspection(i: Inspection, policy: Policy) -> str:
     ]
     lines += ["", "Potential Savings:"]
     lines += [row(f"  {_layer(s.layer, policy)}", f"~{tokens(s.tokens)}", width=23) for s in i.savings]
+    sizes = [s.tokens for s in i.savings]
+    if sizes != sorted(sizes):
+        lines.append("  Each goes down to its own target and no further: a later one may free less.")
     for heading, shares in (
         ("Pinned messages:", i.pins),
         ("By Tool:", i.by_tool),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from foldline._cli.commands import LazyGroup
+from foldline._cli.commands import FAILED, LazyGroup
 from foldline._cli.drawing import row, title, tokens
 from foldline._cli.options import Answer, answering
 from foldline._cli.printing import whole
@@ -24,12 +24,13 @@ def models() -> None:
 def show(name: str) -> Answer:
     """The window, the prices and the rules of a model.
 
-    NAME may be in any provider's spelling. The rules are those of its prompt cache and of its thinking.
+    NAME may be in any provider's spelling. The rules are those of its prompt cache and of its thinking. One that is not known ends
+    with 1: what is shown is assumed.
     """
     if not name.strip():
         raise click.UsageError("NAME is empty")
     found = priced(model_named(name))
-    return Answer(whole(found), draw(name, found))
+    return Answer(whole(found), draw(name, found), code=0 if found.known else FAILED)
 
 
 def draw(name: str, m: Model) -> str:

@@ -77,7 +77,7 @@ def answering(command: Callable[..., Answer]) -> Callable[..., None]:
 def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
     """Hands a command the session that `--session`, `--strict` and `--window` name, on the desk.
 
-    On standard error it says which one it is where none was named, and what is damaged in it.
+    On standard error it says which one it is where none was named, or a file of several, and what is damaged in it.
     """
 
     @session_option
@@ -88,10 +88,14 @@ def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
     @wraps(command)
     def opened(session: str | None, strict: bool, window: int | None, **given: Any) -> Answer:
         from foldline._desk.desk import Desk
+        from foldline._sessions.source import parted
 
         desk = Desk.open(session, strict=strict, window=window)
+        _, which = parted(desk.session.path)
         if session is None:
             say(f"session: {desk.session.path}", err=True)
+        elif which and os.path.exists(session):
+            say(f"session: {desk.session.path}, the newest of several in this file; #1 names its first", err=True)
         for fault in desk.session.faults:
             say(f"warning: {desk.session.path}: {fault}", err=True)
         return command(desk, **given)

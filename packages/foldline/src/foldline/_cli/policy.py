@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from foldline._cli.commands import LazyGroup
@@ -35,10 +37,11 @@ def list_() -> Answer:
 def show(name: str) -> Answer:
     """What a policy does, layer by layer.
 
-    NAME is one of `policy list`, the path of a policy's file, or module:NAME.
+    NAME is one of `policy list`, the path of a policy's file, or module:NAME. What --json prints is a policy's file.
     """
     found = preset(name, path="policy show")
-    return Answer(as_table(found), draw(found))
+    as_file = f"\nAs a file to change: foldline policy show {shlex.quote(name)} --json > FILE.json"
+    return Answer(as_table(found), draw(found) + as_file)
 
 
 @policy.command()

@@ -77,9 +77,7 @@ class Transcript:
 
     def check_writable(self) -> None:
         """Refused: this agent's sessions are read only."""
-        way_out = (
-            "`foldline compact --to FORMAT` writes it folded as a new file; its agent's own command folds it in place"
-        )
+        way_out = "`foldline compact --to FORMAT` writes it folded as a new file"
         raise self._refused(f"are read, not written; nothing was changed: {way_out}")
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
