@@ -6,6 +6,8 @@ import asyncio
 import json
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -148,8 +150,8 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "ledger/part_5.py is done: it prints 4100." in said
     assert "folded: " in said
-    exec(compile(block, "chat.md", "exec"), {})
-    assert "ledger/part_10.py is done: it prints 8200." in capsys.readouterr().out, "it goes on"
+    exec(compile(block.replace("range(1, 6)", "range(1, 2)"), "chat.md", "exec"), {})
+    assert "ledger/part_6.py is done: it prints 4920." in capsys.readouterr().out, "it goes on"
 
 
 def test_the_page_names_every_event_and_every_command() -> None:
@@ -260,6 +262,7 @@ def test_messages_are_told_of_a_session_that_another_program_wrote_to(tmp_path: 
     ("line", "command", "told"),
     [
         ("{", "parse", "truncated"),
+        ('{"type": "fly", "deep": ' + "[" * 100_000, "parse", "fly"),
         ('{"type": "fly"}', "parse", "fly"),
         ('{"type": "prompt"}', "parse", "message"),
         ('{"type": "prompt", "message": "Look.", "images": [{}]}', "parse", "images"),
@@ -276,6 +279,24 @@ def test_a_command_that_cannot_be_done_is_answered(tmp_path: Path, line: str, co
     asyncio.run(Remote(agent_in(tmp_path), heard.append).serve(lines()))
     assert (heard[-1]["command"], heard[-1]["success"]) == (command, False)
     assert told in heard[-1]["error"]
+
+
+def test_an_answer_carries_the_id_as_it_came() -> None:
+    lines = (
+        b'{"type": "get_state", "id": 7}',
+        b'{"type": "fly", "id": "8"}',
+        b'{"type": "prompt", "id": 9}',
+        b"\xff\xfe",
+    )
+    done = CliRunner().invoke(chat, ["--rpc"], input=b"\n".join(lines))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line.get("id"), line["success"]) for line in answers] == [
+        (7, True),
+        ("8", False),
+        (9, False),
+        (None, False),
+    ]
+    assert done.exit_code == 0
 
 
 # -- an editor -----------------------------------------------------------------------------------------------------
@@ -367,3 +388,30 @@ def test_an_editor_folds_by_hand_and_stops(tmp_path: Path) -> None:
     assert [each.status for each in folds] == ["in_progress", "completed"]
     assert folds[-1].title.startswith("Folded from")
     assert next(each.size for each in client.shown if each.session_update == "usage_update") == 8_000
+
+
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(caplog: pytest.LogCaptureFixture) -> None:
+    begin = {"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": {"protocolVersion": 1}}
+    unknown = {"jsonrpc": "2.0", "id": 2, "method": "fly", "params": {}}
+    told = {"jsonrpc": "2.0", "method": "fly", "params": {}}
+    odd = [[], {"id": []}, {"id": 3, "method": 4}, {"id": 5, "method": "initialize", "params": 6}]
+    lines = [
+        b"garbage",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        *(json.dumps(line).encode() for line in (*odd, told, unknown, begin)),
+    ]
+    done = CliRunner().invoke(chat, ["--acp"], input=b"\n".join(lines))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    codes = [(line["id"], line["error"]["code"]) for line in answers if "error" in line]
+    assert codes == [(None, -32700)] * 3 + [(None, -32600)] * 2 + [(3, -32600), (5, -32600), (2, -32601)]
+    assert [line["id"] for line in answers if "result" in line] == ["a"]
+    assert (done.exit_code, [record for record in caplog.records if record.exc_info]) == (0, [])
+
+
+@pytest.mark.parametrize(("face", "stdin"), [("--rpc", "<&-"), ("--acp", "</dev/null")])
+def test_a_program_that_says_nothing_ends_it(face: str, stdin: str) -> None:
+    program = "from foldline_agent.command import chat; chat()"
+    command = f'exec "{sys.executable}" -c "{program}" {face} --model test {stdin}'
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=30, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")

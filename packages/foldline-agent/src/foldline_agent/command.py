@@ -79,6 +79,7 @@ async def _drawn(
     from foldline_agent import editor, printing, rpc
     from foldline_agent.agent import Agent
     from foldline_agent.asking import LanguageModel
+    from foldline_agent.reading import read_lines
 
     def agent_over(session: Session) -> Agent:
         named = LanguageModel.named(model or "test", base_url=base_url, window=window, script_file=script)
@@ -98,7 +99,7 @@ async def _drawn(
 
             await Chat(agent, message).run_async()
             return 0
-    await rpc.Remote(agent).serve(rpc.read_lines())
+    await rpc.Remote(agent).serve(read_lines())
     return 0
 
 

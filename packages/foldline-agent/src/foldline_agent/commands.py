@@ -6,11 +6,14 @@ from typing import Literal
 
 from msgspec import Struct
 
+Id = str | int | float | None
+"""What a client knows an answer by."""
+
 
 class Command(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """What the client wants; an answer carries its `id`."""
 
-    id: str | None = None
+    id: Id = None
 
 
 class Prompt(Command, frozen=True, tag="prompt"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from foldline import FoldlineError, Session, find_session
 from foldline.extend import ToolCall, ToolResult, text_of
 from foldline_agent import __version__
 from foldline_agent.agent import Agent
+from foldline_agent.envelopes import Envelopes
 from foldline_agent.events import (
     ConfirmationWanted,
     Event,
@@ -52,6 +54,8 @@ from foldline_agent.events import (
     ToolEnded,
     ToolStarted,
 )
+from foldline_agent.printing import print_line
+from foldline_agent.reading import read_lines
 
 KINDS: dict[str, ToolKind] = {"read": "read", "write": "edit", "edit": "edit", "bash": "execute", "recall": "search"}
 """What kind of work each tool does, for the editor's icons."""
@@ -168,7 +172,19 @@ class Editor:
 async def serve(agent_for: Callable[[Session], Agent]) -> None:
     """Serves an editor until it goes away."""
     editor: Any = Editor(agent_for)
-    await run_agent(editor)
+    logger = logging.getLogger()  # where the protocol's package tells what failed
+    logger.addFilter(_in_one_line)
+    try:
+        await run_agent(editor, Envelopes(read_lines(), print_line))
+    finally:
+        logger.removeFilter(_in_one_line)
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """What failed without its traceback."""
+    if record.exc_info:
+        record.msg, record.args, record.exc_info = f"{record.getMessage()}: {record.exc_info[1]}", (), None
+    return True
 
 
 def _shown(event: Event) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable
-from threading import Thread
+from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from foldline import FoldlineError, Session
 from foldline_agent.agent import Agent
@@ -22,6 +22,7 @@ from foldline_agent.commands import (
     GetMessages,
     GetSessionStats,
     GetState,
+    Id,
     NewSession,
     Prompt,
     SetAutoCompaction,
@@ -33,6 +34,9 @@ from foldline_agent.events import ConfirmationWanted, Event, Failed, FoldEnded
 from foldline_agent.lines import Line, Lines, compaction
 from foldline_agent.printing import print_line
 from foldline_agent.state import messages_of, model_of, state_of, stats_of
+
+UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What a line raises that is no command."""
 
 
 class Refused(Exception):
@@ -50,7 +54,7 @@ class Remote:
         self._compacting = False
         self._heard_all = False
 
-    async def serve(self, lines: AsyncIterator[str]) -> None:
+    async def serve(self, lines: AsyncIterator[str | bytes]) -> None:
         """Answers each line; at the end of them, what is being done is finished, and what would ask is refused."""
         asked: set[asyncio.Task[None]] = set()
         async for line in lines:
@@ -65,11 +69,11 @@ class Remote:
         if self._running is not None:
             await asyncio.wait([self._running])
 
-    async def _answer(self, line: str) -> None:
+    async def _answer(self, line: str | bytes) -> None:
         try:
             command = self._decoder.decode(line)
-        except msgspec.DecodeError as error:
-            self._write({"type": "response", "command": "parse", "success": False, "error": str(error)})
+        except UNREADABLE as error:
+            self._write({**_id_on(line), "type": "response", "command": "parse", "success": False, "error": str(error)})
             return
         answer: Line = {} if command.id is None else {"id": command.id}
         answer |= {"type": "response", "command": type(command).__struct_config__.tag}
@@ -94,7 +98,7 @@ class Remote:
             case Abort():
                 await self._stop()
             case Confirmation(id=id, confirmed=confirmed):
-                agent.answer(id or "", confirmed)
+                agent.answer(str(id), confirmed)
             case Compact(custom_instructions=focus):
                 return await self._compact(focus)
             case SetAutoCompaction(enabled=enabled):
@@ -174,16 +178,15 @@ class Remote:
                 self.agent.answer(event.call.id, False)
 
 
-async def read_lines() -> AsyncIterator[str]:
-    """The lines of standard input, a pipe or a file; a thread reads them, so that the end of the program waits for none."""
-    loop = asyncio.get_running_loop()
-    heard: asyncio.Queue[str] = asyncio.Queue()
+class Named(Struct, frozen=True):
+    """What a command that cannot be read otherwise may still be known by."""
 
-    def read() -> None:
-        for line in sys.stdin:
-            loop.call_soon_threadsafe(heard.put_nowait, line)
-        loop.call_soon_threadsafe(heard.put_nowait, "")
+    id: Id = None
 
-    Thread(target=read, daemon=True).start()
-    while line := await heard.get():
-        yield line
+
+def _id_on(line: str | bytes) -> Line:
+    """The id that stands on a line, as it came."""
+    with suppress(*UNREADABLE):
+        id = msgspec.json.decode(line, type=Named).id
+        return {} if id is None else {"id": id}
+    return {}
