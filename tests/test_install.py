@@ -348,6 +348,15 @@ def test_an_interrupted_install_is_taken_back(home) -> None:
     assert everything(home) == was
 
 
+def test_what_is_gone_already_is_not_told_as_installed(home) -> None:
+    was = everything(home)
+    run("install", "pi", "--yes")
+    (home / ".pi/agent/extensions/foldline.ts").unlink()
+    assert "gone already" in run("uninstall", "pi", "--yes").output
+    assert in_doctor("pi")["installed"] == []
+    assert everything(home) == was
+
+
 def test_the_agent_has_to_be_one_that_is_known(home) -> None:
     done = run("install", "claude-cod", "--yes")
     assert done.exit_code == 2

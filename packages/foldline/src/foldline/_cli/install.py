@@ -92,7 +92,7 @@ def _carried_out(
     plans, failed = _of_each(chosen, lambda agent: planned(agent, project))
     changes = [change for plan in plans.values() for change in plan]
     shown = [f"{change.agent:<12} {change.path}: {change.what}" for change in changes]
-    if all(change.kept or change.before == change.after for change in changes):
+    if not any(change.does_something for change in changes):
         text = "\n".join([*shown, "Nothing to do."])
         return _answer(chosen, changes, failed, text, written=False)
     if not yes:

@@ -40,12 +40,17 @@ class Change(NamedTuple):
         return self.after is None or any(text.encode() not in self.after for text in self.inserted)
 
     @property
+    def does_something(self) -> bool:
+        """Whether the file changes, or a note of one that is gone is taken away."""
+        return not self.kept and (self.takes_out or self.before != self.after)
+
+    @property
     def what(self) -> str:
         """What happens to the file, in a word or with the reason."""
         if self.kept:
             return self.kept
         if self.before == self.after:
-            return "as it should be"
+            return "gone already" if self.takes_out else "as it should be"
         if self.inserted:
             return "loses its entry" if self.takes_out else "gets an entry"
         return "written" if self.before is None else "replaced" if self.after is not None else "removed"
