@@ -145,6 +145,20 @@ def test_a_policy_that_is_shown_names_the_way_to_its_file(foldline, tmp_path):
     assert foldline("policy", "check", "own.json").returncode == 0
 
 
+@pytest.mark.parametrize("name", ["qwen", "claude-code", "codex"])
+def test_an_agents_own_compaction_is_taken_back_only_where_that_is_agreed_to(foldline, tmp_path, name):
+    session = tmp_path / "s.jsonl"
+    shutil.copyfile(SAMPLE.parents[1] / "tests" / "transcripts" / f"{name}.jsonl", session)
+    before = session.read_bytes()
+    refused = foldline("session", "undo", "--session", str(session))
+    assert refused.returncode == 2
+    assert "a compaction of" in refused.stderr
+    assert "--yes" in refused.stderr
+    assert session.read_bytes() == before
+    assert foldline("session", "undo", "--yes", "--session", str(session)).stdout.startswith("Undone")
+    assert session.read_bytes() != before
+
+
 def test_a_later_layer_that_frees_less_is_explained(foldline, session):
     told = foldline("context", "inspect", "--session", str(session))
     freed = [int(n.replace(",", "")) for n in re.findall(r"Layer .*~([\d,]+) tokens", told.stdout)]

@@ -6,7 +6,7 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import title
-from foldline._cli.options import Answer, about, answering, check_in_place, force_option, on_session
+from foldline._cli.options import Answer, about, answering, check_in_place, force_option, may_ask, on_session
 from foldline._desk.about import in_two_sentences
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import what
@@ -32,14 +32,20 @@ def show(desk: Desk, folded: bool) -> Answer:
 
 
 @click.command()
+@click.option("--yes", is_flag=True, help="Take back a compaction of the agent's own without asking.")
 @force_option
 @answering
 @on_session
-def undo(desk: Desk, force: bool) -> Answer:
-    """Take back the newest fold; what came after it stays in the context."""
+def undo(desk: Desk, yes: bool, force: bool) -> Answer:
+    """Take back the newest fold; what came after it stays in the context.
+
+    Where it is a compaction that the agent made by itself, it asks first.
+    """
     before = after = desk.tokens
     if not desk.stands_beside:
         check_in_place(desk, force=force)
+        if not yes:
+            _agree(desk)
     fold = desk.undo(force=force)
     if fold is not None:
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens
@@ -47,3 +53,14 @@ def undo(desk: Desk, force: bool) -> Answer:
     if fold is None:
         return Answer(told, remark="nothing to undo: no fold stands in this session", code=NOTHING_TO_DO)
     return Answer(told, f"Undone: fold {fold}; {before:,} → {after:,} tokens")
+
+
+def _agree(desk: Desk) -> None:
+    """Asks before a compaction of the agent's own is taken back; raises `Abort` where the answer is no."""
+    newest = desk.session.newest_fold
+    if newest is None or newest.ours:
+        return
+    whose = f"the newest fold, {newest.id}, is a compaction of {desk.session.agent}'s own"
+    if not may_ask():
+        raise click.UsageError(f"nothing was written: {whose}; --yes takes it back all the same")
+    click.confirm(f"{whose[0].upper()}{whose[1:]}. Take it back?", abort=True)
