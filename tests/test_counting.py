@@ -416,3 +416,24 @@ def test_a_session_without_bills_is_counted_as_others_of_its_agent_on_this_machi
 
     (tmp_path / ".cache" / "foldline" / "overheads.msgpack").write_bytes(b"nonsense")
     assert Desk(open_session(unbilled), environment=environment).size == before
+
+
+def test_after_an_undo_the_bill_of_the_folded_context_does_not_count(tmp_path: Path) -> None:
+    def row(n: int, kind: str, **more: Any) -> dict[str, Any]:
+        return {"uuid": str(n), "parentUuid": str(n - 1) if n else None, "sessionId": "q", "type": kind, **more}
+
+    def said(n: int, text: str, billed: int) -> dict[str, Any]:
+        usage = {"promptTokenCount": billed, "candidatesTokenCount": 5, "cachedContentTokenCount": 0}
+        return row(n, "assistant", message={"role": "model", "parts": [{"text": text}]}, usageMetadata=usage)
+
+    asked = row(0, "user", message={"role": "user", "parts": [{"text": "count the plums " * 3_000}]})
+    snapshot = {"role": "user", "parts": [{"text": "<state_snapshot>plums</state_snapshot>"}]}
+    info = {"originalTokenCount": 40_005, "newTokenCount": 20_000, "triggerReason": "token_limit"}
+    payload = {"info": info, "compressedHistory": [snapshot]}
+    rows = [asked, said(1, "One.", 40_000), row(2, "system", subtype="chat_compression", systemPayload=payload)]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in [*rows, said(3, "Two.", 20_000)]))
+    session = open_session(path)
+    assert abs(session.context.size().tokens - 20_005) < 10
+    session.undo()
+    assert abs(open_session(path).context.size().tokens - 40_010) < 20

@@ -34,6 +34,8 @@ class Note(NamedTuple):
     origin: dict[str, str | None]
     summaries: dict[str, dict[str, Any]]
     speakers: dict[str, list[Any]]
+    billed: str
+    """The entry whose bill holds again, for the context that an undoing brought back; empty where there is none."""
 
 
 class Notes:
@@ -57,9 +59,9 @@ class Notes:
         return next((meter for note in reversed(self._notes) if (meter := mapping(note.data.get("meter")))), {})
 
     @property
-    def restored(self) -> set[str]:
-        """The ids that the newest note made where it undid a fold; empty where it made one."""
-        return set(self._notes[-1].origin) if self._notes and self._notes[-1].data.get("undo") else set()
+    def billed_again(self) -> str:
+        """The entry whose bill holds again where the newest note undid a fold; empty where none does."""
+        return self._notes[-1].billed if self._notes and self._notes[-1].data.get("undo") else ""
 
     def lineage(self, id: str) -> list[str]:
         """An entry's id and those of all that it stands for, the newest first."""
@@ -158,7 +160,9 @@ def _notes(source: Source, entry_id: Callable[[int, str], str]) -> Iterator[Note
             summaries = {entry_id(line, key): value for key, value in said if isinstance(value, dict)}
             whose = mapping(note.get("speakers")).items()
             speakers = {entry_id(line, key): by for key, by in whose if isinstance(by, list)}
-            yield Note(line, string(row.get("timestamp")), note, origin, summaries, speakers)
+            key = string(note.get("billed"))
+            billed = entry_id(line, key) if key else ""
+            yield Note(line, string(row.get("timestamp")), note, origin, summaries, speakers, billed)
 
 
 def _is_id(value: object) -> bool:

@@ -100,6 +100,7 @@ class Group:
         self.origin: dict[str, str | None] = {}
         self.summaries: dict[str, dict[str, Any]] = {}
         self.speakers: dict[str, list[str]] = {}
+        self.billed = ""
 
     def append(self, record: Mapping[str, Any]) -> str:
         """Adds a record of what the model sees, and answers its key."""
@@ -130,10 +131,14 @@ class Group:
                 self.speakers[keys[0]] = speakers
         if keys:
             self.origin[keys[-1 if message.role == "system" else 0]] = piece.id or None
+        if keys and piece.billed:
+            self.billed = keys[0]
 
     def noted(self, records: list[dict[str, Any]], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The records as one group, the note in the first of them."""
-        more = {"speakers": self.speakers} if self.speakers else {}
+        more: dict[str, Any] = {"speakers": self.speakers} if self.speakers else {}
+        if self.billed:
+            more["billed"] = self.billed
         told = {**note, "rows": len(records), "of": self.origin, "summaries": self.summaries, **more}
         records[0]["foldline"] = told
         return records
@@ -161,14 +166,14 @@ class WritableTranscript(Transcript):
         self._bill_copies()
 
     def _bill_copies(self) -> None:
-        """Has replies that were written once more weigh what they were billed; the newest of an undoing is billed as it was."""
+        """Has replies that were written once more weigh what they were billed; the newest from before a fold that was undone is billed as it was."""
         billed = {id: message.usage for id, message in self.reading.folded if message.usage}
-        entries, restored = self.context.entries, self._notes.restored
+        entries, billed_again = self.context.entries, self._notes.billed_again
         newest = -1
         for at, (id, message) in enumerate(entries):
             usage = billed.get(self._notes.root(id)) if message.usage is None else None
             if usage:
-                newest = at if id in restored else newest
+                newest = at if id == billed_again else newest
                 entries[at] = id, replace(message, usage=Usage(0, usage.output, 0, 0))
         if newest >= 0:
             id, message = entries[newest]
