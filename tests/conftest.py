@@ -1,4 +1,4 @@
-"""Hypothesis runs 100 examples on a desk, and 400 in CI, the same ones each time.
+"""Hypothesis runs 100 examples on a desk, and 200 in CI, the same ones each time.
 
 HYPOTHESIS_PROFILE=quick runs 15 of them, HYPOTHESIS_PROFILE=deep 2,000.
 """
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
-settings.register_profile("ci", max_examples=400, deadline=None, suppress_health_check=SLOW, derandomize=True)
+settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=SLOW, derandomize=True)
 settings.register_profile("desk", max_examples=100, deadline=None, suppress_health_check=SLOW)
 settings.register_profile("quick", parent=settings.get_profile("desk"), max_examples=15)
 settings.register_profile("deep", parent=settings.get_profile("ci"), max_examples=2000, derandomize=False)

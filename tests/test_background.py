@@ -134,7 +134,7 @@ def test_a_summarizer_that_fails_in_the_background_is_replaced_by_extraction() -
     sent = until(compactor, history, lambda: bool(compactor.folds))
     assert compactor.folds[0].receipt.failures == ("ConnectionError: down",)
     assert compactor.state.startswith("compaction failing: ConnectionError: down")
-    assert "Question 0" in sent[0]["content"]
+    assert "Answer 0. Because of the parser." in sent[0]["content"]
 
 
 # -- in an event loop ---------------------------------------------------------------------------------------------

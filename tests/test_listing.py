@@ -133,7 +133,7 @@ def pi_rows(turns: int) -> Rows:
 
 def test_what_the_newest_bill_does_not_hold_is_counted_at_a_glance(home: Home) -> None:
     """A command that the user ran behind it, and the output of a call of Codex's, whose bill is a row behind that."""
-    output = "a line of what was printed, with a path like src/orders/plums.py\n" * 400
+    output = "a line of what was printed, with a path like src/orders/plums.py\n" * 150
     rows = pi_rows(8)
     ran = {"role": "bashExecution", "command": "ls", "output": output, "exitCode": 0, "cancelled": False}
     home.write(

@@ -20,7 +20,7 @@ from typing import Any
 from foldline import Brief, Compactor, Message, Session, Summary, step
 from foldline.extend import Text, extract
 
-KILLS = int(os.environ.get("FOLDLINE_KILLS") or (100 if os.environ.get("CI") else 20))
+KILLS = int(os.environ.get("FOLDLINE_KILLS") or (30 if os.environ.get("CI") else 10))
 KILLS_PER_FILE = 40
 WINDOW = 3_000
 

@@ -239,6 +239,7 @@ MESSAGES = st.one_of(
 )
 
 
+@pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
 def test_a_call_that_is_to_be_made_again_has_its_answer() -> None:
     retry = ModelRequest([RetryPromptPart("No such part.", tool_name="read", tool_call_id="a")])
     (was,) = SHAPE.read(retry)

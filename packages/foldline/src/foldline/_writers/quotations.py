@@ -27,7 +27,7 @@ FAR = 200
 """Characters before a quotation in which the user may be named."""
 
 _NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"(`+)[^\n]+?\1")
 _MARKS = re.compile(
     r"“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|『([^『』\n]+)』"

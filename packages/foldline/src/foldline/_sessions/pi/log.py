@@ -13,6 +13,7 @@ from foldline._fold import Fold
 from foldline._messages import Message
 from foldline._sessions import writing
 from foldline._sessions.context import Context
+from foldline._sessions.descriptors import read_at
 from foldline._sessions.file import Branch, Point, Told
 from foldline._sessions.lines import CHUNK, Line, Record, encoded, first_line, line_number, lines_from_end, opened
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_of, marks, tree
@@ -407,7 +408,7 @@ class Session:
 def _opening(fd: int) -> list[Message]:
     """The messages up to the file's first bill, which tells what every request carries; none where it is far from the start."""
     said: list[Message] = []
-    for data in os.pread(fd, CHUNK, 0).split(b"\n")[:-1]:
+    for data in read_at(fd, CHUNK, 0).split(b"\n")[:-1]:
         if data.strip() and (message := dialect.message_of(Record(Line(0, data)))):
             said.append(message)
             if message.usage and message.usage.prompt:
