@@ -909,13 +909,13 @@ def test_what_another_agent_says_it_changed_is_told_as_its_own(messages: list[Me
 
 def test_files_come_back_from_a_page_that_is_text() -> None:
     work = [
-        *runs("write", {"path": "/root/app/src/new.py", "content": "x"}, id="a"),
-        *runs("edit", {"path": "/root/app/src/old.py", "oldText": "a", "newText": "b"}, id="b"),
-        *bash("mv /root/app/src/one.py /root/app/src/two.py && rm /root/app/gone.py"),
-        *runs("Task", {"prompt": "x"}, "I changed /root/app/lib/theirs.py.", id="d"),
+        *runs("write", {"path": "/srv/app/src/new.py", "content": "x"}, id="a"),
+        *runs("edit", {"path": "/srv/app/src/old.py", "oldText": "a", "newText": "b"}, id="b"),
+        *bash("mv /srv/app/src/one.py /srv/app/src/two.py && rm /srv/app/gone.py"),
+        *runs("Task", {"prompt": "x"}, "I changed /srv/app/lib/theirs.py.", id="d"),
     ]
     facts = facts_of([user("Bring the sources of the app up to date, please."), *work])
     page = f"[folded: 9 messages, recall by id]\n{compose(Brief(900), facts)}"
-    assert "- in /root/app/" in page
+    assert "- in /srv/app/" in page
     again = facts_of([Message("user", (Summary(page, {}),))])
     assert {(f.path, f.state, f.to, f.by) for f in again.files} == {(f.path, f.state, f.to, f.by) for f in facts.files}
