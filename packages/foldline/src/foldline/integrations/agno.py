@@ -12,6 +12,7 @@ from foldline.integrations._conversations import Conversations
 from foldline.integrations._history import HostHistory
 from foldline.integrations._sent import Sent
 from foldline.integrations._shapes.agno import SHAPE
+from foldline.integrations._streamed import astreamed, streamed
 
 CACHE_APART = "agno.models.anthropic"
 """Where the models stand whose input tokens do not count what was read from the cache and written to it."""
@@ -86,17 +87,13 @@ class _Folded:
             yield from super().invoke_stream(messages=messages, **named)  # type: ignore[misc]
             return
         key, history = self._folding.run(messages, self.id, named.get("run_response"))
-        sent, begun = self._folding.keep(key, history.fit(messages)), False
-        for again in (False, True):
-            try:
-                for delta in super().invoke_stream(messages=sent, **named):  # type: ignore[misc]
-                    begun = True
-                    yield _billed(self, history, delta)
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = self._folding.keep(key, history.recover(error, messages))
+        inner = super().invoke_stream  # type: ignore[misc]
+        for delta in streamed(
+            lambda sent: inner(messages=sent, **named),
+            self._folding.keep(key, history.fit(messages)),
+            lambda error: self._folding.keep(key, history.recover(error, messages)),
+        ):
+            yield _billed(self, history, delta)
 
     async def ainvoke_stream(self: Any, *, messages: list[Any], **named: Any) -> AsyncIterator[Any]:
         if isinstance(messages, Sent):
@@ -104,17 +101,13 @@ class _Folded:
                 yield delta
             return
         key, history = self._folding.run(messages, self.id, named.get("run_response"))
-        sent, begun = self._folding.keep(key, await history.afit(messages)), False
-        for again in (False, True):
-            try:
-                async for delta in super().ainvoke_stream(messages=sent, **named):  # type: ignore[misc]
-                    begun = True
-                    yield _billed(self, history, delta)
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = self._folding.keep(key, history.recover(error, messages))
+        inner = super().ainvoke_stream  # type: ignore[misc]
+        async for delta in astreamed(
+            lambda sent: inner(messages=sent, **named),
+            self._folding.keep(key, await history.afit(messages)),
+            lambda error: self._folding.keep(key, history.recover(error, messages)),
+        ):
+            yield _billed(self, history, delta)
 
 
 def _billed(model: Any, history: HostHistory[Any], reply: Any) -> Any:

@@ -12,6 +12,7 @@ from foldline.integrations._conversations import Conversations
 from foldline.integrations._history import HostHistory
 from foldline.integrations._sent import Sent
 from foldline.integrations._shapes.llama_index import SHAPE
+from foldline.integrations._streamed import astreamed, streamed
 
 
 class Folding:
@@ -74,35 +75,29 @@ class _Folded:
         if isinstance(messages, Sent):
             yield from super().stream_chat(messages, **named)  # type: ignore[misc]
             return
-        folding, begun = self.folding(), False
+        folding, inner = self.folding(), super().stream_chat  # type: ignore[misc]
         key, history = folding.run(messages, self.metadata.model_name)
-        sent = folding.keep(key, history.fit(messages))
-        for again in (False, True):
-            try:
-                for delta in super().stream_chat(sent, **named):  # type: ignore[misc]
-                    begun = True
-                    yield delta
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = folding.keep(key, history.recover(error, messages))
+        yield from streamed(
+            lambda sent: inner(sent, **named),
+            folding.keep(key, history.fit(messages)),
+            lambda error: folding.keep(key, history.recover(error, messages)),
+        )
 
     async def astream_chat(self: Any, messages: Sequence[Any], **named: Any) -> AsyncIterator[Any]:
         inner = super().astream_chat  # type: ignore[misc]
         return await inner(messages, **named) if isinstance(messages, Sent) else self._astreamed(inner, messages, named)
 
     async def _astreamed(self: Any, inner: Any, messages: Sequence[Any], named: dict[str, Any]) -> AsyncIterator[Any]:
-        folding, begun = self.folding(), False
+        folding = self.folding()
         key, history = folding.run(messages, self.metadata.model_name)
-        sent = folding.keep(key, await history.afit(messages))
-        for again in (False, True):
-            try:
-                async for delta in await inner(sent, **named):
-                    begun = True
-                    yield delta
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = folding.keep(key, history.recover(error, messages))
+
+        async def told(sent: Sequence[Any]) -> AsyncIterator[Any]:
+            async for delta in await inner(sent, **named):
+                yield delta
+
+        async for delta in astreamed(
+            told,
+            folding.keep(key, await history.afit(messages)),
+            lambda error: folding.keep(key, history.recover(error, messages)),
+        ):
+            yield delta

@@ -12,6 +12,7 @@ from foldline import Compactor
 from foldline.integrations._beginnings import Beginnings
 from foldline.integrations._conversations import Conversations, declared
 from foldline.integrations._history import ITEMS
+from foldline.integrations._streamed import astreamed
 
 
 class Folding(ModelProvider):
@@ -102,20 +103,14 @@ class _Folded(Model):
             return
         items = _items(input)
         key, compactor = self._folding.run(items, self._name)
-        sent = self._folding.keep(key, await compactor.afit(items, system=system_instructions))
-        begun = False
-        for again in (False, True):
-            try:
-                async for event in self._inner.stream_response(system_instructions, sent, *rest, **named):
-                    begun = True
-                    if event.type == "response.completed":
-                        self._folding.billed(key, compactor, event.response)
-                    yield event
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = self._folding.keep(key, compactor.recover(error, items))
+        async for event in astreamed(
+            lambda sent: self._inner.stream_response(system_instructions, sent, *rest, **named),
+            self._folding.keep(key, await compactor.afit(items, system=system_instructions)),
+            lambda error: self._folding.keep(key, compactor.recover(error, items)),
+        ):
+            if event.type == "response.completed":
+                self._folding.billed(key, compactor, event.response)
+            yield event
 
     async def close(self) -> None:
         await self._inner.close()

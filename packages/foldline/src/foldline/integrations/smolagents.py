@@ -9,6 +9,7 @@ from foldline.integrations._beginnings import Beginnings
 from foldline.integrations._conversations import Conversations
 from foldline.integrations._history import HostHistory
 from foldline.integrations._shapes.smolagents import SHAPE
+from foldline.integrations._streamed import streamed
 
 
 class Folding:
@@ -47,18 +48,13 @@ class Folding:
     def _stream(self, messages: list[Any], *rest: Any, **named: Any) -> Iterator[Any]:
         """The same, as it is said."""
         key, history = self._run(messages)
-        sent, begun = self._kept(key, history.fit(messages)), False
-        for again in (False, True):
-            try:
-                for delta in self._model.generate_stream(sent, *rest, **named):
-                    begun = True
-                    _bill(history, delta.token_usage)
-                    yield delta
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = self._kept(key, history.recover(error, messages))
+        for delta in streamed(
+            lambda sent: self._model.generate_stream(sent, *rest, **named),
+            self._kept(key, history.fit(messages)),
+            lambda error: self._kept(key, history.recover(error, messages)),
+        ):
+            _bill(history, delta.token_usage)
+            yield delta
 
     def _run(self, messages: list[Any]) -> tuple[str, HostHistory[Any]]:
         key = self._beginnings.key(messages)
