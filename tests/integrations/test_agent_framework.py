@@ -139,7 +139,7 @@ def test_without_a_session_copies_of_what_was_said_go_on_from_it() -> None:
         asked.append(brief)
         return extract(brief, messages)
 
-    before, after = Provider(steps=30), Provider(steps=1)
+    before, after = Provider(steps=26), Provider(steps=1)
     folding = Folding(summarizer=summarize, **options())
 
     async def work() -> None:

@@ -130,13 +130,13 @@ def test_another_process_goes_on_with_the_same_prefix_and_pays_no_summary_twice(
         return extract(brief, messages)
 
     given = {"states": {}, "summarizer": summarize, **options()}
-    provider.steps = 30
+    provider.steps = 26
     messages = asyncio.run(work(Folding(**given).completion, REQUESTS[:1]))
     assert asked
     asked.clear()
     again = [*json.loads(json.dumps(messages)), {"role": "user", "content": REQUESTS[1]}]
     Folding(**given).completion(model="fake/gpt-5.4", messages=again)
-    assert provider.sent[30].words.startswith(provider.sent[29].words)
+    assert provider.sent[26].words.startswith(provider.sent[25].words)
     assert asked == []
 
 

@@ -146,7 +146,7 @@ def test_nothing_of_a_message_is_lost() -> None:
             ChatMessage(MessageRole.ASSISTANT, [{"type": "text", "text": f"I read {number}."}], raw={"x": 1})
         )
         history.append(ChatMessage(MessageRole.TOOL_RESPONSE, [{"type": "text", "text": text}]))
-    held = HostHistory(Compactor("gpt-5.4", window=9_000), SHAPE)
+    held = HostHistory(Compactor("gpt-5.4", window=5_000), SHAPE)
     assert all(a is b for a, b in zip(held.fit(history[:4]), history))
     folded = held.fit(history)
     assert folded[0] is history[0]
