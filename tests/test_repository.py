@@ -52,6 +52,8 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([("git log --oneline", "1a2b3c4 Rows add up")], None),
         ([("git checkout -b sums", "Switched to a new branch 'sums'")], "git: on branch sums"),
         ([("git switch -c sums", "")], "git: on branch sums"),
+        ([("git switch -c sums", ""), ("git branch -M main", "")], "git: on branch main"),
+        ([COMMITTED, ("git branch -m sums rows && git push -u origin rows 2>&1 | tail -1", "branch 'rows' set up to track 'origin/rows'.")], "git: on branch rows; last commit 1a2b3c4 “Rows add up”, pushed"),
         ([("git status", "On branch sums\nnothing to commit, working tree clean")], "git: on branch sums; nothing left to commit"),
         ([COMMITTED], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, PUSHED], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),

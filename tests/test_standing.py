@@ -158,6 +158,15 @@ def test_where_no_request_says_by_itself_what_is_wanted_the_longest_stands_befor
     assert now(*talk)[:3] == ["> we need to fix some merge conflicts", "> origin/main", "> yes, then commit"]
 
 
+def test_who_agrees_to_the_answer_of_a_question_asks_for_nothing_older() -> None:
+    covered = [user("do we have tests for this?"), says("Not for the hooks. Want me to add one that removes them?")]
+    talk = [BRANCH, *edit("src/a.py"), says("Committed, pushed and answered."), *covered]
+    told = ["> do we have tests for this?", "> yes please do"]
+    assert now(*talk, user("yes please do"), *edit("src/b.py"))[:2] == told
+    assert now(*talk, after=("yes please do",))[:1] == told[:1]
+    assert now(*talk, user("and the docs?"))[0] == f"> {BRANCH.text}"
+
+
 def test_what_the_agent_had_said_is_not_the_users_once_the_page_comes_back_as_text() -> None:
     told = page([BRANCH, says("Rebased three commits. Shall I push them?"), user("yes, do that")])
     again = facts_of([Message("user", (Summary(f"[folded: 3 messages, recall by id]\n{told}", {}),))])
@@ -374,3 +383,75 @@ def test_what_was_put_in_the_place_of_a_message_for_good_is_not_told_again() -> 
     page = compactor.fold_to(talk, 700)[0].text
     assert "The key of the mirror is hidden." in page
     assert "sk-0815" not in page
+
+
+# -- what the words around a task order ----------------------------------------------------------------------------
+
+TEMPLATE = """<pr_description>
+Consider the following PR description:
+The rows of the export are counted twice where a mirror is slow.
+</pr_description>
+
+<instructions>
+# Task Instructions
+You're a software engineer who works by commands.
+## Important Boundaries
+- DO NOT MODIFY: Tests, configuration files (pyproject.toml, setup.cfg, etc.)
+## Submission
+You MUST use this EXACT command to submit:
+
+```bash
+echo DONE && cat patch.txt
+```
+
+Never change these without a reason.
+</instructions>"""
+
+
+def test_what_a_template_orders_of_the_task_stands_on_the_page() -> None:
+    text = page([user(TEMPLATE), *edit("src/rows.py"), says("The mirror is slow, so its rows come again.")])
+    assert section(text, "Rules that stand") == [
+        "(the command) DO NOT MODIFY: Tests, configuration files (pyproject.toml, setup.cfg, etc.)",
+        "(the command) You MUST use this EXACT command to submit: echo DONE && cat patch.txt",
+    ]
+    assert section(text, "Task now") == ["> The rows of the export are counted twice where a mirror is slow."]
+
+
+# -- what the agent meant to do, and what others found -------------------------------------------------------------
+
+
+def test_steps_that_the_agent_said_it_would_take_are_told_while_the_request_is_under_way() -> None:
+    plan = "I'll parse the state, run the focused tests and the linter, then open a pull request and answer there."
+    line = f"what the agent said it would do: {plan}"
+    assert line in state(says(plan), *edit("src/state.py"))
+    assert line not in state(says(plan), *edit("src/state.py"), says("All of it is done."))
+    assert not any("would do" in each for each in state(says("I'll read the file."), *edit("src/state.py")))
+
+
+def test_an_open_step_says_what_it_holds() -> None:
+    step = {"subject": "Clean up the commands", "description": "Reuse addSourceAuth, add parseMappings."}
+    made = runs("TaskCreate", step, "Task #4 created successfully: Clean up the commands", id="t1")
+    begun = runs("TaskUpdate", {"taskId": "4", "status": "in_progress"}, "Updated task #4 status", id="t2")
+    told = "[ ] Clean up the commands: Reuse addSourceAuth, add parseMappings. (in progress)"
+    assert told in state(*made, *begun)
+
+
+def test_a_few_lines_of_code_that_failed_are_no_open_error() -> None:
+    failed = 'Traceback (most recent call last):\n  File "<string>", line 1\nTypeError: expected str, not NoneType'
+    tried = bash('python -c "import os; os.path.join(None)"', failed, error=True)
+    assert not any("open error" in each for each in state(*edit("src/a.py"), *tried))
+    assert any("open error" in each for each in state(*edit("src/a.py"), *bash("make rows", failed, error=True)))
+
+
+def test_of_another_agents_report_the_items_are_told_and_not_the_clients_notice() -> None:
+    filler = "\n\n".join(f"Paragraph {n} says what a reader of the whole tree knows already." for n in range(12))
+    items = "\n".join(f"- `normalize_{n}` in `src/auth_{n}.py` is never called." for n in range(3))
+    notice = (
+        "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<note>A task-notification fires each "
+        f"time.</note>\n<result>{filler}\n\nFindings of the review:\n{items}\n\n{filler}</result>\n</task-notification>"
+    )
+    started = runs("Agent", {"description": "Map it", "prompt": "Look."}, "Async agent launched successfully.\nagentId: a1 (internal ID - do not mention to user.)\nThe agent is working in the background.")  # fmt: skip
+    text = page([TASK, *started, user(notice), says("I have the findings.")], 2_000)
+    assert "`normalize_1` in `src/auth_1.py` is never called" in text
+    assert "internal ID" not in text
+    assert "fires each time" not in text

@@ -56,8 +56,8 @@ class Brief(Value, frozen=True, omit_defaults=True):
     """Whether nothing but system messages stands before what it replaces, as a provider's own compaction must stand."""
     also: tuple[str, ...] = ()
     """Entries of later spans that the summary tells as well: they go once it stands, with nothing in their place."""
-    shared: bool = False
-    """Whether what a page does not need goes to the newest messages: it leaves out what files show still."""
+    fills: bool = False
+    """Whether a page is to use all of its tokens: what outputs show is told then that nobody wrote of."""
     faults: tuple[str, ...] = ()
     """What was wrong with a first draft, where this asks for a second one."""
     wording: Wording = Wording()

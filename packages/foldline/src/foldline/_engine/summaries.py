@@ -87,12 +87,12 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
         def size(written: Written) -> int:
             return sum(map(view.count, messages_of(written)))
 
-        written = _within(replace(brief, shared=True), facts, messages, most, size)
+        written = _within(brief, facts, messages, most, size)
         if (spare := most - size(written)) > SPARE * most:
             if back := given_back(edit, edit.into, view, spare):
                 less = yield from replacement(back.edit, view, layer, occasion)
                 return less._replace(cuts=(*back.cuts, *less.cuts))
-            written = _within(brief, facts, messages, most, size)
+            written = _within(replace(brief, fills=True), facts, messages, most, size)
     else:
         gone = {entry.id for entry in span}
         stay = [entry.message for entry in view.entries if entry.id not in gone]

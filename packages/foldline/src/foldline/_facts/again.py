@@ -16,6 +16,9 @@ _PAIR = re.compile(rf"(?=([{_WIDE}]{{2}}))")
 
 _ANY = re.compile(r"[^\W_]{2,}")
 
+_PULL = re.compile(r"\b[pm]rs?\b")
+"""What a pull or merge request is called for short."""
+
 FEW = 4
 """A word that more than one text in so many has says nothing of what it is about."""
 
@@ -50,7 +53,8 @@ def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
 
 def _forms(text: str) -> set[str]:
     common = common_words(text)
-    return {word[:_STEM].rstrip("s") for word in _ANY.findall(text.lower()) if word not in common}
+    words = _ANY.findall(_PULL.sub("pull request", text.lower()))
+    return {word[:_STEM].rstrip("s") for word in words if word not in common}
 
 
 def _stems(text: str) -> set[str]:

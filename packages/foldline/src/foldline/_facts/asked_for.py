@@ -13,6 +13,9 @@ from foldline._facts.types import Facts
 _LONGEST = 400
 """Characters of a request that is looked through: a longer one tells of such things more often than it asks for them."""
 
+_CALLS = ("call", "change")
+"""The kinds of pieces that say what was done, and not what it showed."""
+
 _BEGINS = r"(?:^|[,;.:&+/]\s*|\b(?:and|then|to|please|also|can you|could you|let.?s|now|und|dann|y|et)\s+)"
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|https?://\S+", re.DOTALL)
 _CONDITION = re.compile(
@@ -68,7 +71,7 @@ def not_seen(facts: Facts, words: Container[str]) -> list[str]:
     closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
     found: dict[str, None] = {}
     for request in (r for r in facts.requests if r.text in words and r.newest > closed and not r.amid):
-        done = [p.text for p in facts.pieces if p.by == "tool" and p.at > request.newest]
+        done = [p.text for p in facts.pieces if p.by == "tool" and p.at > request.newest and p.kind in _CALLS]
         done += [c.text for c in facts.commands if c.outcome == "ok" and c.seen > request.newest]
         said = [p.text for p in facts.pieces if p.by == "agent" and p.at > request.newest]
         for act in _asked(request.text):

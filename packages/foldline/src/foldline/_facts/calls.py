@@ -32,8 +32,9 @@ _ARGUMENT = 90
 _CALL = 240
 """Characters that are told of an argument, and of a call."""
 
-_WHOLE, _SHORT = 100, 400
-"""Characters of an answer that is told beside its call, and of one that is told by its sentences."""
+_WHOLE, _SHORT, _LONG = 100, 400, 1_600
+"""Characters of an answer that is told beside its call, of one that is told by its sentences, and of one that is an output
+of which no line is a result."""
 
 _FILES = 4
 """Files that are named of those that one call touches."""
@@ -205,7 +206,8 @@ def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple
         return "shown" if ended.looks else "excerpt", [*wanted_lines(answer), *rims(answer)]
     if len(answer) <= _SHORT:
         return "result", list(sentences(answer))
-    return "result", [*wanted_lines(answer), *figures(answer)]
+    kind: Kind = "result" if len(answer) <= _LONG else "excerpt"
+    return kind, [*wanted_lines(answer), *figures(answer)]
 
 
 def _in_words(called: Called) -> str:

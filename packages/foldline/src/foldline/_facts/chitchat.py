@@ -11,6 +11,9 @@ from foldline._facts.language import read_words
 ASKING = re.compile(r"[?!？！؟¿¡]")
 """What asks or orders, however short."""
 
+ACCEPTING = 5
+"""Words of the longest text that accepts something by how it begins."""
+
 _CLAUSE = re.compile(r"[\s]*[,;:.!–—，。、！\n]")
 """Where the first clause of a text ends."""
 
@@ -24,6 +27,12 @@ def said_in_passing(text: str) -> bool:
 def agrees(text: str) -> bool:
     """Whether a text begins with agreement or the like, a clause of its own: "yes, then commit"."""
     return said_in_passing(_CLAUSE.split(text.strip(), maxsplit=1)[0])
+
+
+def accepts(text: str) -> bool:
+    """Whether a few words begin with agreement: "yes please do"."""
+    words = text.split()
+    return agrees(text) or (0 < len(words) <= ACCEPTING and said_in_passing(words[0]) and not asks(text))
 
 
 def asks(text: str) -> bool:

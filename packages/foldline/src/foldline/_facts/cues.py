@@ -17,7 +17,7 @@ _CHOICE = 300
 _CLAUSE = re.compile(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 """Where a clause ends."""
 
-_LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))[^\n:：]{{0,{most}}}[:：]"
+_LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))[^\n:：`]{{0,{most}}}[:：]"
 
 
 def says_open(sentence: str) -> bool:
@@ -48,6 +48,17 @@ def announces(sentence: str) -> bool:
 def leans(sentence: str) -> bool:
     """Whether a sentence says nothing without the one before it, by how it begins."""
     return _holding("leans").match(sentence) is not None
+
+
+def points_back(sentence: str) -> bool:
+    """Whether what a sentence orders is named only in the one before it."""
+    return _holding("points").match(_plain(sentence)) is not None
+
+
+@lru_cache(maxsize=4_096)
+def wonders(sentence: str) -> bool:
+    """Whether a sentence says what its speaker only supposes."""
+    return _holding("wonders").search(sentence) is not None
 
 
 @lru_cache(maxsize=4_096)

@@ -40,6 +40,8 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     failed: tuple[str, ...] = ()
     announces: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    wonders: tuple[str, ...] = ()
     decides: tuple[str, ...] = ()
     reason: tuple[str, ...] = ()
     alarm: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Set
 from typing import Any, Literal
 
@@ -13,8 +14,12 @@ from foldline._messages import replace
 
 Teller = Literal["user", "agent", "tool", "peer", "harness", "command"]
 
-_READ, _PEER_ENDS = 16_000, 8
-"""Characters that are read of what another agent says, and sentences that are told of its beginning and of its end."""
+_READ, _PEER_ENDS, _PEER_ITEMS = 16_000, 6, 16
+"""Characters that are read of what another agent says, sentences that are told of its beginning and of its end, and items
+of what stands between."""
+
+_RESULT = re.compile(r"<(result|summary)>(.*?)</\1>", re.DOTALL)
+"""What a client's notice holds of what another agent said: its answer, else what it was about."""
 
 
 class Pieces:
@@ -44,9 +49,12 @@ class Pieces:
         self.tell(said.text, at, part, kind, by, item=said.item, under=under, begins=said.begins, **marks)
 
     def tell_of_another(self, report: str, at: int, part: int) -> None:
-        """Adds how another agent's report begins and ends."""
-        said = [p for p in passages(report[:_READ]) if not (announces(p.text) or p.text.endswith((":", "：")))]
-        for each in (*said[:_PEER_ENDS], *said[_PEER_ENDS:][-_PEER_ENDS:]):
+        """Adds how another agent's report begins and ends, and the items between that name something."""
+        text = _answer_in(report)[:_READ]
+        said = [p for p in passages(text) if not (announces(p.text) or p.text.endswith((":", "：")))]
+        between = said[_PEER_ENDS:-_PEER_ENDS]
+        items = [p for p in between if (p.item or p.under) and literals(p.text)][:_PEER_ITEMS]
+        for each in (*said[:_PEER_ENDS], *items, *said[_PEER_ENDS:][-_PEER_ENDS:]):
             used = sum(word in self._wanted for word in literals(each.text))
             self.tell_passage(each, at, part, "said", "peer", used=used)
 
@@ -62,3 +70,9 @@ class Pieces:
     def in_order(self) -> tuple[Piece, ...]:
         """The pieces in the order in which they happened."""
         return tuple(sorted(self._told, key=lambda piece: (piece.at, piece.part)))
+
+
+def _answer_in(report: str) -> str:
+    """What another agent said, without the client's notice around it."""
+    held = {found[1]: found[2] for found in _RESULT.finditer(report)} if report.startswith("<") else {}
+    return held.get("result") or held.get("summary") or report

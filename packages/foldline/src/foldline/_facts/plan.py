@@ -38,7 +38,9 @@ class Plan:
             return
         old = self.todos[place]
         status = todo.status if known else old.status
-        self.todos[place] = replace(todo, text=todo.text or old.text, status=status, id=todo.id or old.id, at=todo.at)
+        self.todos[place] = replace(
+            todo, text=todo.text or old.text, status=status, id=todo.id or old.id, detail=todo.detail or old.detail
+        )
         if _keys(self.todos[place]) != _keys(old):
             self._places = _places(self.todos)
 
@@ -46,10 +48,10 @@ class Plan:
         """Books what a plan tool was told; an item without a number may have it from the `answer`."""
         if plan.whole:
             self.todos, self.at, self._places = [], at, {}
-        for id, text, status in plan.items:
+        for id, text, status, detail in plan.items:
             if not id and not plan.whole and (numbered := _NUMBERED.search(answer[:200])):
                 id = numbered[1]
-            self.put(Todo(clean(text), status or "pending", id, at), known=bool(status))  # type: ignore[arg-type]
+            self.put(Todo(clean(text), status or "pending", id, at, clean(detail)), known=bool(status))  # type: ignore[arg-type]
 
     def written(self, text: str, at: int) -> None:
         """Books the items that an agent wrote with their boxes."""

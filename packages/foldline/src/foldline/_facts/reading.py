@@ -10,7 +10,7 @@ from foldline._facts.merging import bounded, from_data, merge
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.said import Said, asked
-from foldline._facts.speakers import Span, speaks, spoken
+from foldline._facts.speakers import Span, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.text_calls import call_in
 from foldline._facts.told import facts_of_page, is_page
@@ -82,6 +82,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 work.running.notice(span.text)
             if span.by == "tool" and span.text:
                 work.observe(span.text, at, part)
+            elif span.by == "harness" and new and templated(message.text):
+                said.order(span.text, at, part)
             elif span.text and (new or not asked(span)):
                 said.read(span, at, part, report=at in reports)
         for part, each in enumerate(message.parts, CALLS_FROM):

@@ -28,7 +28,9 @@ _SUBJECT = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)
 _HASH = 9
 _ON = re.compile(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
 _CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
-_PUSHED = re.compile(r"(?m)^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$")
+_PUSHED = re.compile(
+    r"(?m)^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$|^branch '[^'\n]+' set up to track "
+)
 _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
 
@@ -36,6 +38,7 @@ _UNMOVED = re.compile(r"(?i)\bup[ -]to[ -]date\b")
 _PULL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
+_RENAMING = ("-m", "-M", "--move")
 _DETACHED = "detached HEAD"
 
 
@@ -128,7 +131,9 @@ def _commits(args: list[str]) -> bool:
 
 
 def _made(args: list[str]) -> str:
-    """The branch that git is asked to make and switch to; empty where it is not."""
+    """The branch that git is asked to make and switch to, or to call the one it is on; empty where it is not."""
+    if args[0] == "branch" and len(args) > 2 and args[1] in _RENAMING:
+        return args[-1]
     making = args[0] in ("checkout", "switch") and next((i for i, arg in enumerate(args) if arg in _MAKING), None)
     return args[making + 1] if making and making + 1 < len(args) else ""
 

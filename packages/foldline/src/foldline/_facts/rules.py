@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
 from foldline._facts.splitting import BULLET, sentences
 
@@ -44,6 +45,10 @@ _NAMED = "¤"
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
 """A name and its value; more than a few wide letters are a sentence."""
+
+_FENCED = re.compile(r"```[^\n]*\n(.{1,200}?)\n```", re.DOTALL)
+_LISTED = re.compile(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
+"""What a line of instructions leads in: a block of code, a list."""
 
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
@@ -89,8 +94,20 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
 def ruling(instructions: str) -> list[str]:
     """The sentences of a project's instructions that order something for good; the rest describes the project."""
     language = language_of(instructions)
-    said = (each.text for each in sentences(instructions[:MOST_INSTRUCTIONS]) if not each.titled)
-    return [text for text in dict.fromkeys(said) if lifetime(text, language=language) == "standing"][:MOST_RULING]
+    read = instructions[:MOST_INSTRUCTIONS]
+    said = (
+        (each.text, each.titled) for each in sentences(read) if lifetime(each.text, language=language) == "standing"
+    )
+    orders = (_led(text, read) if titled else text for text, titled in dict.fromkeys(said))
+    return [text for text in orders if text and not points_back(text)][:MOST_RULING]
+
+
+def _led(title: str, text: str) -> str:
+    """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such."""
+    behind = text.partition(title)[2].lstrip("*_ \t\n")
+    fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
+    below = " ".join(fenced[1].split()) if fenced else " ".join(listed[0].split()) if listed else ""
+    return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
 
 
 def _called(title: str, language: str) -> Lifetime:

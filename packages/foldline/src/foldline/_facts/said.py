@@ -86,14 +86,18 @@ class Said:
         elif span.by == "paste":
             self._paste(text, at, part)
 
+    def order(self, text: str, at: int, part: int) -> None:
+        """Tells what the words around a task order, or a command or skill under way."""
+        for each in ruling(text):
+            self._pieces.tell(each, at, part, "rule", "command")
+
     def _body(self, text: str, at: int, part: int) -> None:
         """Tells the rules in what a command says, and how it begins; a skill's name says as much."""
         if not text.startswith(SKILL):
             said = (each for each in sentences(text[:_BODY]) if not each.startswith(GIVEN))
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
-        for each in ruling(text):
-            self._pieces.tell(each, at, part, "rule", "command")
+        self.order(text, at, part)
 
     def _words(self, words: str, at: int, part: int) -> None:
         """Tells the user's words: a short answer with the option that it chooses."""

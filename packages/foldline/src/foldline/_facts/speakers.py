@@ -91,6 +91,12 @@ def framed(text: str) -> bool:
     return _framed(text) is not None
 
 
+def templated(text: str) -> bool:
+    """Whether a text is a template around a task, which says how that is to be done."""
+    frame = _framed(text)
+    return frame is not None and frame[2]
+
+
 def stopped(text: str) -> bool:
     """Whether a client says in the text that the user stopped the agent."""
     return text.lstrip().startswith(known.STOPS)

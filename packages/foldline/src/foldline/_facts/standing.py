@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from foldline._facts.again import said_again
-from foldline._facts.cues import announces, asks, labels_open, says_open
+from foldline._facts.cues import announces, asks, labels_open, says_open, wonders
 from foldline._facts.folders import root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
@@ -23,6 +23,15 @@ REPORTS = 3
 AFTER = 2
 """Messages behind an error in which the agent says what it makes of it."""
 
+_SEVERAL = 60
+"""Characters of the shortest sentence that says several steps."""
+
+_STEPS = re.compile(
+    r"(?:,|;|\bthen\b|\bafter that\b|[，、；]).{4,}?(?:,|;|\b(?:then|and|und|y|dan|et)\b|[，、；]|然后|그리고)",
+    re.IGNORECASE,
+)
+"""How one goes on that says several."""
+
 _PASSING = re.compile(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
 _MISSING = re.compile(
     r"command not found|: not found$|not recognized as|No such command|unrecognized (?:option|argument)"
@@ -34,6 +43,9 @@ _NOTHING = re.compile(r"no matches found|No such file or directory|did not match
 
 _WHOLE = re.compile(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")
 """A sentence from its beginning to its end: no item of a list, no part that was cut."""
+
+_PROBE = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:python[\d.]*|node|deno|bun|ruby|perl|php) (?:-\w*[cer]\b|-\s|<<)")
+"""A few lines of code that were tried out, and are kept nowhere."""
 
 _SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
@@ -54,6 +66,8 @@ def open_faults(facts: Facts) -> Iterator[Fault]:
     tried = {c.text[:SOURCE] for c in facts.commands}
     said = [p for p in facts.pieces if p.by == "agent" and not announces(p.text)] if faults else []
     for fault in faults:
+        if _PROBE.match(fault.source) and not checks(fault.key):
+            continue
         script = _script(fault.key)
         since = [p for p in said if p.at > fault.seen]
         reports = [p for p in since if p.kind == "report"]
@@ -127,7 +141,8 @@ def clarifies(facts: Facts, request: Request) -> bool:
 
 
 def newest_finding(facts: Facts) -> str:
-    """What the agent said in its newest message since the newest request, but for what it would do next, where it is a whole sentence.
+    """What the agent said in its newest message since the newest request, but for what it would do next and what it only
+    supposed, where it is a whole sentence.
 
     Empty where a change or a failed call came behind it, which may have overtaken it.
     """
@@ -136,8 +151,17 @@ def newest_finding(facts: Facts) -> str:
     worked = max((p.at for p in facts.pieces if p.kind in ("change", "failure")), default=-1)
     if not said or worked > said[-1].at:
         return ""
-    newest = (p.text for p in reversed(said) if p.at == said[-1].at and not announces(p.text))
+    newest = (p.text for p in reversed(said) if p.at == said[-1].at and not (announces(p.text) or wonders(p.text)))
     return next((text for text in newest if _WHOLE.fullmatch(text)), "")
+
+
+def intention(facts: Facts) -> str:
+    """What the agent said since the newest request that it would do, where that takes several steps; empty where it keeps a
+    plan of its own, or said no such thing."""
+    asked = _asked(facts)
+    said = (p.text for p in reversed(facts.pieces) if p.at > asked and p.kind == "thought" and len(p.text) >= _SEVERAL)
+    several = (text for text in said if announces(text) and _STEPS.search(text))
+    return "" if any(open_steps(facts)) else next(several, "")
 
 
 def done_since(facts: Facts) -> list[str]:

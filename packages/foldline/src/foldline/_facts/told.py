@@ -42,12 +42,16 @@ POINTER = "the project's own instructions hold as well (recall: {})"
 STILL_RUNS = "runs still when seen last: "
 """What stands before a program that was not seen to end."""
 
+INTENDED = "what the agent said it would do: "
+"""What stands before the plan that it told in words."""
+
 NOT_SEEN = "(asked for, and not seen yet: "
 """What stands before what a request asks for and no call did."""
 
 _RUNS = re.compile(rf"{STILL_RUNS}`(.+)` \(([^()]+)\)")
 _READ = (
     STILL_RUNS,
+    INTENDED,
     "[ ] ",
     "open error: ",
     "last run: ",

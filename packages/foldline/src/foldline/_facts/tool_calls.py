@@ -81,9 +81,9 @@ _STATUS = {
 
 
 class Plan(Value, frozen=True, omit_defaults=True):
-    """What a plan tool was told: items as (id, text, status), standing alone when `whole`."""
+    """What a plan tool was told: items as (id, text, status, detail), standing alone when `whole`."""
 
-    items: tuple[tuple[str, str, str], ...] = ()
+    items: tuple[tuple[str, str, str, str], ...] = ()
     whole: bool = True
 
 
@@ -231,11 +231,12 @@ def _plan(arguments: dict[str, Any], words: frozenset[str]) -> Plan | None:
     return None
 
 
-def _plan_item(item: dict[str, Any]) -> tuple[str, str, str]:
+def _plan_item(item: dict[str, Any]) -> tuple[str, str, str, str]:
     texts = (item.get(k) for k in ("content", "step", "title", "subject", "task", "text", "description", "name"))
-    text = next((t for t in texts if isinstance(t, str) and t.strip()), "")
+    said = [" ".join(t.split()) for t in texts if isinstance(t, str) and t.strip()]
+    text, detail = (*said, "", "")[:2]
     status = item.get("status", item.get("state", ""))
     known = _STATUS.get(status.lower(), "pending") if isinstance(status, str) and status else ""
     if item.get("completed") is True or item.get("done") is True:
         known = "done"
-    return str(item.get("taskId") or item.get("id") or ""), " ".join(text.split())[:300], known
+    return str(item.get("taskId") or item.get("id") or ""), text[:300], known, detail[:300]

@@ -109,12 +109,13 @@ class Rule(Value, frozen=True, omit_defaults=True):
 
 
 class Todo(Value, frozen=True, omit_defaults=True):
-    """One item of a plan in its last state; `id` where the tool numbers its items."""
+    """One item of a plan in its last state; `id` where the tool numbers its items, `detail` what it says beside its title."""
 
     text: str
     status: Literal["pending", "in_progress", "done", "dropped"] = "pending"
     id: str = ""
     at: int = 0
+    detail: str = ""
 
 
 Kind = Literal[

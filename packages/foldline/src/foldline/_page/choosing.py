@@ -12,7 +12,7 @@ from math import log
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import COMMIT
-from foldline._facts.cues import announces, asks, denies_alarm, leans, reasons
+from foldline._facts.cues import announces, asks, denies_alarm, leans, reasons, wonders
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.types import Facts, Piece, Rule
@@ -33,6 +33,7 @@ _EDGE = 0.85
 _BINDING = 0.5
 _REASONED = 0.8
 _LEANING = 0.5
+_SUPPOSED = 0.3
 BROUGHT = ("result", "excerpt", "shown")
 """The kinds of pieces that a call brought: they are told behind it."""
 
@@ -81,6 +82,12 @@ WORTH: dict[tuple[str, str], Worth] = {
 
 NEAR = 1.4
 """What a sentence of a report gains beside one that is told."""
+
+PASSING = ("thought", *BROUGHT)
+"""The kinds of pieces that are told of work only where they say enough for their length."""
+
+ENOUGH = 0.01
+"""What such a piece says for each token where no budget is to be filled."""
 
 LEAST = 0.35
 """What a piece must say to be told at all: thanks and yeses say less."""
@@ -143,10 +150,13 @@ def candidates(
 
 
 def _standing(piece: Piece) -> float:
-    """What the form of a piece leaves of its worth: less of a question, and of words amid the work that lean on what nobody sees."""
+    """What the form of a piece leaves of its worth: less of a question, and of words amid the work that lean on what nobody
+    sees or only suppose something."""
     if asks(piece.text) and not piece.open:
         return _QUESTION
-    return _LEANING if piece.kind == "thought" and leans(piece.text) else 1.0
+    if piece.kind != "thought":
+        return 1.0
+    return (_LEANING if leans(piece.text) else 1.0) * (_SUPPOSED if wonders(piece.text) else 1.0)
 
 
 def _shape(piece: Piece) -> str:
@@ -235,10 +245,11 @@ def _is_bare(piece: Piece) -> bool:
     return piece.kind == "call" and " → " not in piece.text
 
 
-def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int) -> list[Candidate]:
+def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int, enough: float = 0.0) -> list[Candidate]:
     """Those that say most for their length, as many as fit into `room` tokens; what they say is added to `told`.
 
-    `newest` is the number of the newest message: of two that say as much the later one is told.
+    `newest` is the number of the newest message: of two that say as much the later one is told. What was said and seen in
+    passing is told where it says more than `enough`.
     """
     found = [*some]
     heap = [(-_score(each, told, newest, True), each.place, each) for each in found]
@@ -252,7 +263,7 @@ def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int) ->
         _, place, each = heapq.heappop(heap)
         headed = each.piece.kind not in BROUGHT or (each.piece.at, each.piece.part) in heads
         score = _score(each, told, newest, headed) * (NEAR if place in near else 1.0)
-        if score <= 0 or place in chosen:
+        if score <= (enough if each.piece.kind in PASSING else 0.0) or place in chosen:
             continue
         if heap and score < -heap[0][0]:
             heapq.heappush(heap, (-score, place, each))

@@ -79,10 +79,10 @@ def compose(brief: Brief, facts: Facts) -> str:
     now = "\n".join((*page.parts.get("Task now", ()), ""))
     found = [e for e in found if e.place not in over and not _in_task(e.piece, now)]
     found = [e for e in found if e.piece.kind != "rule"]
-    timeline = Timeline(facts, found, told, wants.words, numbered=budget >= NUMBERED)
+    timeline = Timeline(facts, found, told, wants.words, numbered=budget >= NUMBERED, fills=brief.fills)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
-    page.grow(timeline, all=not brief.shared)
+    page.grow(timeline)
     page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
     return page.text()
 
@@ -159,9 +159,9 @@ class Page:
         """All lines that stand on the page, but for the user's focus."""
         return (line for part, lines in self.parts.items() for line in lines if part)
 
-    def grow(self, timeline: Timeline, *, all: bool) -> None:
+    def grow(self, timeline: Timeline) -> None:
         """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
-        self._tell_more(timeline, all)
+        self._tell_more(timeline)
         while self.room < 0 and timeline.chosen:
             timeline.chosen.pop()
             self.add(HAPPENED, timeline.lines())
@@ -171,12 +171,12 @@ class Page:
             if self.room < 0:
                 self.add(HAPPENED, timeline.lines())
 
-    def _tell_more(self, timeline: Timeline, all: bool) -> None:
+    def _tell_more(self, timeline: Timeline) -> None:
         """Tells more pieces while there is room."""
         wanted_now = "\n".join(self.parts.get("Task now", ()))
         for _ in range(3):
             room = self.room
-            if room < max(12, self.budget // 50) or not timeline.tell_more(room, wanted_now, all=all):
+            if room < max(12, self.budget // 50) or not timeline.tell_more(room, wanted_now):
                 break
             self.add(HAPPENED, timeline.lines())
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
-from foldline._facts.chitchat import agrees
+from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, seen_from
 from foldline._facts.repository import NAMELESS, passes
@@ -22,12 +22,13 @@ from foldline._facts.standing import (
     changed_files,
     clarifies,
     done_since,
+    intention,
     left_open,
     newest_finding,
     open_faults,
     open_steps,
 )
-from foldline._facts.told import BELOW, CAUSE, NOT_SEEN, STILL_RUNS
+from foldline._facts.told import BELOW, CAUSE, INTENDED, NOT_SEEN, STILL_RUNS
 from foldline._facts.types import Command, Facts, File, Piece, Repository, Request, Rule
 from foldline._messages import replace
 from foldline._page.quoting import LEAST_CUT
@@ -62,11 +63,15 @@ RUNNING = 3
 INSTRUCTED = 3
 """The most sentences that are told of a project's own instructions."""
 
+TEMPLATE = 12
+"""The most of what the words around a task order: nobody else says how it is to be handed in."""
+
 DONE, _DONE = 6, 110
 """The newest steps that are told of what was done for the last request, and the characters of each."""
 
-STEP, STEPS = "[ ] ", 6
-"""How an open step of the plan is told, and how many are told before others are left out."""
+STEP, STEPS, _DETAIL = "[ ] ", 6, 240
+"""How an open step of the plan is told, how many are told before others are left out, and the characters of what one says
+beside its title."""
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -88,7 +93,8 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     """What the user wants now, oldest first.
 
     `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing is to be told.
-    Where nothing does, the longest of what was said lately stands before the newest words.
+    A short question says it where the newest words agree to what the agent answered. Where nothing does, the longest of what
+    was said lately stands before the newest words.
     """
     since = list(after)
     if any(telling(text) for text in since):
@@ -96,9 +102,11 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     chain: list[Request] = []
     for request in reversed(facts.requests):
         says = telling(request.text) and not request.amid and not clarifies(facts, request)
-        if says or (len(chain) < CHAIN - 1 and not (asks(request.text) and answered(facts, request.newest))):
+        over = asks(request.text) and answered(facts, request.newest)
+        taken_up = over and len(chain) + len(since) == 1 and accepts((since or [chain[0].text])[0])
+        if says or taken_up or (len(chain) < CHAIN - 1 and not over):
             chain.insert(0, request)
-        if says:
+        if says or taken_up:
             break
     else:
         known = {request.at for request in chain}
@@ -166,7 +174,8 @@ def instructed(facts: Facts, words: str) -> list[Piece]:
     touching = sorted((-n, i) for i, n in enumerate(shared) if n or orders[i].at == newest >= asked)
     project = [i for _, i in touching if orders[i].by == "harness"]
     command = [i for _, i in touching if orders[i].by == "command" and orders[i].at == newest]
-    return [orders[i] for i in sorted((*project[:INSTRUCTED], *command[:INSTRUCTED]))]
+    most = TEMPLATE if any(request.at == newest for request in facts.requests) else INSTRUCTED
+    return [orders[i] for i in sorted((*project[:INSTRUCTED], *command[:most]))]
 
 
 def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
@@ -197,6 +206,8 @@ def ending(facts: Facts) -> Iterator[str]:
     told = "; ".join(cut(each, _DONE) for each in done[-DONE:])
     more = f"{len(done) - DONE} steps, then " if len(done) > DONE else ""
     yield "the last request is under way" + (f"; done for it so far: {more}{told}" if done else "")
+    if intended := intention(facts):
+        yield f"{INTENDED}{cut(intended, 240)}"
     newest = newest_finding(facts)
     if newest and newest not in (cause_of(facts, fault) for fault in open_faults(facts)):
         yield f"the agent said last: {cut(newest, 240)}"
@@ -221,7 +232,8 @@ def _left(facts: Facts) -> Iterator[str]:
             f"{CAUSE}{cut(why, 240)}" if why else ""
         )
     for todo in open_steps(facts):
-        yield f"{STEP}{todo.text}" + (" (in progress)" if todo.status == "in_progress" else "")
+        detail = f": {cut(todo.detail, _DETAIL)}" if todo.detail else ""
+        yield f"{STEP}{todo.text}{detail}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from (f"{ASKED}{left}" if asks(left) else left for left in left_open(facts))
 
 

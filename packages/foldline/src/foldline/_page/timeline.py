@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._facts.told import NOW
 from foldline._facts.types import Facts
 from foldline._messages import replace
-from foldline._page.choosing import Candidate, choose, is_raw, next_best, reported, unlike
+from foldline._page.choosing import ENOUGH, PASSING, Candidate, choose, is_raw, next_best, reported, unlike
 from foldline._page.quoting import anothers, safe, shorten
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -33,16 +33,24 @@ _NUMBERED = re.compile(r"\(?\d{1,2}[.)] ")
 
 class Timeline:
     """The pieces that are told out of those found; `told` are the terms that the page says already, `wanted` the requests
-    that it tells as the task; turns are `numbered` or not."""
+    that it tells as the task; turns are `numbered` or not, and a page that `fills` its budget, or tells of an agent without a word,
+    has what says little as well."""
 
     def __init__(
-        self, facts: Facts, found: Sequence[Candidate], told: set[str], wanted: Sequence[str], *, numbered: bool
+        self,
+        facts: Facts,
+        found: Sequence[Candidate],
+        told: set[str],
+        wanted: Sequence[str],
+        *,
+        numbered: bool,
+        fills: bool,
     ) -> None:
         self.found = found
         self.told = told
+        self._fills = fills or not any(piece.by == "agent" for piece in facts.pieces)
         self.chosen: list[Candidate] = []
         self._newest = facts.end
-        self._speaks = any(piece.kind == "thought" for piece in facts.pieces)
         self._reported = reported(facts)
         self._starts = sorted(request.at for request in facts.requests) if numbered else []
         self._wanted = {bisect_right(self._starts, r.newest) for r in facts.requests if r.text in wanted}
@@ -63,22 +71,24 @@ class Timeline:
         whole = sum(each.cost for each in words) <= room * ALL_WORDS
         self.chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), self.told, self._newest)
         room -= sum(each.cost for each in self.chosen)
-        self.chosen += choose(filter(self._tells, self.left()), room, self.told, self._newest)
+        self.chosen += self._choose(filter(self._tells, self.left()), room)
 
-    def tell_more(self, room: int, wanted: str, *, all: bool) -> bool:
+    def tell_more(self, room: int, wanted: str) -> bool:
         """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
 
-        What is left then goes to what a report took up, to outputs and, where `all` is to be told, to what files show still: not
-        of an agent that says amid its work what it found there.
+        What is left then goes to what a report took up, and of a page that fills its budget to outputs and what files show.
         """
         left = self.left()
         words = [*filter(self._tells, left)]
-        more = choose(words, room, self.told, self._newest)
-        more = more or choose(unlike(words, self.chosen, wanted), room, set(), self._newest)
-        rest = (each for each in left if (all and not self._speaks) or each.piece.kind != "shown")
-        more = more or choose(rest, room, self.told, self._newest)
+        more = self._choose(words, room)
+        again = (each for each in words if self._fills or each.piece.kind not in PASSING)
+        more = more or choose(unlike(again, self.chosen, wanted), room, set(), self._newest)
+        more = more or self._choose((each for each in left if self._fills or not is_raw(each.piece)), room)
         self.chosen += more
         return bool(more)
+
+    def _choose(self, some: Iterable[Candidate], room: int) -> list[Candidate]:
+        return choose(some, room, self.told, self._newest, 0.0 if self._fills else ENOUGH)
 
     def beginning(self, room: int) -> Candidate | None:
         """Of the next piece as much as `room` tokens hold; None where that says nothing."""
