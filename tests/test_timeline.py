@@ -207,3 +207,13 @@ def test_no_sentence_is_cut_where_the_page_ends() -> None:
     report = "\n\n".join(held.format(i) for i in range(100, 160))
     for tokens in range(620, 760, 10):
         assert not any(line.removesuffix(" …").endswith("…") for line in happened([ASKED, says(report), LATER, *EDIT], tokens))  # fmt: skip
+
+
+def test_a_look_is_called_by_what_it_is_for_and_what_it_sought_is_no_finding() -> None:
+    command = "GOPATH=$(go env GOPATH) && grep -rn ObjectID $GOPATH/pkg/mod/github.com/go-git/go-git/v6/plumbing | cat"
+    shown = "/Users/me/go/pkg/mod/github.com/go-git/go-git/v6/plumbing/hash.go has ObjectID in a comment"
+    look = runs("Bash", {"command": command, "description": "Check the v6 type of hashes"}, f"{shown}\n{shown} again")
+    asked = [ASKED, *look, says("The hash of a commit has another name there."), LATER]
+    assert not any("in a comment" in line for line in happened(asked, 2_000))
+    filled = extract(Brief(2_000, fills=True), asked).text
+    assert "- Check the v6 type of hashes…; …/plumbing/hash.go has ObjectID in a comment" in filled

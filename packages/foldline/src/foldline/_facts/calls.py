@@ -36,6 +36,9 @@ _WHOLE, _SHORT, _LONG = 100, 400, 1_600
 """Characters of an answer that is told beside its call, of one that is told by its sentences, and of one that is an output
 of which no line is a result."""
 
+_PLAIN = 60
+"""Characters of a command that says by itself what it is for."""
+
 _FILES = 4
 """Files that are named of those that one call touches."""
 
@@ -154,7 +157,16 @@ class Ended(Value, frozen=True, dict=True):
             return f"{COMMIT}{self.commit}"
         if self.called.action.command and _WRITES.match(self.source):
             return f"write {self._written}"
+        if self.kind == "call" and not self.end.note and (purpose := self._purpose):
+            return purpose
         return f"`{self.source}`" if self.called.action.command else self.source
+
+    @property
+    def _purpose(self) -> str:
+        """What the agent said a longer command is for; empty where it said nothing."""
+        arguments = arguments_of(self.called.call) if len(self.source) > _PLAIN else ""
+        said = arguments.get("description") if isinstance(arguments, dict) and self.called.action.command else ""
+        return one_line(clean(said), _ARGUMENT) if isinstance(said, str) else ""
 
     @property
     def _written(self) -> str:

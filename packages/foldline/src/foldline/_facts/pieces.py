@@ -32,10 +32,13 @@ class Pieces:
         """The newest report of the agent."""
         self._of_user: dict[int, list[int]] = {}
 
-    def tell(self, text: str, at: int, part: int, kind: Kind, by: Teller, **marks: Any) -> None:
-        """Adds a piece; what a call brought is `used` by as many of its literals as are wanted."""
+    def tell(
+        self, text: str, at: int, part: int, kind: Kind, by: Teller, sought: Set[str] = frozenset(), **marks: Any
+    ) -> None:
+        """Adds a piece; what a call brought is `used` by as many of its literals as are wanted, but for those that it `sought`."""
         if kind in ("result", "excerpt", "shown"):
-            marks["used"] = marks.get("used", 0) + sum(word in self._wanted for word in literals(text))
+            used = sum(word in self._wanted and word not in sought for word in literals(text))
+            marks["used"] = marks.get("used", 0) + used
         if by == "user":
             self._of_user.setdefault(at, []).append(len(self._told))
         piece = Piece(text, at, part, by, kind, **marks)

@@ -9,7 +9,7 @@ from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
 from foldline._facts.calls import Called, Ended, brought
 from foldline._facts.cues import failed_with
-from foldline._facts.literals import without_span
+from foldline._facts.literals import literals, without_span
 from foldline._facts.others import files_changed, only_looked
 from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.pieces import Pieces
@@ -29,6 +29,9 @@ CALLS_FROM = 100
 
 BROUGHT, NEWS = 3, 3
 """What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
+
+_SOUGHT = 4_000
+"""Characters of a call's arguments in which stands what it looks for: that it was found says nothing of its use."""
 
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
@@ -162,10 +165,11 @@ class Work:
             self._pieces.tell_of_another(ended.answer, at, part + REPORTED)
             return
         kind, lines = brought(ended, self._pieces.wanted_lines)
+        sought = frozenset(literals(ended.called.call.arguments[:_SOUGHT])) if kind != "result" else frozenset[str]()
         for i, each in enumerate(dict.fromkeys(lines)):
             if each not in ended.tail:
                 used = BROUGHT if ended.changed and i < NEWS else 0
-                self._pieces.tell(each[:LONGEST], at, part, kind, "tool", used=used)
+                self._pieces.tell(each[:LONGEST], at, part, kind, "tool", sought, used=used)
 
     def _tell_lines(self, text: str, at: int, part: int, kind: Kind) -> None:
         for line in self._pieces.wanted_lines(text):
