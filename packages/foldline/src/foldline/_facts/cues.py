@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from foldline._facts.language import languages
+from foldline._facts.patterns import Patterns, lower
 
 _LABEL = 24
 """Characters that may stand between such a word and the colon of its label."""
@@ -22,7 +23,7 @@ _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:
 
 def says_open(sentence: str) -> bool:
     """Whether a sentence of a report says that something is open or comes next."""
-    return labels_open(sentence) or _holding("left").search(_plain(sentence)) is not None
+    return labels_open(sentence) or _anywhere("left").match_in(_plain(sentence))
 
 
 def labels_open(line: str) -> bool:
@@ -37,17 +38,17 @@ def changes_in(sentence: str) -> list[tuple[int, str]]:
 
 def says_back(sentence: str) -> bool:
     """Whether a sentence takes back what its speaker had said."""
-    return _holding("back").search(_plain(sentence)) is not None or denies_alarm(sentence)
+    return _anywhere("back").match_in(_plain(sentence)) or denies_alarm(sentence)
 
 
 def announces(sentence: str) -> bool:
     """Whether a sentence says what its speaker does next, which is seen in what was done."""
-    return _holding("announces").match(_plain(sentence)) is not None
+    return _in_front("announces").match(_plain(sentence)) is not None
 
 
 def leans(sentence: str) -> bool:
     """Whether a sentence says nothing without the one before it, by how it begins."""
-    return _holding("leans").match(sentence) is not None
+    return _in_front("leans").match(sentence.lower()) is not None
 
 
 def points_back(sentence: str) -> bool:
@@ -64,17 +65,17 @@ def wonders(sentence: str) -> bool:
 @lru_cache(maxsize=4_096)
 def reasons(sentence: str) -> bool:
     """Whether a sentence says why, or what was preferred to what."""
-    return _holding("reason").search(sentence) is not None
+    return _anywhere("reason").match_in(sentence.lower())
 
 
 def denies_alarm(sentence: str) -> bool:
     """Whether a sentence says that an alarm before it was none."""
-    return _holding("alarm").search(sentence) is not None
+    return _anywhere("alarm").match_in(sentence.lower())
 
 
 def decides(words: str) -> bool:
     """Whether short words of the user accept or refuse what was said or done before them, and say more than that."""
-    return _holding("decides").match(_plain(words)) is not None
+    return _in_front("decides").match(_plain(words)) is not None
 
 
 def asks(text: str) -> bool:
@@ -106,7 +107,7 @@ def clauses(words: str, named: re.Match[str]) -> str:
 
 def refuses(clause: str) -> bool:
     """Whether a clause holds a negation."""
-    return _holding("no").search(_plain(clause)) is not None
+    return _anywhere("no").match_in(_plain(clause))
 
 
 def _accepts(words: str, named: re.Match[str]) -> bool:
@@ -129,13 +130,23 @@ def failed_with(text: str) -> str:
 
 
 def _plain(sentence: str) -> str:
-    return sentence.replace("’", "'").lstrip(" *_-")
+    return sentence.replace("’", "'").lstrip(" *_-").lower()
 
 
 @cache
-def _holding(kind: str) -> re.Pattern[str]:
+def _anywhere(kind: str) -> Patterns:
     """The patterns of a kind of all languages: agents mix them."""
-    return re.compile("|".join(p for each in languages().values() for p in getattr(each, kind)), re.IGNORECASE)
+    return Patterns(_of_all_languages(kind))
+
+
+@cache
+def _in_front(kind: str) -> re.Pattern[str]:
+    """The same, as one pattern that is matched where a sentence begins."""
+    return re.compile(lower("|".join(_of_all_languages(kind))))
+
+
+def _of_all_languages(kind: str) -> list[str]:
+    return [pattern for each in languages().values() for pattern in getattr(each, kind)]
 
 
 @cache

@@ -16,6 +16,7 @@ import msgspec
 
 from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
+from foldline._facts.patterns import Patterns
 from foldline._facts.splitting import BULLET, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
@@ -113,7 +114,7 @@ def _led(title: str, text: str) -> str:
 def _called(title: str, language: str) -> Lifetime:
     """What a line calls that which stands below it."""
     cues = _cues(language)
-    ruling = cues is not None and len(title) <= _TITLE and cues.title.search(normal(title).strip(" *_:"))
+    ruling = cues is not None and len(title) <= _TITLE and cues.title.match_in(normal(title).lower().strip(" *_:"))
     return "standing" if ruling else "none"
 
 
@@ -127,14 +128,15 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
         return "none"
     text = normal(sentence)
     shouted = not text.isupper() and cues.loud.search(text) is not None
-    if (loud and not shouted) or cues.none.search(text):
+    text = text.lower()
+    if (loud and not shouted) or cues.none.match_in(text):
         return "none"
-    stands = shouted or cues.standing.search(text) is not None
-    once = cues.once.search(text) is not None or (stands and cues.passing.search(text) is not None)
-    back = cues.back.search(text) is not None
-    if back:
+    if cues.back.match_in(text):
         return "back"
-    if once:
+    if cues.once.match_in(text):
+        return "once"
+    stands = shouted or cues.standing.match_in(text)
+    if stands and cues.passing.match_in(text):
         return "once"
     return "standing" if stands else "none"
 
@@ -162,14 +164,14 @@ class Cues(NamedTuple):
 
     loud: re.Pattern[str]
     """In capitals: it stands, wherever it is."""
-    title: re.Pattern[str]
+    title: Patterns
     """The items below it stand."""
-    standing: re.Pattern[str]
-    passing: re.Pattern[str]
+    standing: Patterns
+    passing: Patterns
     """What stands does so for this turn only."""
-    once: re.Pattern[str]
-    back: re.Pattern[str]
-    none: re.Pattern[str]
+    once: Patterns
+    back: Patterns
+    none: Patterns
     """Whatever else it holds: a question, a report, what somebody else says."""
 
 
@@ -178,28 +180,6 @@ def _cues(language: str) -> Cues | None:
     """The cues of a language, read once; none where there are none."""
     if language not in LANGUAGES:
         return None
-    table = _table(language)
-    either = {kind: _either(patterns, table.parts) for kind, patterns in table.cues.items()}
-    flags = {kind: re.NOFLAG if kind == "loud" else re.IGNORECASE for kind in either}
-    return Cues(**{kind: re.compile(pattern, flags[kind]) for kind, pattern in either.items()})
-
-
-@cache
-def _table(language: str) -> Table:
-    return msgspec.convert(read_words(language), Table)
-
-
-_BEGINNINGS = {"^": "^", "<begin>": "<begin>", r"\b": r"\b(?=\w)", "": ""}
-"""How patterns begin, and what is tried once for all that begin alike."""
-
-
-def _either(patterns: list[str], parts: dict[str, str]) -> str:
-    """Patterns as one, with their parts written out."""
-    grouped: dict[str, list[str]] = {}
-    for pattern in patterns:
-        begins = next(each for each in _BEGINNINGS if pattern.startswith(each))
-        grouped.setdefault(begins, []).append(pattern.removeprefix(begins))
-    whole = "|".join(f"{_BEGINNINGS[begins]}(?:{'|'.join(rest)})" for begins, rest in grouped.items())
-    for name, part in parts.items():
-        whole = whole.replace(f"<{name}>", part)
-    return whole
+    table = msgspec.convert(read_words(language), Table)
+    loud = re.compile("|".join(table.cues.pop("loud")))
+    return Cues(loud, **{kind: Patterns(patterns, table.parts) for kind, patterns in table.cues.items()})

@@ -1,0 +1,138 @@
+"""Many patterns of which any may stand in a text: one is compiled once a text holds all letters without which it cannot match.
+
+A language has hundreds of them, and a session meets few; to compile them all takes longer than all that is asked of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from types import MappingProxyType
+
+_TOKEN = re.compile(
+    r"[^\\\[\].()|?*+{}^$<]+"  # letters
+    r"|\((?:\?:)?[^\\\[\]().?*+{}^$<]+\)"  # one of some letters
+    r"|\(\?<?[:=!]|\(|\)|\||<\w+>|<"
+    r"|\\.|[.^$]|\[\^?\]?(?:\\.|[^\]\\])*\]"
+    r"|(?:[?*+]|\{[^}]*\})\??"
+)
+_SIGNS = frozenset("\\([|)<.^$?*+{")
+_NOT_SURELY = ("?", "*", "{0,", "{,")
+_PLACES = ("^", "$", r"\b", r"\B", r"\A", r"\Z")
+_UNWANTED = ("(?!", "(?<!")
+_ESCAPED = re.compile(r"\\.|[^\\]+")
+_TELLING = 5
+"""Letters from which a longer literal is hardly rarer."""
+
+Literals = frozenset[str]
+"""One of them stands in whatever a pattern matches."""
+
+
+class Patterns:
+    """Patterns of which any may match, whatever the case; `<name>` in one stands for the part of that name."""
+
+    def __init__(self, patterns: Iterable[str], parts: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._parts = parts
+        self._compiled: dict[str, re.Pattern[str]] = {}
+        self._likely: dict[str, list[tuple[str, list[Literals]]]] = {}
+        """The patterns by the rarest of what they need, and what else they need."""
+        known = needed_by_parts(parts)
+        for pattern in patterns:
+            literals, *more = sorted(needed(pattern.lower(), known), key=_rareness, reverse=True) or [frozenset([""])]
+            for literal in literals:
+                self._likely.setdefault(literal, []).append((pattern, more))
+
+    def match_in(self, text: str) -> bool:
+        """Whether one of them matches somewhere in a text in lower case."""
+        for literal, patterns in self._likely.items():
+            if literal in text:
+                for pattern, needs in patterns:
+                    if all(any(map(text.__contains__, literals)) for literals in needs) and self._of(pattern).search(
+                        text
+                    ):
+                        return True
+        return False
+
+    def _of(self, pattern: str) -> re.Pattern[str]:
+        if pattern not in self._compiled:
+            whole = pattern
+            for name, part in self._parts.items():
+                whole = whole.replace(f"<{name}>", part)
+            self._compiled[pattern] = re.compile(lower(whole))
+        return self._compiled[pattern]
+
+
+def lower(pattern: str) -> str:
+    """A pattern for texts in lower case, which takes half as long to compile and to match as one that ignores case."""
+    return _ESCAPED.sub(lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern)
+
+
+def needed(pattern: str, parts: Mapping[str, list[Literals]]) -> list[Literals]:
+    """What a pattern needs: "(?:never|do not) (?:ever )?touch" one of two, and "touch"."""
+    return _needed(iter(_TOKEN.findall(pattern)), parts)
+
+
+def needed_by_parts(parts: Mapping[str, str]) -> dict[str, list[Literals]]:
+    """What each part needs; those behind it may stand in it."""
+    known: dict[str, list[Literals]] = {}
+    for name, part in reversed([*parts.items()]):
+        known[f"<{name}>"] = needed(part, known)
+    return known
+
+
+def _needed(tokens: Iterator[str], known: Mapping[str, list[Literals]]) -> list[Literals]:
+    """What the rest of a group needs, up to where it closes."""
+    choices: list[list[Literals]] = []
+    found: list[list[Literals]] = []
+    run = ""
+    for token in tokens:
+        sign = token[0]
+        if sign not in _SIGNS:
+            run += token
+            continue
+        if token in _PLACES:
+            continue
+        if token in _UNWANTED:
+            _needed(tokens, known)
+            continue
+        if sign == "\\" and not token[1].isalnum():
+            run += token[1]
+            continue
+        if token.startswith(_NOT_SURELY):
+            if run:
+                run = run[:-1]
+            else:
+                found.pop()
+        if run:
+            found.append([frozenset([run])])
+            run = ""
+        if sign == ")":
+            break
+        if sign == "|":
+            choices.append([*chain(*found)])
+            found = []
+        elif sign == "(":
+            found.append(_choice(token) if token[-1] == ")" else _needed(tokens, known))
+        elif sign in "<[.\\":
+            found.append(known.get(token, []))
+    if run:
+        found.append([frozenset([run])])
+    last = [*chain(*found)]
+    return _either([*choices, last]) if choices else last
+
+
+def _choice(group: str) -> list[Literals]:
+    """What a group of literals needs."""
+    literals = group.removeprefix("(").removeprefix("?:").removesuffix(")").split("|")
+    return [] if "" in literals else [frozenset(literals)]
+
+
+def _either(choices: list[list[Literals]]) -> list[Literals]:
+    """What is needed where one of several is there: the rarest of each."""
+    return [frozenset().union(*(max(each, key=_rareness) for each in choices))] if all(choices) else []
+
+
+def _rareness(literals: Literals) -> tuple[int, int]:
+    """Long literals are rare, and few."""
+    return min(_TELLING, *map(len, literals), _TELLING), -len(literals)
