@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,10 @@ class Home:
             timeout=60,
         )
 
-    def on_a_terminal(self, *words: str, typed: str = "") -> tuple[int, str]:
-        """How a command ends that is run at a terminal, and all that the terminal is sent."""
+    def on_a_terminal(self, *words: str, typed: str = "", columns: int = 0) -> tuple[int, str]:
+        """How a command ends that is run at a terminal of so many columns, and all that the terminal is sent."""
         user, terminal = pty.openpty()
+        termios.tcsetwinsize(terminal, (24, columns))
         os.write(user, typed.encode())
         running = subprocess.Popen(
             [sys.executable, "-m", "foldline", *words],
@@ -273,6 +275,36 @@ def test_an_error_that_names_a_path_does_not_steer(home: Home) -> None:
     _, told = home.on_a_terminal("context", "status", "--session", str(path))
     assert "odd" in told
     assert not set(told) & STEERING
+
+
+FITTED = [
+    ["context", "status"], ["context", "inspect"], ["context", "history"], ["compact", "--dry-run"], ["session", "show"],
+    ["session", "list"], ["recall", "handler"], ["policy", "show", "default"], ["policy", "list"], ["autocompact"],
+    ["models", "show", "claude-sonnet-4-5"],
+]  # fmt: skip
+"""Commands whose lines are foldline's own, or are cut to a line."""
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("command", FITTED, ids=" ".join)
+def test_no_word_is_broken_at_the_edge_of_a_terminal(home: Home, command: list[str], columns: int) -> None:
+    home.environment["NO_COLOR"] = "1"
+    code, told = home.on_a_terminal(*command, columns=columns)
+    too_long = [line for line in told.splitlines() if len(line) > columns and len(line.split()) > 1]
+    assert (code, too_long) == (0, [])
+
+
+@pytest.mark.parametrize("command", [["policy", "show", "default"], ["policy", "list"], ["autocompact"]], ids=" ".join)
+def test_a_line_that_is_too_long_goes_on_below_its_words_and_loses_none(home: Home, command: list[str]) -> None:
+    plain = home.run(*command).stdout
+    _, told = home.on_a_terminal(*command, columns=60)
+    assert told.split() == plain.split()
+    assert len(told.splitlines()) > len(plain.splitlines())
+
+
+def test_what_a_command_says_to_be_run_stays_on_one_line(home: Home) -> None:
+    _, told = home.on_a_terminal("compact", "--yes", "--session", str(home.session), columns=60)
+    assert f"foldline session undo --session {home.session}\n" in told
 
 
 # -- words that were meant ----------------------------------------------------------------------------------------

@@ -11,6 +11,11 @@ def clipped(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
 
 
+def clipped_before(text: str, width: int) -> str:
+    """The end of a text, of at most `width` characters; where its beginning is missing, `…` says so."""
+    return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
+
+
 def one_line(text: str, width: int) -> str:
     """A text on one line of at most `width` characters."""
     return clipped(" ".join(text[: width * LOOKED_AT].split()), width)

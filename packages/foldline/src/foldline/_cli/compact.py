@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from typing import Any
 
 import click
@@ -22,8 +21,9 @@ from foldline._cli.options import (
     force_option,
     may_ask,
     on_session,
+    undoing,
 )
-from foldline._cli.printing import say
+from foldline._cli.printing import room, say
 from foldline._cli.summaries import asked_for, by_model, model_options, policy_option
 from foldline._clipping import clipped
 from foldline._compactor.degradation import risk_after, risk_of
@@ -96,7 +96,7 @@ def compact(
         done = draw_written("Folded into", new)
     else:
         planned.write()
-        done = f"Folded. Undo with: foldline session undo --session {shlex.quote(desk.session.path)}"
+        done = f"Folded. Undo with: {undoing(desk.session)}"
     receipt = "" if shown is planned and not yes else f"{title('Compaction')}\n{figures(planned)}\n"
     return Answer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
 
@@ -193,7 +193,7 @@ def figures(planned: FoldPlan) -> str:
     r, window, warn_at = planned.fold.receipt, planned.desk.budget.window, planned.policy.automatic.warn_at
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     lines = [
-        row(label, f"{tokens(size):<16} {bar(size / window)} {percent(size / window)}")
+        row(label, f"{tokens(size):<16} {bar(size / window, width=room(43, 24))} {percent(size / window)}")
         for label, size in (("Before", r.tokens_before), ("After", r.tokens_after))
     ]
     lines += [

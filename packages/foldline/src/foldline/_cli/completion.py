@@ -7,7 +7,7 @@ from click.shell_completion import get_completion_class
 
 from foldline._cli.commands import foldline
 from foldline._cli.options import Choice
-from foldline._cli.printing import say
+from foldline._cli.printing import Exact, hand_on
 
 SETTINGS = {
     "bash": 'eval "$(foldline completion bash)" in ~/.bashrc',
@@ -22,4 +22,4 @@ def completion(shell: str) -> None:
     """Print what makes SHELL complete commands, options and the ids of sessions."""
     made = get_completion_class(shell)
     assert made is not None
-    say(made(foldline, {}, "foldline", "_FOLDLINE_COMPLETE").source())
+    hand_on(Exact(made(foldline, {}, "foldline", "_FOLDLINE_COMPLETE").source()))

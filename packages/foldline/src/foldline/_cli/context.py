@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 
 import click
 
 from foldline._cli.commands import LazyGroup
 from foldline._cli.drawing import bar, counted, percent, row, title, tokens
 from foldline._cli.options import Answer, about, answering, on_session
-from foldline._cli.printing import whole
+from foldline._cli.printing import columns, room, whole
 from foldline._cli.summaries import policy_option
+from foldline._clipping import clipped, clipped_before
 from foldline._compactor.degradation import HARD_AFTER, risk_of
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection, Share
@@ -82,7 +84,7 @@ def draw_status(s: Status, auto: str) -> str:
     lines = [
         title("Context Status"),
         row("Total Tokens", f"{s.tokens:,} / {window} ({percent(s.fill)})"),
-        f"{'':<21}{bar(s.fill, width=40)}",
+        f"{'':<21}{bar(s.fill, width=room(21, 40))}",
         row("Counted", f"± {s.error:.1%} ({s.basis})"),
         *([row("Media", _media(s))] if s.media_bytes or s.images else []),
         row("Model", s.model or "not named in the file"),
@@ -110,15 +112,17 @@ def _media(s: Status) -> str:
 def draw_inspection(i: Inspection, policy: Policy) -> str:
     """The inspection in the layout of the OpenClaw requirements."""
     width = max(len(f"{share.tokens:,}") for share in i.shares)
+    wide = room(56, 24)
     lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
     for share in i.shares:
         part = share.tokens / i.tokens if i.tokens else 0
         pieces = f" ({counted(share.count, share.unit.removesuffix('s'))})" if share.count else ""
-        lines.append(row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part)} {part:>4.0%}{pieces}"))
-    room = (("Reserve", i.reserve), ("Free Space", i.free))
+        lines.append(
+            row(f"  {share.name}", f"{share.tokens:>{width},} tokens {bar(part, width=wide)} {part:>4.0%}{pieces}")
+        )
     lines += [
-        row(f"  {name}", f"{size:>{width},} tokens {bar(size / i.window)} {size / i.window:>4.0%}")
-        for name, size in room
+        row(f"  {name}", f"{size:>{width},} tokens {bar(size / i.window, width=wide)} {size / i.window:>4.0%}")
+        for name, size in (("Reserve", i.reserve), ("Free Space", i.free))
     ]
     lines += [
         "",
@@ -132,21 +136,31 @@ def draw_inspection(i: Inspection, policy: Policy) -> str:
     sizes = [s.tokens for s in i.savings]
     if sizes != sorted(sizes):
         lines.append("  Each goes down to its own target and no further: a later one may free less.")
-    for heading, shares in (
-        ("Pinned messages:", i.pins),
-        ("By Tool:", i.by_tool),
-        ("By File:", i.by_file),
-        ("Largest messages:", i.largest),
+    files = [(s, _outputs(s), s.name) for s in i.by_file]
+    tools = [(s, s.name, _outputs(s)) for s in i.by_tool]
+    pins, largest = ([(s, s.name, s.unit) for s in shares] for shares in (i.pins, i.largest))
+    for heading, told in (
+        ("Pinned messages:", pins),
+        ("By Tool:", tools),
+        ("By File:", files),
+        ("Largest messages:", largest),
     ):
-        if shares:
-            wide = max(len(s.name) for s in shares)
-            told = (f"  {s.tokens:>8,}  {s.name:<{wide}} {_pieces(s)}" for s in shares)
-            lines += ["", heading, *told]
+        if told:
+            lines += ["", heading, *_table(told)]
     return "\n".join(lines)
 
 
-def _pieces(share: Share) -> str:
-    return counted(share.count, "output") if share.unit == "outputs" else share.unit
+def _table(told: Sequence[tuple[Share, str, str]]) -> Iterator[str]:
+    """Shares with two columns behind their tokens, the second one cut to the terminal: a path at its beginning."""
+    wide = max(len(first) for _, first, _ in told)
+    left = columns() - 13 - wide
+    for share, first, second in told:
+        short = clipped_before(second, left) if second == share.name else clipped(second, left)
+        yield f"  {share.tokens:>8,}  {first:<{wide}} {short}"
+
+
+def _outputs(share: Share) -> str:
+    return counted(share.count, "output")
 
 
 def draw_history(folds: list[PastFold], depth: int | None, policy: Policy, *, facts: bool = False) -> str:

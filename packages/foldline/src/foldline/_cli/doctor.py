@@ -9,6 +9,7 @@ import click
 
 from foldline._cli.drawing import row, title
 from foldline._cli.options import Answer, answering
+from foldline._cli.wrapping import unbroken
 
 if TYPE_CHECKING:
     from foldline._install.checkup import Checkup
@@ -38,5 +39,5 @@ def _drawn(c: Checkup) -> str:
     if fold := c.newest_fold:
         lines.append(row("Newest Fold", f"by {fold.by}, {fold.trigger or 'trigger unknown'}, {fold.timestamp}"))
     for trouble in c.troubles:
-        lines.append(f"✗ {trouble.what}" + (f": {trouble.command}" if trouble.command else ""))
+        lines.append(f"✗ {trouble.what}" + (f": {unbroken(trouble.command)}" if trouble.command else ""))
     return "\n".join(lines) + "\n"

@@ -11,6 +11,7 @@ import click
 from foldline._cli.commands import FAILED, NOTHING_TO_DO
 from foldline._cli.options import Answer, answering, may_ask
 from foldline._cli.printing import say
+from foldline._cli.wrapping import UNBROKEN, unbroken
 from foldline._errors import ConfigError, FoldlineError
 from foldline._offered import unknown
 
@@ -50,7 +51,9 @@ def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Ans
     for agent in chosen:
         if project and not agent.has_projects:
             raise click.UsageError(f"{agent.title} has no place in a project: leave --project out")
-    return _carried_out(chosen, to_install, place, yes, "Installed. Take it back with: foldline uninstall {agents}")
+    return _carried_out(
+        chosen, to_install, place, yes, "Installed. Take it back with: " + unbroken("foldline uninstall {agents}")
+    )
 
 
 @click.command()
@@ -104,7 +107,7 @@ def _carried_out(
         click.confirm("Write this?", abort=True)
     able = [agent for agent in chosen if agent.name in plans]
     written, unwritten = _of_each(able, lambda agent: _write(plans[agent.name], project))
-    agents = " ".join([*written, *(["--project"] if project else [])])
+    agents = UNBROKEN.join([*written, *(["--project"] if project else [])])
     text = "\n".join([*(shown if yes else []), *([done.format(agents=agents)] if written else [])])
     return _answer(chosen, changes, failed | unwritten, text, written=bool(written))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 import unicodedata
 from collections.abc import Iterator
@@ -15,7 +14,8 @@ from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import bar, counted, percent, title
 from foldline._cli.options import Answer, answering
 from foldline._cli.printing import Tinted
-from foldline._clipping import clipped
+from foldline._cli.printing import columns as terminal_columns
+from foldline._clipping import clipped, clipped_before
 from foldline._desk.marks import ALARM_AT, SUGGEST_AT
 from foldline._listing import Listed, listed
 from foldline._relative_time import ago
@@ -23,8 +23,8 @@ from foldline._relative_time import ago
 SHOWN = 200
 """Lines that are printed unless more are asked for."""
 
-START, UNLIMITED = 49, 1 << 20
-"""Characters of a line that stand in each, but for the bar; and of one that no terminal breaks."""
+START = 49
+"""Characters that stand in each line, but for the bar."""
 
 
 @click.command("list")
@@ -46,7 +46,7 @@ def list_(everywhere: bool, limit: int | None) -> Answer:
     if not found:
         return Answer(told, remark="no sessions found", code=NOTHING_TO_DO)
     shown = found[: limit or SHOWN]
-    sizes = columns(os.get_terminal_size().columns if sys.stdout.isatty() else UNLIMITED)
+    sizes = columns(terminal_columns())
     lines = [piece for entry in shown for piece in ("\n", *_line(entry, time.time(), sizes))]
     if len(shown) < len(found):
         lines.append(f"\n… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
@@ -83,7 +83,7 @@ def _line(entry: Listed, now: float, sizes: Columns) -> Iterator[str | Tinted]:
     id = f"└ {entry.id[:11]}" if entry.parent else entry.id[:13]
     yield f"{id:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}  "
     if entry.error:
-        yield Tinted(entry.error, "red")
+        yield Tinted(clipped(entry.error, sum(sizes) + 5), "red")
         return
     fill = entry.fill
     if fill is None:
@@ -100,8 +100,7 @@ def _line(entry: Listed, now: float, sizes: Columns) -> Iterator[str | Tinted]:
     )
     yield "".join(cell(text, size) for text, size in told)
     if sizes.cwd:
-        cwd, most = entry.cwd, sizes.cwd - 2
-        yield f"  {cwd if len(cwd) <= most else '…' + cwd[len(cwd) - most + 1 :]}"
+        yield f"  {clipped_before(entry.cwd, sizes.cwd - 2)}"
 
 
 def cell(text: str, size: int) -> str:

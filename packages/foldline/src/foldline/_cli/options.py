@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json
+from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json, say_tinted
+from foldline._cli.wrapping import unbroken
 from foldline._errors import FoldlineError, SessionError
 from foldline._handoff.agents import AGENTS
 from foldline._offered import meant
@@ -64,8 +66,10 @@ def answering(command: Callable[..., Answer]) -> Callable[..., None]:
             say_json(answer.told)
         elif isinstance(answer.text, Exact):
             hand_on(answer.text)
+        elif not isinstance(answer.text, str):
+            say_tinted(answer.text)
         elif answer.text:
-            say(*([answer.text] if isinstance(answer.text, str) else answer.text))
+            say(answer.text)
         if answer.remark:
             say(answer.remark, err=True)
         if answer.code:
@@ -140,6 +144,11 @@ session_option = click.option(
 force_option = click.option(
     "--force", is_flag=True, help="Write although the session's agent has it open, which may leave it behind."
 )
+
+
+def undoing(session: SessionFile) -> str:
+    """The command that takes back what was just written."""
+    return unbroken(f"foldline session undo --session {shlex.quote(session.path)}")
 
 
 def check_in_place(desk: Desk, *, force: bool) -> None:

@@ -9,6 +9,7 @@ import click
 from foldline._cli.commands import LazyGroup
 from foldline._cli.drawing import row, title
 from foldline._cli.options import Answer, answering
+from foldline._cli.wrapping import unbroken
 from foldline._policies import names, preset
 from foldline._policies.file import arguments_of_strategy, as_table, read_policy
 from foldline._policy import Layer, Policy, mark_of
@@ -40,7 +41,7 @@ def show(name: str) -> Answer:
     NAME is one of `policy list`, the path of a policy's file, or module:NAME. What --json prints is a policy's file.
     """
     found = preset(name, path="policy show")
-    as_file = f"\nAs a file to change: foldline policy show {shlex.quote(name)} --json > FILE.json"
+    as_file = "\nAs a file to change: " + unbroken(f"foldline policy show {shlex.quote(name)} --json > FILE.json")
     return Answer(as_table(found), draw(found) + as_file)
 
 

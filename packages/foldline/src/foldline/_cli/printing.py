@@ -7,11 +7,12 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TextIO
 
 import click
 
+from foldline._cli.wrapping import UNBROKEN, wrapped
 from foldline._visible import visible
 
 _PLAIN = str.maketrans("━█▏▎▍▌▋▊▉░…→·✓✗⚠💡±×“”‘’–—⟪⟫", "-#:::::##.~>-+!!!~x\"\"''--<>")
@@ -61,18 +62,41 @@ class Exact(str):
     __slots__ = ()
 
 
-def say(*pieces: str | Tinted, err: bool = False) -> None:
-    """Prints a line or more, visibly."""
+UNLIMITED = 1 << 20
+"""Characters of a line that no terminal breaks."""
+
+
+def columns(stream: TextIO | None = None) -> int:
+    """Characters of a line where a stream goes, standard output unless named: without end where that is no terminal."""
+    try:
+        return os.get_terminal_size((stream or sys.stdout).fileno()).columns or UNLIMITED
+    except (OSError, ValueError):
+        return UNLIMITED
+
+
+def room(beside: int, most: int) -> int:
+    """Characters that are left in a line of the terminal beside so many others: `most` of them, and not less than 4."""
+    return max(4, min(most, columns() - beside))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Prints a line or more, visibly; a terminal shows long ones broken between words."""
     stream = sys.stderr if err else sys.stdout
-    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    shown = wrapped(visible(text), columns(stream)).replace(UNBROKEN, " ")
+    print(shown, file=stream, flush=True)
+
+
+def say_tinted(pieces: Iterable[str | Tinted]) -> None:
+    """Prints pieces of text that make lines which fit, in colours where a terminal has them and its user wants them."""
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     shown = (visible(each) if isinstance(each, str) else each.shown(coloured) for each in pieces)
-    print("".join(shown), file=stream, flush=True)
+    print("".join(shown), flush=True)
 
 
 def hand_on(text: Exact) -> None:
-    """Prints words as they are, unless a terminal shows them."""
+    """Prints words as they are, unless a terminal shows them: visibly then, line by line as they were written."""
     if sys.stdout.isatty():
-        say(text)
+        print(visible(text), flush=True)
     else:
         click.echo(text.removesuffix("\n").encode("utf-8", "replace"))
 

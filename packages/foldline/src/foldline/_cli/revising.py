@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-
 import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import counted
-from foldline._cli.options import Answer, about, answering, check_in_place, force_option, may_ask, on_session
+from foldline._cli.options import Answer, about, answering, check_in_place, force_option, may_ask, on_session, undoing
 from foldline._desk import revising
 from foldline._desk.desk import Desk
 from foldline._fold import Fold
@@ -54,5 +52,4 @@ def _done(desk: Desk, fold: Fold, what: str) -> Answer:
     """What was done, and how it is taken back."""
     gone = len(fold.edits[0].drop)
     taken = f": {counted(gone, 'message')} behind it left the context" if fold.layer == "restore" else ""
-    undo = f"foldline session undo --session {shlex.quote(desk.session.path)}"
-    return Answer(about(desk.session, fold=fold), f"{what}{taken}. Undo with: {undo}")
+    return Answer(about(desk.session, fold=fold), f"{what}{taken}. Undo with: {undoing(desk.session)}")

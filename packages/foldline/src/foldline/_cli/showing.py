@@ -7,6 +7,7 @@ import click
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import title
 from foldline._cli.options import Answer, about, answering, check_in_place, force_option, may_ask, on_session
+from foldline._cli.printing import room
 from foldline._desk.about import in_two_sentences
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import what
@@ -24,7 +25,8 @@ def show(desk: Desk, folded: bool) -> Answer:
         live = {e.id: e.message for e in desk.view.entries}
         shown = [(id, desk.meter.count(m), m) for id, m in desk.session.messages() if live.get(id) != m]
     wide = max((len(id) for id, _, _ in shown), default=0)
-    lines = [f"{id:<{wide}} {tokens:>8,}  {what(message)}" for id, tokens, message in shown]
+    most = room(wide + 22, 60)
+    lines = [f"{id:<{wide}} {tokens:>8,}  {what(message, most)}" for id, tokens, message in shown]
     told = [{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown]
     short = in_two_sentences([message for _, message, _ in desk.session.lineage()])
     head = [title(f"Session {desk.session.id}"), *([short, ""] if short else [])]
