@@ -163,6 +163,7 @@ def test_the_command_writes_beside_the_old_session(session):
 
 def test_print_writes_nothing(session):
     done = run("invoice total", "--print", "--session", session.path)
+    assert done.stdout == run("invoice", "total", "--print", "--session", session.path).stdout
     assert done.stdout.startswith("invoice total")
     assert os.listdir(Path(session.path).parent) == ["old.jsonl"]
     told = json.loads(run("invoice total", "--print", "--json", "--session", session.path).stdout)

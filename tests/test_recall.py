@@ -622,6 +622,19 @@ def test_the_command_prints_a_message_by_its_id(tmp_path: Path) -> None:
     assert json.loads(run(ids(one)[0], "--json").stdout)["message"]["role"] == "user"
 
 
+def test_words_need_no_quotation_marks(tmp_path: Path) -> None:
+    session(tmp_path, "the needle is behind the oven")
+    told = json.loads(run("needle", "behind", "the", "oven", "--limit", "3", "--json").stdout)
+    assert told == json.loads(run("needle behind the oven", "--limit", "3", "--json").stdout)
+    assert told["query"] == "needle behind the oven"
+
+
+def test_of_which_session_a_message_is_is_said_where_it_may_be_several(tmp_path: Path) -> None:
+    one = session(tmp_path, "the needle is behind the oven")
+    assert one.id not in run("needle", "--session", one.path).stdout
+    assert one.id in run("needle", "--all").stdout
+
+
 @pytest.fixture
 def paired(tmp_path: Path) -> Session:
     """Two calls in one message under ids that a later message uses again, and their results."""

@@ -10,6 +10,7 @@ import click
 from foldline._cli.drawing import row, title
 from foldline._cli.options import Answer, answering
 from foldline._cli.wrapping import unbroken
+from foldline._relative_time import age
 
 if TYPE_CHECKING:
     from foldline._install.checkup import Checkup
@@ -37,7 +38,7 @@ def _drawn(c: Checkup) -> str:
     if c.mcp:
         lines.append(row("MCP", c.mcp))
     if fold := c.newest_fold:
-        lines.append(row("Newest Fold", f"by {fold.by}, {fold.trigger or 'trigger unknown'}, {fold.timestamp}"))
+        lines.append(row("Newest Fold", ", ".join(filter(None, (f"by {fold.by}", fold.trigger, age(fold.timestamp))))))
     for trouble in c.troubles:
         lines.append(f"✗ {trouble.what}" + (f": {unbroken(trouble.command)}" if trouble.command else ""))
     return "\n".join(lines) + "\n"

@@ -8,7 +8,17 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.export import into_option, to_option
-from foldline._cli.options import Answer, about, about_new, answering, check_place, draw_written, may_ask, on_session
+from foldline._cli.options import (
+    Answer,
+    about,
+    about_new,
+    answering,
+    check_place,
+    draw_written,
+    may_ask,
+    on_session,
+    words,
+)
 from foldline._cli.printing import Exact
 from foldline._cli.summaries import asked_for
 from foldline._desk.desk import Desk
@@ -18,7 +28,7 @@ from foldline._visible import visible
 
 
 @click.command()
-@click.argument("goal")
+@words("goal", "GOAL")
 @click.option("--print", "only_print", is_flag=True, help="Print the opening prompt, and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not open the draft in an editor.")
 @click.option(

@@ -133,6 +133,11 @@ def _ids(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return []
 
 
+def words(name: str, metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An argument of one word or more, with quotation marks around them or without."""
+    return click.argument(name, metavar=metavar, nargs=-1, required=True, callback=lambda _, __, given: " ".join(given))
+
+
 session_option = click.option(
     "--session",
     metavar="PATH-OR-ID",

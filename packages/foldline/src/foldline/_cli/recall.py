@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foldline._cli.commands import NOTHING_TO_DO
-from foldline._cli.options import Answer, about, answering, session_option
+from foldline._cli.options import Answer, about, answering, session_option, words
 from foldline._cli.printing import Exact, say, say_over
+from foldline._messages import replace
 
 if TYPE_CHECKING:
     from foldline._recall.recalled import Recalled
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("query", metavar="QUERY-OR-ID")
+@words("query", "QUERY-OR-ID")
 @session_option
 @click.option("--all", "everywhere", is_flag=True, help="Every session on this machine.")
 @click.option(
@@ -49,7 +50,7 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Ans
         hits = where.search(index, query, limit)
     told = _told(query, where.session, hits=hits)
     if hits:
-        return Answer(told, "\n".join(map(_line, hits)))
+        return Answer(told, "\n".join(_line(hit, everywhere=everywhere) for hit in hits))
     place = "any session" if everywhere else f"{where.within[0].path}; --all looks in every session"
     return Answer(told, remark=f"nothing found for {query[:200]!r} in {place}", code=NOTHING_TO_DO)
 
@@ -63,10 +64,12 @@ def _told(
     return {**where, "query": query, "message": message, "halves": halves, "hits": hits}
 
 
-def _line(hit: Hit) -> str:
+def _line(hit: Hit, *, everywhere: bool) -> str:
+    """A hit and the words that were found in it; of which session it is, is said where several are looked through."""
     from foldline._recall.answer import described
 
-    return f"{hit.id:<10}  {described(hit)}\n    {hit.snippet}"
+    shown = hit if everywhere else replace(hit, session="")
+    return f"{hit.id:<10}  {described(shown)}\n    {hit.snippet}"
 
 
 def _progress(path: str, left: int) -> None:
