@@ -26,6 +26,7 @@ from test_listing import claude_rows
 from test_stores import opencode
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
+TRANSCRIPTS = Path(__file__).parent / "transcripts"
 OURS = ".pi/agent/sessions/--demo--/invoices.jsonl"
 THEIRS = ".claude/projects/-srv-shop/c1.jsonl"
 
@@ -175,6 +176,24 @@ def test_fold_and_undo(full: Path) -> None:
         assert [note.partition(":")[0] for note in user.told] == ["Folded", "Undone", "Nothing to undo"]
 
     browsing(full, use)
+
+
+@pytest.mark.parametrize(("answer", "undone"), [("n", False), ("y", True)])
+def test_a_compaction_of_the_agents_own_is_taken_back_only_once_agreed_to(
+    home: Path, answer: str, undone: bool
+) -> None:
+    shutil.copyfile(TRANSCRIPTS / "claude-code.jsonl", home / THEIRS)
+    before = (home / THEIRS).read_bytes()
+
+    async def use(user: User) -> None:
+        await user.press("u")
+        assert user.sees("a compaction of claude-code's own", "y undo")
+        assert (home / THEIRS).read_bytes() == before
+        await user.press(answer)
+        assert ((home / THEIRS).read_bytes() != before) == undone
+        assert [note.partition(":")[0] for note in user.told] == ["Undone"] * undone
+
+    browsing(home, use)
 
 
 def test_the_model_that_the_settings_name_writes_the_summary(full: Path) -> None:

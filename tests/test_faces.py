@@ -369,6 +369,17 @@ def test_the_list_says_what_a_session_is_about_and_how_long_it_is(home: Home) ->
     assert row["prompt"].startswith("Please fix the handler 0 in src/module_0.py")
 
 
+def test_the_list_says_where_its_sessions_are_not_of_this_directory(home: Home) -> None:
+    assert "every directory" not in home.run("session", "list").stdout
+    assert "every directory" not in home.run("session", "list", "--all").stdout
+    (home.folder / "elsewhere").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "foldline", "session", "list"],
+        cwd=home.folder / "elsewhere", env=home.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith("Sessions of every directory (there are none of this one)")
+
+
 def test_colour_is_for_terminals_that_want_it(home: Home) -> None:
     assert "\x1b[" not in home.run("session", "list").stdout
     assert "\x1b[" in home.on_a_terminal("session", "list")[1]

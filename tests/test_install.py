@@ -20,6 +20,8 @@ from foldline._errors import ConfigError
 from foldline._install.agents import AGENTS
 from foldline._install.entries import entry_in_json, entry_in_toml
 from foldline._install.installing import carry_out, to_install
+from foldline._mcp.project import Project
+from foldline._mcp.server import answer_line
 from sessions import long_log
 
 SETTINGS = {
@@ -474,10 +476,28 @@ def test_a_sessions_status_says_where_foldline_folds_by_itself(home) -> None:
         return run("context", "status", "--session", path).output
 
     assert "None here by foldline" in status()
+    assert "foldline install pi" in status()
     run("install", "pi", "--yes")
     assert "Enabled (at pi's own mark)" in status()
     run("autocompact", "off")
     assert "Switched off" in status()
+
+
+def test_status_and_doctor_agree_on_what_folds_by_itself(home) -> None:
+    folder = home / ".pi/agent/sessions/--project--"
+    folder.mkdir(parents=True)
+    path = str(long_log(3).write(folder / "s.jsonl"))
+
+    def enabled() -> tuple[bool, bool]:
+        said = json.loads(run("context", "status", "--session", path, "--json").output)
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        asked["params"] = {"name": "context_status", "arguments": {"session": path}}
+        (content,) = answer_line(json.dumps(asked).encode(), Project())["result"]["content"]
+        return said["auto_enabled"], json.loads(content["text"])["auto_enabled"]
+
+    assert (enabled(), bool(in_doctor("pi")["automatic"])) == ((False, False), False)
+    run("install", "pi", "--yes")
+    assert (enabled(), bool(in_doctor("pi")["automatic"])) == ((True, True), True)
 
 
 def test_a_window_that_is_stated_is_not_assumed(home) -> None:

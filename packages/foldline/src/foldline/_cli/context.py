@@ -21,8 +21,7 @@ from foldline._desk.status import Status
 from foldline._desk.status import status as status_of
 from foldline._desk.summaries import spent
 from foldline._fold import Receipt
-from foldline._install import manifest
-from foldline._install.agents import AGENTS
+from foldline._install.agents import AGENTS, folds_by_itself
 from foldline._policy import Policy
 from foldline._relative_time import age
 from foldline._sessions.reading import PastFold
@@ -43,9 +42,10 @@ def context() -> None:
 @on_session
 def status(desk: Desk) -> Answer:
     """How full the context is, and how the session fares."""
-    policy = desk.policy()
-    found = status_of(desk, policy)
-    return Answer(whole(found), draw_status(found, _by_itself(desk.session.agent, policy, found)))
+    policy, agent = desk.policy(), desk.session.agent
+    installed = folds_by_itself(agent, os.getcwd())
+    found = status_of(desk, policy, installed=installed)
+    return Answer(whole(found), draw_status(found, _by_itself(agent, installed, policy, found)))
 
 
 @context.command()
@@ -70,12 +70,15 @@ def history(desk: Desk, depth: int | None, facts: bool) -> Answer:
     return Answer(about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.policy(), facts=facts))
 
 
-def _by_itself(agent: str, policy: Policy, s: Status) -> str:
+def _by_itself(agent: str, installed: bool, policy: Policy, s: Status) -> str:
     """What folds the session without being asked."""
-    at = f"triggers at {s.auto_at:.0%}"
-    if agent in AGENTS and AGENTS[agent].automatic and any(manifest.read().of(agent, p) for p in ("", os.getcwd())):
-        return f"Enabled (at {AGENTS[agent].title}'s own mark)" if policy.automatic.enabled else "Switched off"
-    return f"Enabled ({at})" if s.auto_enabled else f"None here by foldline (an agent that calls it {at})"
+    at, known = f"triggers at {s.auto_at:.0%}", AGENTS.get(agent)
+    if installed and known:
+        return f"Enabled (at {known.title}'s own mark)" if policy.automatic.enabled else "Switched off"
+    if s.auto_enabled:
+        return f"Enabled ({at})"
+    way = f"; `foldline install {agent}` has {known.title} call it" if known and known.automatic else ""
+    return f"None here by foldline (an agent that calls it {at}{way})"
 
 
 def draw_status(s: Status, auto: str) -> str:

@@ -41,7 +41,8 @@ def list_(everywhere: bool, limit: int | None) -> Answer:
 
     It lists those of this directory or, where there are none, those of every directory.
     """
-    found = listed() if everywhere else listed(os.getcwd()) or listed()
+    here = [] if everywhere else listed(os.getcwd())
+    found = here or listed()
     told = {"sessions": found[:limit]}
     if not found:
         return Answer(told, remark="no sessions found", code=NOTHING_TO_DO)
@@ -50,7 +51,8 @@ def list_(everywhere: bool, limit: int | None) -> Answer:
     lines = [piece for entry in shown for piece in ("\n", *_line(entry, time.time(), sizes))]
     if len(shown) < len(found):
         lines.append(f"\n… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
-    return Answer(told, [title("Sessions"), *lines])
+    what = "Sessions" if here or everywhere else "Sessions of every directory (there are none of this one)"
+    return Answer(told, [title(what), *lines])
 
 
 class Columns(NamedTuple):

@@ -46,8 +46,8 @@ def undo(desk: Desk, yes: bool, force: bool) -> Answer:
     before = after = desk.tokens
     if not desk.stands_beside:
         check_in_place(desk, force=force)
-        if not yes:
-            _agree(desk)
+    if not yes:
+        _agree(desk.not_ours)
     fold = desk.undo(force=force)
     if fold is not None:
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens
@@ -57,12 +57,9 @@ def undo(desk: Desk, yes: bool, force: bool) -> Answer:
     return Answer(told, f"Undone: fold {fold}; {before:,} → {after:,} tokens")
 
 
-def _agree(desk: Desk) -> None:
+def _agree(not_ours: str) -> None:
     """Asks before a compaction of the agent's own is taken back; raises `Abort` where the answer is no."""
-    newest = desk.session.newest_fold
-    if newest is None or newest.ours:
-        return
-    whose = f"the newest fold, {newest.id}, is a compaction of {desk.session.agent}'s own"
-    if not may_ask():
-        raise click.UsageError(f"nothing was written: {whose}; --yes takes it back all the same")
-    click.confirm(f"{whose[0].upper()}{whose[1:]}. Take it back?", abort=True)
+    if not_ours and not may_ask():
+        raise click.UsageError(f"nothing was written: {not_ours}; --yes takes it back all the same")
+    if not_ours:
+        click.confirm(f"{not_ours[0].upper()}{not_ours[1:]}. Take it back?", abort=True)

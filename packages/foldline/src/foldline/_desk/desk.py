@@ -194,6 +194,14 @@ class Desk:
         """Whether a fold stands in the session that foldline keeps, and its agent's log does not."""
         return stands(self.session.agent, self.session.id, self._environment)
 
+    @property
+    def not_ours(self) -> str:
+        """That an undo would take back a compaction of the agent's own, in words; empty where it would not."""
+        newest = None if self.stands_beside else self.session.newest_fold
+        if newest is None or newest.ours:
+            return ""
+        return f"the newest fold, {newest.id}, is a compaction of {self.session.agent}'s own"
+
     def undo(self, *, force: bool = False) -> str | None:
         """Takes back the newest fold and answers its id, or None where none stands."""
         if self.stands_beside:

@@ -35,7 +35,8 @@ class Status(Value, frozen=True, omit_defaults=False):
     max_images: int
     max_bytes: int
     auto_enabled: bool
-    """Whether foldline folds the session by itself: the settings let it, and whoever writes the session has it do so."""
+    """Whether foldline folds the session by itself: the settings let it, and it was put into the session's agent, or whoever
+    writes the session has it do so."""
     auto_at: float
     compactions: int
     last_compaction: str
@@ -46,8 +47,8 @@ class Status(Value, frozen=True, omit_defaults=False):
     faults: tuple[str, ...]
 
 
-def status(desk: Desk, policy: Policy) -> Status:
-    """How full a session is and how it fares."""
+def status(desk: Desk, policy: Policy, *, installed: bool = False) -> Status:
+    """How full a session is and how it fares; `installed` is whether foldline was put into its agent and folds there."""
     automatic = policy.automatic
     session, count = desk.session, desk.size
     newest = session.newest_fold
@@ -73,7 +74,7 @@ def status(desk: Desk, policy: Policy) -> Status:
         sum(media_bytes(each.source) for each in media),
         desk.budget.images,
         desk.budget.bytes,
-        automatic.enabled and by_itself > 0,
+        automatic.enabled and (installed or by_itself > 0),
         at,
         n,
         newest.timestamp if newest else "",

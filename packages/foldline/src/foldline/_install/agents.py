@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from foldline._install import manifest
+
 
 class Put(NamedTuple):
     """A file of ours, below `files`, and its place below an agent's folder, and below a project's where it has one."""
@@ -68,6 +70,12 @@ _AT_REST = "between two runs: foldline compact, foldline session undo"
 _NO_HOOK = "its own compaction cannot be replaced; folding by itself needs a gateway in front of its model"
 _TOOLS = "recall, context_status, compact"
 _MCP = {"command": PROGRAM, "args": [WORDS, "mcp"]}
+
+
+def folds_by_itself(agent: str, project: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether foldline folds by itself in an agent: where it was put into it, for the user or in a project."""
+    known = manifest.read(environment)
+    return agent in AGENTS and bool(AGENTS[agent].automatic) and any(known.of(agent, at) for at in ("", project))
 
 
 def _files(folder: str, place: str, names: Sequence[str], in_project: str = "") -> tuple[Put, ...]:

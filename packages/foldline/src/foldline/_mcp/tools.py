@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -71,9 +72,10 @@ def _recall_schema() -> dict[str, Any]:
 
 def _status(arguments: Mapping[str, Any], project: Project) -> str:
     from foldline._desk.status import status
+    from foldline._install.agents import folds_by_itself
 
     desk = _opened(project.session(_converted(arguments, OfStatus).session))
-    told = status(desk, desk.policy())
+    told = status(desk, desk.policy(), installed=folds_by_itself(desk.session.agent, os.getcwd()))
     return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
 
 

@@ -279,7 +279,19 @@ class Browser(App[None]):
 
     def action_undo(self) -> None:
         if entry := self.sessions.current:
-            self._in_thread(lambda: Desk.open(entry.path).undo(), lambda fold: self._undone(fold, entry.path))
+            self._in_thread(lambda: loading.open_to_undo(entry.path, self._environment), self._ask_to_undo)
+
+    def _ask_to_undo(self, found: tuple[Desk, str]) -> None:
+        desk, not_ours = found
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._in_thread(desk.undo, lambda fold: self._undone(fold, desk.session.path))
+
+        if not_ours:
+            self.push_screen(Question("Take it back?", f"{not_ours[0].upper()}{not_ours[1:]}.", "undo"), answered)
+        else:
+            answered(True)
 
     def _undone(self, fold: str | None, path: str) -> None:
         if fold is None:

@@ -99,6 +99,12 @@ def plan_fold(path: str, environment: Mapping[str, str]) -> FoldPlan:
     return desk.plan(desk.policy(), writer=desk.settings.summary)
 
 
+def open_to_undo(path: str, environment: Mapping[str, str]) -> tuple[Desk, str]:
+    """A session on the desk, and what is to be asked before its newest fold is taken back; empty where nothing is."""
+    desk = Desk.open(path, environment=environment)
+    return desk, desk.not_ours
+
+
 def search(detail: Detail, query: str, index: str) -> list[Hit]:
     """The folded messages of a session that fit some words best; where nothing was folded, of all messages."""
     live = {step.id for step in detail.steps if step.live}
