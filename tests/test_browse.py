@@ -196,6 +196,20 @@ def test_a_compaction_of_the_agents_own_is_taken_back_only_once_agreed_to(
     browsing(home, use)
 
 
+@pytest.mark.parametrize("size", [(60, 20), (80, 24)], ids=str)
+def test_a_figure_of_a_fold_that_takes_two_lines_goes_on_below_itself(full: Path, size: tuple[int, int]) -> None:
+    async def use(user: User) -> None:
+        await user.press("f")
+        figures = [line for line in user.screen.splitlines() if "│" in line]
+        before = next(line for line in figures if "Before:" in line)
+        assert "93%" in before
+        at = before.index("118,434") - before.index("Before:")
+        rest = next(line for line in figures if "tokens to be" in line).partition("Prompt cache:")[2]
+        assert len(rest) - len(rest.lstrip()) == at - len("Prompt cache:")
+
+    browsing(full, use, size)
+
+
 def test_the_model_that_the_settings_name_writes_the_summary(full: Path) -> None:
     pytest.importorskip("pydantic_ai")
     before = (full / OURS).read_bytes()

@@ -188,12 +188,12 @@ def _beside_a_fold(desk: Desk) -> str:
     return f"The largest message is {largest.id}, of {largest.tokens:,} tokens. The way out: {edit}{afresh}."
 
 
-def figures(planned: FoldPlan) -> str:
-    """A fold's receipt, one figure a line, and what is advised after it."""
+def figures(planned: FoldPlan, width: int | None = None) -> str:
+    """A fold's receipt, one figure a line, and what is advised after it; for lines of `width`, the terminal's unless named."""
     r, window, warn_at = planned.fold.receipt, planned.desk.budget.window, planned.policy.automatic.warn_at
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     lines = [
-        row(label, f"{tokens(size):<16} {bar(size / window, width=room(43, 24))} {percent(size / window)}")
+        row(label, f"{tokens(size):<16} {bar(size / window, width=room(43, 24, width))} {percent(size / window)}")
         for label, size in (("Before", r.tokens_before), ("After", r.tokens_after))
     ]
     lines += [

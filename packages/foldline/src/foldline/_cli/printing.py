@@ -74,9 +74,13 @@ def columns(stream: TextIO | None = None) -> int:
         return UNLIMITED
 
 
-def room(beside: int, most: int) -> int:
-    """Characters that are left in a line of the terminal beside so many others: `most` of them, and not less than 4."""
-    return max(4, min(most, columns() - beside))
+def room(beside: int, most: int, width: int | None = None) -> int:
+    """Characters that a bar has beside so many others in a line, the terminal's unless its width is named.
+
+    They are `most` where there is room, and none where fewer than 4 are left.
+    """
+    left = (columns() if width is None else width) - beside
+    return min(most, left) if left >= 4 else 0
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -25,7 +25,7 @@ def show(desk: Desk, folded: bool) -> Answer:
         live = {e.id: e.message for e in desk.view.entries}
         shown = [(id, desk.meter.count(m), m) for id, m in desk.session.messages() if live.get(id) != m]
     wide = max((len(id) for id, _, _ in shown), default=0)
-    most = room(wide + 22, 60)
+    most = max(4, room(wide + 22, 60))
     lines = [f"{id:<{wide}} {tokens:>8,}  {what(message, most)}" for id, tokens, message in shown]
     told = [{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown]
     short = in_two_sentences([message for _, message, _ in desk.session.lineage()])

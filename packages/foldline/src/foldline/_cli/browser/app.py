@@ -16,13 +16,14 @@ from textual.widgets import Footer, Input, Static
 
 from foldline._cache import cache_file
 from foldline._cli.browser import loading
-from foldline._cli.browser.dialogs import Box, Question, keys_box
+from foldline._cli.browser.dialogs import Box, Question, inside, keys_box
 from foldline._cli.browser.drawing import Tints, composition, heading, session_lines, step_line
 from foldline._cli.browser.loading import Detail, TimelineRow, changed, export
 from foldline._cli.browser.recalling import Recall
 from foldline._cli.browser.rows import Rows
 from foldline._cli.compact import figures
 from foldline._cli.drawing import RULE
+from foldline._cli.wrapping import wrapped
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.inspection import what
 from foldline._errors import FoldlineError
@@ -261,7 +262,8 @@ class Browser(App[None]):
         if not plan:
             self.notify(f"{plan.desk.tokens:,} tokens, nothing worth folding", title="Nothing to do")
             return
-        shown = figures(plan)
+        width = inside(self.size.width)
+        shown = wrapped(figures(plan, width), width)
         text = Text(shown).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
         path, model = plan.desk.session.path, plan.writer.model
 

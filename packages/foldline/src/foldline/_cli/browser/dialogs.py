@@ -32,6 +32,15 @@ KEYS = (
 )
 
 
+WIDTH, WIDEST, FRAME = 0.86, 110, 7
+"""How wide a box is: a share of the screen and at most so many columns, its frame and scroll bar among them."""
+
+
+def inside(screen: int) -> int:
+    """The columns that a box has for its text on a screen of so many."""
+    return min(WIDEST, int(screen * WIDTH)) - FRAME
+
+
 class Box(ModalScreen[bool]):
     """A box over the browser with a title, a text to scroll and a line of keys; Escape closes it."""
 
