@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import starmap
 from typing import Any
 
 import click
@@ -25,21 +26,12 @@ from foldline._cli.options import (
 )
 from foldline._cli.printing import room, say
 from foldline._cli.summaries import asked_for, by_model, model_options, policy_option
-from foldline._clipping import clipped
-from foldline._compactor.degradation import risk_after, risk_of
-from foldline._desk.costs import discarded, dollars
 from foldline._desk.desk import Desk, FoldPlan
-from foldline._desk.status import fresh_start
-from foldline._desk.summaries import spent
+from foldline._desk.receipts import advice, dollars, in_the_way, notes
+from foldline._desk.receipts import figures as told
 from foldline._errors import SessionError
 from foldline._handoff.new_session import FORMATS
 from foldline._visible import visible
-from foldline._writers.native import BETA
-
-_NATIVE = {
-    "readable": f"the provider's own; requests that hold it need the header anthropic-beta: {BETA}",
-    "sealed": "the provider's own, which only its provider can read",
-}
 
 
 @click.command()
@@ -81,7 +73,7 @@ def compact(
     if by["native"] and (why := planned.why_not_native):
         say(f"The provider's own compaction is not asked for: {why}.", err=True)
     if not planned:
-        stuck = desk.over(planned.after)
+        stuck = planned.over
         return Answer(_told(planned), preview(planned, whole=True), code=FAILED if stuck else NOTHING_TO_DO)
     if dry_run:
         return Answer(_told(planned), preview(planned, whole=True) + ("" if format else _read_only(desk)))
@@ -144,16 +136,10 @@ def _told(planned: FoldPlan, *, written: bool = False) -> dict[str, Any]:
         planned.desk.session,
         written=written,
         fold=planned.fold if planned else None,
-        over=planned.desk.over(planned.after),
-        advice=_advice(planned),
+        over=planned.over,
+        advice=advice(planned),
         new=None,
     )
-
-
-def _advice(planned: FoldPlan) -> list[str]:
-    """What is advised after so many compactions."""
-    risk = risk_after(planned.fold.receipt, planned.policy.automatic.warn_at) if planned else None
-    return fresh_start(risk) if risk else []
 
 
 def preview(planned: FoldPlan, *, whole: bool) -> str:
@@ -161,7 +147,7 @@ def preview(planned: FoldPlan, *, whole: bool) -> str:
     heading, desk = title("Compaction Preview"), planned.desk
     if not planned:
         size = f"{tokens(desk.tokens)} in {len(desk.view.entries)} messages"
-        if not (why := desk.in_the_way(planned.after)):
+        if not (why := in_the_way(planned)):
             return f"{heading}\nNothing to do: {size}, nothing worth folding."
         return f"{heading}\nNothing can be folded: {size}.\n{why}\n{_beside_a_fold(desk)}"
     lines = [heading, figures(planned)]
@@ -190,38 +176,7 @@ def _beside_a_fold(desk: Desk) -> str:
 
 def figures(planned: FoldPlan, width: int | None = None) -> str:
     """A fold's receipt, one figure a line, and what is advised after it; for lines of `width`, the terminal's unless named."""
-    r, window, warn_at = planned.fold.receipt, planned.desk.budget.window, planned.policy.automatic.warn_at
-    repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
-    lines = [
-        row(label, f"{tokens(size):<16} {bar(size / window, width=room(43, 24, width))} {percent(size / window)}")
-        for label, size in (("Before", r.tokens_before), ("After", r.tokens_after))
-    ]
-    lines += [
-        row("Freed", f"{tokens(r.freed)} (± {r.error:.1%})"),
-        row("Messages", f"{r.messages_folded} of {len(planned.desk.view.entries)} folded, the rest word for word"),
-        row("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
-        row("Prompt cache", discarded(r, planned.quote or 0.0 if planned.asks_model and not r.models else 0.0)),
-        row("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost, warn_at).level.lower()})"),
-    ]
-    if r.lost:
-        lines.append(row("By recall", ", ".join(_short(fact) for fact in r.lost[:4])))
-    if r.models:
-        lines += [row("Summary By", spent(r)), row("Waited", f"{r.waited:.1f} s")]
-    if r.native:
-        lines.append(row("Native", _NATIVE[r.native]))
-    lines += [row("Written Again", why) for why in r.rewritten]
-    lines += [row("Remark", remark) for remark in r.remarks]
-    if why := planned.desk.in_the_way(planned.after):
-        lines.append(f"✗ {why}")
-    return "\n".join([*lines, *_advice(planned)]) + "\n"
-
-
-def _short(fact: str) -> str:
-    """A fact in at most 48 characters: a path loses its middle, since its end tells it from the others."""
-    fact = " ".join(fact.split())
-    if len(fact) <= 48:
-        return fact
-    label, _, said = fact.partition(": ")
-    if "/" in said and " " not in said and len(label) < 16:
-        return f"{label}: …{said[len(label) - 45 :]}"
-    return clipped(fact, 48)
+    receipt, window, wide = planned.fold.receipt, planned.desk.budget.window, room(43, 24, width)
+    sizes = (("Before", receipt.tokens_before), ("After", receipt.tokens_after))
+    bars = ((label, f"{tokens(n):<16} {bar(n / window, width=wide)} {percent(n / window)}") for label, n in sizes)
+    return "\n".join([*starmap(row, (*bars, *told(planned))), *notes(planned)]) + "\n"

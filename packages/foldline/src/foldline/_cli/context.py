@@ -17,9 +17,9 @@ from foldline._compactor.degradation import HARD_AFTER, risk_of
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection, Share
 from foldline._desk.inspection import inspect as inspect_session
+from foldline._desk.receipts import spent
 from foldline._desk.status import Status
 from foldline._desk.status import status as status_of
-from foldline._desk.summaries import spent
 from foldline._fold import Receipt
 from foldline._install.agents import AGENTS, folds_by_itself
 from foldline._policy import Policy

@@ -209,25 +209,6 @@ class Desk:
         self.check_writable(force=force)
         return self.session.undo()
 
-    def over(self, view: View) -> int:
-        """By how many tokens a request with a view of this session is over the window; 0 where it fits."""
-        return max(0, view.tokens + self.meter.overhead - self.budget.window)
-
-    def in_the_way(self, view: View) -> str:
-        """What keeps a view over the window, in words; empty where it fits."""
-        if not (over := self.over(view)):
-            return ""
-        system = sum(e.tokens for e in view.entries if e.message.role == "system")
-        summary = sum(e.tokens for e in view.entries if e.message.summary)
-        left = (
-            (self.meter.overhead, "that every request carries beside its messages"),
-            (system, "of system messages"),
-            (summary, "of the summary"),
-            (view.tokens - system - summary, "of messages that stay word for word"),
-        )
-        told = ", ".join(f"{tokens:,} {what}" for tokens, what in left if tokens)
-        return f"Still {over:,} tokens over the window of {self.budget.window:,}. Left are {told}."
-
 
 class FoldPlan(NamedTuple):
     """A fold that is not written yet: the view as it would be, and who writes its summary.
@@ -250,6 +231,11 @@ class FoldPlan(NamedTuple):
     def summary(self) -> str:
         """The text that it would install; empty where it installs none."""
         return next((m.summary.text for m in self.after.messages if m.summary), "")
+
+    @property
+    def over(self) -> int:
+        """By how many tokens the next request would be over the window even so; 0 where it fits."""
+        return max(0, self.after.tokens + self.desk.meter.overhead - self.desk.budget.window)
 
     @property
     def asks_model(self) -> bool:

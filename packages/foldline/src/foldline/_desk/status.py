@@ -9,6 +9,7 @@ from foldline._compactor.degradation import Risk, risk_of
 from foldline._compactor.writer import Breaker
 from foldline._desk.desk import Desk
 from foldline._desk.marks import SUGGEST_AT
+from foldline._desk.receipts import fresh_start
 from foldline._engine.steps import caps
 from foldline._fold import Receipt, automatic_folds
 from foldline._messages import Value
@@ -117,13 +118,3 @@ def _recommendations(fill: float, at: float, risk: Risk, spent: str, refused: bo
     if spent:
         advice.append(f"⚠ {spent}")
     return advice
-
-
-def fresh_start(risk: Risk) -> list[str]:
-    """What is advised where folds may have cost quality."""
-    if risk.level == "Medium":
-        return ["⚠ A fresh start would keep quality up: hand off or begin a new session at the next natural break"]
-    if risk.level == "High":
-        why = "this session has been folded so often, or lost so much, that quality suffers"
-        return [f"⚠ Start afresh, by `foldline session handoff GOAL`: {why}"]
-    return []

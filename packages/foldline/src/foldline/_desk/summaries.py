@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline._config import Summaries
+from foldline._desk.receipts import spent
 from foldline._errors import SummaryFailed
 from foldline._fold import Receipt
 from foldline._messages import Opaque
@@ -60,14 +61,3 @@ def why_extracted(receipt: Receipt, settings: Summaries) -> str:
     if EXTRACT not in settings.fallbacks:
         raise SummaryFailed(f"{why}; nothing was written (the fallback {EXTRACT} would fold without a model)")
     return f"{why}; extraction took its place"
-
-
-def spent(receipt: Receipt) -> str:
-    """Which models were asked, how often, and what that cost."""
-    calls = f"{receipt.calls} call{'' if receipt.calls == 1 else 's'}"
-    parts = [", ".join(receipt.models), calls + (" on the cached conversation" if receipt.shared else "")]
-    if usage := receipt.usage:
-        cached = f" ({usage.cache_read:,} cached)" if usage.cache_read else ""
-        parts += [f"{usage.prompt:,} tokens in{cached}", f"{usage.output:,} out"]
-    parts.append("price not known" if receipt.cost is None else f"${receipt.cost:.4f}")
-    return ", ".join(parts)

@@ -98,27 +98,23 @@ def _compact(arguments: Mapping[str, Any], project: Project) -> str:
         note = planned.why_extracted()
     elif planned.asks_model:
         note = f"{planned.writer.model} is asked for the summary then; here it is by extraction."
-    return _told(planned, [text for text in (desk.in_the_way(planned.after), note) if text], written=asked.write)
+    return _told(planned, note, written=asked.write)
 
 
-def _told(plan: FoldPlan, notes: list[str], *, written: bool) -> str:
-    from foldline._desk.costs import discarded
-    from foldline._desk.summaries import spent
+def _told(plan: FoldPlan, note: str, *, written: bool) -> str:
+    from foldline._desk.receipts import figures, notes
     from foldline._recall.answer import fenced
 
     desk, receipt = plan.desk, plan.fold.receipt
     done = "Folded" if written else "Preview, nothing was written"
     lines = [
         f"{done}: {desk.session.path}",
-        f"{receipt.tokens_before:,} tokens become {receipt.tokens_after:,} (± {receipt.error:.1%}) of {desk.budget.window:,}.",
-        f"{receipt.messages_folded} of {len(desk.view.entries)} messages fold; each can be recalled by its id.",
-        f"Facts: {receipt.facts_kept} stay in view, {receipt.facts_lost} only by recall.",
-        f"Prompt cache: {discarded(receipt)}.",
+        f"{receipt.tokens_before:,} tokens become {receipt.tokens_after:,} of {desk.budget.window:,}.",
+        *(f"{label.capitalize()}: {said}." for label, said in figures(plan)),
+        "`foldline session undo` takes it back." if written else "Call again with write: true to fold.",
+        *notes(plan),
+        *([note] if note else []),
     ]
-    if receipt.models:
-        lines.append(f"Summary by: {spent(receipt)}.")
-    lines.append("`foldline session undo` takes it back." if written else "Call again with write: true to fold.")
-    lines += notes
     return "\n".join(lines) + (f"\n\nThe summary:\n{fenced(plan.summary)}" if plan.summary else "")
 
 
