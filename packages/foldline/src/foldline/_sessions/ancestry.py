@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TypeVar
 
-T = TypeVar("T", int, str)
+T = TypeVar("T", bound=Hashable)
 
 
 def ancestry(newest: T | None, parent: Callable[[T], T | None]) -> Iterator[T]:
-    """The rows from the newest to the first, by places or by names: `parent` says what one hangs on; a ring ends it."""
+    """The rows from the newest to the first, by places, names or themselves: `parent` says what one hangs on; a ring ends it."""
     seen: set[T] = set()
     while newest is not None and newest not in seen:
         seen.add(newest)

@@ -15,7 +15,7 @@ from foldline._sessions.file import Branch, Point, Told
 from foldline._sessions.lines import Record, encoded, line_number, lines_from_end, opened
 from foldline._sessions.pi import composing, dialect
 from foldline._sessions.pi.marks import group_of, mark_of, may_be_marked
-from foldline._sessions.pi.tree import numbered
+from foldline._sessions.pi.tree import Walk, numbered
 from foldline._sessions.reading import Fault
 
 if TYPE_CHECKING:
@@ -35,13 +35,11 @@ def points(session: Session) -> list[Point]:
     live = {id for id, _ in session.context.entries}
     folds = history.folds()
     found: list[tuple[int, Point]] = []
-    for places in _copied(history.records):
-        same = [history.records[place] for place in places]
-        stands = [place for place, r in zip(places, same) if r is same[0] or "undo" in mark_of(r)]
-        place = next((p for p in reversed(stands) if history.records[p].id in live), stands[-1])
-        record = history.records[place]
-        seen = any(r.id in live for r in same)
-        found.append((place, Point(record.id or "", _words(dialect.message_of(record)), folds[place], seen)))
+    for same in _copied(history.records):
+        stands = [r for r in same if r is same[0] or "undo" in mark_of(r)]
+        record = next((r for r in reversed(stands) if r.id in live), stands[-1])
+        words, seen = _words(dialect.message_of(record)), any(r.id in live for r in same)
+        found.append((record.line.offset, Point(record.id or "", words, folds[record], seen)))
     return [point for _, point in sorted(found, key=lambda each: each[0])]
 
 
@@ -56,9 +54,11 @@ def branch(session: Session, at: str) -> Branch:
     if session.version == 1 and not session.header:
         raise SessionError("without its header the records cannot be counted: not branched", path=session.path, line=1)
     history = _History(session)
-    place = history.place(at)
-    way = history.way(place)
-    whole = [r for r in (history.records[p] for p in way) if not r.damaged]
+    last = history.last(at)
+    if dialect.role_of(last) != "user":
+        raise SessionError(f"{at} is no user message: a branch ends with one that the user wrote", path=session.path)
+    way = history.way(last)
+    whole = [record for record in way if not record.damaged]
     folder = os.path.dirname(os.path.abspath(session.path))
     id, stamp = composing.new_session_id(), writing.now()
     kept = {
@@ -73,7 +73,7 @@ def branch(session: Session, at: str) -> Branch:
     lines = [encoded(header).rstrip(b"\n"), *(r.line.data for r in whole)]
     lines += [encoded(record).rstrip(b"\n") for record in extra]
     writing.write_whole(path, b"".join(line + b"\n" for line in lines))
-    return Branch(session.path, path, id, at, len(whole), history.folds()[place], tuple(history.faults(way)))
+    return Branch(session.path, path, id, at, len(whole), history.folds()[last], tuple(history.faults(way)))
 
 
 def standing(session: Session, leaf: str) -> set[int]:
@@ -82,13 +82,12 @@ def standing(session: Session, leaf: str) -> set[int]:
     ends = [history.last(leaf)]
     behind: set[int] = set()
     while ends:
-        for place in history.way(ends.pop()):
-            record = history.records[place]
+        for record in history.way(ends.pop()):
             if record.line.offset in behind:
                 continue
             behind.add(record.line.offset)
             began = mark_of(record).get("leaf") if may_be_marked(record.line.data) else None
-            ends += [history.last(began)] if began in history.places else []
+            ends += [history.last(began)] if began in history.named else []
     return behind
 
 
@@ -103,7 +102,7 @@ def lineage(session: Session) -> list[Told]:
     history = _History(session)
     told: list[Told] = []
     summed: set[tuple[str, str]] = set()
-    for record in (history.records[p] for p in history.way(history.last(last.removesuffix(":system")))):
+    for record in history.way(history.last(last.removesuffix(":system"))):
         group = group_of(record)
         if record.type == "compaction" and group:
             summed.add(group)
@@ -116,80 +115,53 @@ def lineage(session: Session) -> list[Told]:
 
 
 class _History:
-    """All records of a file in order, and where the record stands that each one hangs on."""
+    """All records of a file in order, and what each one hangs on."""
 
     def __init__(self, session: Session) -> None:
         self.path = session.path
-        self.linear = session.version == 1
         with opened(session.path) as fd:
-            self.records = [*map(Record, lines_from_end(fd, os.fstat(fd).st_size))][::-1]
-        self.bridged: dict[int, str] = {}
-        self.parents = self._line() if self.linear else self._tree()
+            newest_first = [*map(Record, lines_from_end(fd, os.fstat(fd).st_size))]
+        self.records = newest_first[::-1]
+        if session.version == 1:
+            numbered(self.records)
+            self.bridged: dict[int, str] = {}
+            self.parents: dict[Record, Record | None] = dict(zip(self.records, (None, *self.records)))
+        else:
+            walk = Walk(iter(newest_first))
+            self.parents = {record: walk.parent(record) for record in walk.before()}
+            self.bridged = {offset: what for offset, what in walk.faults if what.endswith("bridged")}
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        """Where the last record of each id stands."""
-        whole = ((r.id, place) for place, r in enumerate(self.records) if not r.damaged and r.type != "session")
-        return {id: place for id, place in whole if id}
+    def named(self) -> dict[str, Record]:
+        """The last record of each id."""
+        return {r.id: r for r in self.records if r.id and not r.damaged and r.type != "session"}
 
-    def place(self, at: str) -> int:
-        """Where a user message stands; of those that share the id, the last."""
-        place = self.last(at)
-        if dialect.role_of(self.records[place]) != "user":
-            raise SessionError(f"{at} is no user message: a branch ends with one that the user wrote", path=self.path)
-        return place
-
-    def last(self, id: str) -> int:
-        """Where the last record of that id stands."""
-        if id not in self.places:
+    def last(self, id: str) -> Record:
+        """The last record of that id."""
+        if id not in self.named:
             raise SessionError(f"no message {id} in it", path=self.path)
-        return self.places[id]
+        return self.named[id]
 
-    def way(self, place: int) -> list[int]:
-        """The places from the first record behind the header to one, damaged ones among them."""
-        if self.linear:
-            head = next(p for p, record in enumerate(self.records) if not record.damaged)
-            return list(range(head + 1, place + 1))
-        way = list(ancestry(place, self.parents.__getitem__))
-        return [p for p in reversed(way) if self.records[p].type != "session"]
+    def way(self, last: Record) -> list[Record]:
+        """The records from the first behind the header to one, damaged ones among them."""
+        return [r for r in ancestry(last, self.parents.__getitem__) if r.type != "session"][::-1]
 
-    def folds(self) -> list[int]:
+    def folds(self) -> dict[Record, int]:
         """How many folds stand before each record on its way."""
-        counts: list[int] = []
-        for parent, record in zip(self.parents, self.records):
+        counts: dict[Record, int] = {}
+        for record in self.records:
+            parent = self.parents.get(record)
             fold = record.type == "compaction" and "undo" not in mark_of(record)
-            counts.append((counts[parent] if parent is not None else 0) + fold)
+            counts[record] = (counts[parent] if parent else 0) + fold
         return counts
 
-    def faults(self, way: Sequence[int]) -> Iterator[Fault]:
+    def faults(self, way: Sequence[Record]) -> Iterator[Fault]:
         """What was wrong on the way."""
         with opened(self.path) as fd:
-            for place in way:
-                record = self.records[place]
-                what = "damaged line, left out" if record.damaged else self.bridged.get(place)
+            for record in way:
+                what = "damaged line, left out" if record.damaged else self.bridged.get(record.line.offset)
                 if what:
                     yield Fault(line_number(fd, record.line.offset), what)
-
-    def _line(self) -> list[int | None]:
-        numbered(self.records)
-        return [place - 1 if place else None for place in range(len(self.records))]
-
-    def _tree(self) -> list[int | None]:
-        parents: list[int | None] = []
-        places: dict[str, int] = {}
-        before: int | None = None
-        for place, record in enumerate(self.records):
-            parent = places.get(record.parent) if record.parent else None
-            if parent is None and (record.parent or record.damaged):
-                parent = before
-                if record.parent:
-                    self.bridged[place] = f"hangs on {record.parent}, which is not there: bridged"
-            parents.append(parent)
-            if record.id:
-                places[record.id] = place
-            if record.type != "session" and (record.id or record.damaged):
-                before = place
-        return parents
 
 
 def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
@@ -209,14 +181,14 @@ def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
     return records
 
 
-def _copied(records: Sequence[Record]) -> list[list[int]]:
-    """The places of each user message: its own, and those of the copies that folds and undos made of it."""
-    places: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
+def _copied(records: Sequence[Record]) -> list[list[Record]]:
+    """Each user message with the copies that folds and undos made of it."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
         if record.id and dialect.role_of(record) == "user":
-            places[record.id] = places.get(str(mark_of(record).get("of")), [])
-            places[record.id].append(place)
-    return list({each[0]: each for each in places.values()}.values())
+            found[record.id] = found.get(str(mark_of(record).get("of")), [])
+            found[record.id].append(record)
+    return list({id(same): same for same in found.values()}.values())
 
 
 def _labels(records: Sequence[Record]) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from foldline._sessions.ancestry import ancestry
@@ -41,7 +41,30 @@ def live_path(records: Iterator[Record]) -> Path:
     The leaf is the last record. A parent is the nearest record before it of that id. What hangs on a record that is
     missing or unreadable is bridged to the record before it in the file.
     """
-    return _Walk(records).walk()
+    walk = Walk(records)
+    path: list[Record] = []
+    compaction: Record | None = None
+    stop: str | None = None
+    left, found = 0, False
+    for record in ancestry(walk.leaf(), walk.parent):
+        path.append(record)
+        if compaction is None and record.type == "compaction":
+            compaction, stop, left = record, first_kept(record), kept_messages(record)
+            if stop in (None, record.id) and not left:
+                break
+        elif left and record.type == "compaction":
+            path.pop()
+            break
+        elif left and record.type == "message":
+            found, left = True, left - 1
+            if not left:
+                break
+        elif compaction is not None and record.id == stop:
+            found = True
+            break
+    whole = [r for r in reversed(path) if not r.damaged]
+    at = whole.index(compaction) if compaction else 0
+    return Path(whole, compaction, 0 if found else at, walk.faults)
 
 
 def linear_path(records: Iterator[Record]) -> Path:
@@ -83,105 +106,68 @@ def kept_messages(compaction: Record) -> int:
 
 def parent_of(record: Record, before: Iterator[Record]) -> str | None:
     """The id of the record that one hangs on, of those before it in the file, last first; bridged where it is missing."""
-    walk = _Walk(chain((record,), before))
-    way = (walk.read[place] for place in ancestry(walk.parent(0), walk.parent))
-    return next((each.id for each in way if not each.damaged), None)
+    walk = Walk(chain((record,), before))
+    return next((each.id for each in ancestry(walk.parent(next(walk.before())), walk.parent) if not each.damaged), None)
 
 
-class _Walk:
+class Walk:
+    """The records of a file, last first, each read when it is come to; `faults` lists what was wrong on the way."""
+
     def __init__(self, records: Iterator[Record]) -> None:
-        self.source = records
-        self.read: list[Record] = []
-        """The records read so far, last in the file first."""
         self.faults: list[Damage] = []
-        self.ids: set[str] | None = None
+        self._records = records
+        self._read: list[Record] = []
+        self._places: dict[int, int] = {}
+        self._ids: set[str] | None = None
         """Every id of the file, once all of it was read."""
 
-    def walk(self) -> Path:
-        path: list[Record] = []
-        compaction: Record | None = None
-        stop: str | None = None
-        left, found = 0, False
-        for place in ancestry(self._leaf(0), self.parent):
-            record = self.read[place]
-            path.append(record)
-            if compaction is None and record.type == "compaction":
-                compaction, stop, left = record, first_kept(record), kept_messages(record)
-                if stop in (None, record.id) and not left:
-                    break
-            elif left and record.type == "compaction":
-                path.pop()
-                break
-            elif left and record.type == "message":
-                found, left = True, left - 1
-                if not left:
-                    break
-            elif compaction is not None and record.id == stop:
-                found = True
-                break
-        records = [r for r in reversed(path) if not r.damaged]
-        at = records.index(compaction) if compaction else 0
-        return Path(records, compaction, 0 if found else at, self.faults)
-
-    def _at(self, place: int) -> Record | None:
-        while place >= len(self.read):
-            record = next(self.source, None)
-            if record is None:
-                return None
-            if record.damaged:
-                self.faults.append(Damage(record.line.offset, "damaged line"))
-            elif record.id is None and record.type != "session":
-                self.faults.append(Damage(record.line.offset, "record without an id, passed over"))
-            self.read.append(record)
-        return self.read[place]
-
-    def _leaf(self, place: int) -> int | None:
-        """The last record that is whole, and not the torn start of a fold or an undo that was never finished."""
-        while (record := self._at(place)) is not None:
-            if record.type != "session" and record.id and not record.damaged:
-                return self._before_torn_group(place)
+    def before(self, record: Record | None = None) -> Iterator[Record]:
+        """The records before one, the nearest first; without it all of them."""
+        place = self._places[record.line.offset] + 1 if record else 0
+        while place < len(self._read) or self._read_one():
+            yield self._read[place]
             place += 1
-        return None
 
-    def _before_torn_group(self, place: int) -> int | None:
-        """A fold counts its records in its first one; one that is cut short at the end of the file never happened."""
-        group = group_of(self.read[place])
-        if group is None:
-            return place
-        first, n, at = place, 1, place + 1
-        while (before := self._at(at)) is not None and (before.damaged or group_of(before) == group):
-            if not before.damaged:
-                first, n = at, n + 1
-            at += 1
-        if n >= promised(self.read[first]):
-            return place
-        self.faults.append(Damage(self.read[first].line.offset, f"{group[0]} that was cut short, left out"))
-        return self._leaf(first + 1)
+    def leaf(self, behind: Record | None = None) -> Record | None:
+        """The last record that is whole, and not of a fold or an undo that was never finished.
 
-    def parent(self, place: int) -> int | None:
-        """The place of the record that one hangs on, further back in the file."""
-        record = self._at(place)
-        if record is None or (record.parent is None and not record.damaged):
-            return None
-        if record.parent is not None and (found := self._find(record.parent, place + 1)) is not None:
-            return found
+        A fold counts its records in its first one; one that is cut short at the end of the file never happened.
+        """
+        whole = (r for r in self.before(behind) if r.type != "session" and r.id and not r.damaged)
+        last = next(whole, None)
+        group = group_of(last) if last else None
+        if last is None or group is None:
+            return last
+        members = [
+            last,
+            *takewhile(lambda each: group_of(each) == group, (r for r in self.before(last) if not r.damaged)),
+        ]
+        if len(members) >= promised(members[-1]):
+            return last
+        self.faults.append(Damage(members[-1].line.offset, f"{group[0]} that was cut short, left out"))
+        return self.leaf(members[-1])
+
+    def parent(self, record: Record) -> Record | None:
+        """The record that one hangs on, further back in the file."""
+        if record.parent is not None and (self._ids is None or record.parent in self._ids):
+            for each in self.before(record):
+                if each.id == record.parent:
+                    return each
+            self._ids = {each.id for each in self._read if each.id}
         if record.parent is not None:
             self.faults.append(Damage(record.line.offset, f"hangs on {record.parent}, which is not there: bridged"))
-        return self._bridge(place + 1)
-
-    def _find(self, id: str, place: int) -> int | None:
-        if self.ids is not None and id not in self.ids:
+        elif not record.damaged:
             return None
-        while (record := self._at(place)) is not None:
-            if record.id == id:
-                return place
-            place += 1
-        self.ids = {record.id for record in self.read if record.id}
-        return None
+        return next((r for r in self.before(record) if r.type != "session" and (r.id or r.damaged)), None)
 
-    def _bridge(self, place: int) -> int | None:
-        while (record := self._at(place)) is not None:
-            if record.type != "session" and (record.id or record.damaged):
-                return place
-            place += 1
-        return None
+    def _read_one(self) -> bool:
+        record = next(self._records, None)
+        if record is None:
+            return False
+        if record.damaged:
+            self.faults.append(Damage(record.line.offset, "damaged line"))
+        elif record.id is None and record.type != "session":
+            self.faults.append(Damage(record.line.offset, "record without an id, passed over"))
+        self._places[record.line.offset] = len(self._read)
+        self._read.append(record)
+        return True
