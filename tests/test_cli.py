@@ -51,6 +51,13 @@ def session(tmp_path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("command", ["session show", "session undo", "context status", "compact"])
+def test_a_session_that_is_given_bare_is_told_how_it_is_named(foldline, session, command):
+    run = foldline(*command.split(), str(session))
+    assert run.returncode == 2
+    assert "--session PATH-OR-ID" in run.stderr
+
+
 def test_help_names_every_command_and_the_exit_codes(foldline):
     told = foldline("--help").stdout
     for command in ("compact", "context", "session", "recall", "autocompact", "models"):

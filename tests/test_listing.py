@@ -151,6 +151,20 @@ def test_what_the_newest_bill_does_not_hold_is_counted_at_a_glance(home: Home) -
         assert known.tokens == pytest.approx(Desk(open_session(file.path)).tokens, rel=0.1), file.agent
 
 
+def test_of_a_long_output_codex_sends_a_part_and_a_glance_counts_no_more(home: Home) -> None:
+    *rows, bill = codex_rows(8)
+    call = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}
+    answer = {
+        "type": "function_call_output",
+        "call_id": "c1",
+        "output": "a line of what was printed, src/plums.py\n" * 9_000,
+    }
+    answered = [{"type": "response_item", "payload": payload} for payload in (call, answer)]
+    home.write(STORES["codex"][0], [*rows, *answered, bill])
+    ((file, (known,)),) = glanced(session_files({"HOME": str(home.folder)}))
+    assert known.tokens == pytest.approx(Desk(open_session(file.path)).tokens, rel=0.15)
+
+
 def test_a_session_of_pi_is_listed_as_it_is(home: Home) -> None:
     shutil.copyfile(SAMPLE, path := home.path(".pi/agent/sessions/--x--/one.jsonl"))
     (entry,) = home.list()

@@ -27,6 +27,7 @@ from foldline._recall.index import index_of
 from foldline._recall.store import default_path
 from foldline._recall.text import asked, indexed, phrase, snippet
 from foldline.extend import Summary, Text, Thinking, ToolCall, ToolResult
+from sessions import Log
 
 SOURCE = str(Path(foldline.__file__).parent.parent)
 
@@ -231,6 +232,18 @@ def test_a_summary_that_says_what_was_asked_stands_before_what_says_a_part_of_it
     messages = [Message("user", (Summary(f"Folded: {QUOTES}"),)), *echo, *parts]
     with index_of((f"m{i}", message) for i, message in enumerate(messages)) as index:
         assert index.search(QUOTES, (), only=False)[0].id == "m0"
+
+
+def test_a_summary_that_a_log_holds_is_found_by_its_words_behind_what_it_quotes(tmp_path: Path) -> None:
+    log = Log()
+    said = [log.user("the plum orchard needs a fence"), log.reply("noted, a fence for the orchard")]
+    log.compaction(None, "A fence for the plum orchard, and later a gate of oak.")
+    path = log.write(tmp_path / "log.jsonl")
+    with Index() as index:
+        hits = index.search("fence orchard", [Within(str(path))])
+        assert [hit.id for hit in hits[:2]] in (said, said[::-1])
+        assert [hit.id for hit in hits[2:]] == [log.leaf]
+        assert index.search("a gate of oak", [Within(str(path))])[0].id == log.leaf
 
 
 def test_sessions_are_kept_apart(tmp_path: Path) -> None:

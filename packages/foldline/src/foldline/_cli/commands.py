@@ -104,9 +104,10 @@ def run() -> None:
         interrupted = isinstance(abort.__context__, KeyboardInterrupt)
         code = _failed("Abort", "aborted; nothing was changed", code=INTERRUPTED if interrupted else FAILED)
     except click.ClickException as error:
-        shown = io.StringIO()
+        shown, more = io.StringIO(), _way_out(error)
         error.show(shown)
-        code = _failed(type(error).__name__, error.format_message(), shown.getvalue().rstrip("\n"), error.exit_code)
+        why, all_of_it = error.format_message() + more, shown.getvalue().rstrip("\n") + more
+        code = _failed(type(error).__name__, why, all_of_it, error.exit_code)
     except FoldlineError as error:
         code = _failed(type(error).__name__, str(error), f"foldline: {error}")
     except OSError as error:  # what goes wrong with sessions and settings is a FoldlineError: this is the output
@@ -118,6 +119,13 @@ def run() -> None:
         why = f"{type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
         code = _failed("Fault", why, f"foldline: a fault of foldline itself; please report it: {why}")
     sys.exit(code)
+
+
+def _way_out(error: click.ClickException) -> str:
+    """How a session is named, behind what is said of a word too many to a command that is about one."""
+    about = error.ctx.command.params if isinstance(error, click.UsageError) and error.ctx else ()
+    bare = error.message.startswith("Got unexpected extra argument") and any(each.name == "session" for each in about)
+    return "; a session is named by --session PATH-OR-ID" if bare else ""
 
 
 def _warn(message: Warning | str, *about: Any, **more: Any) -> None:

@@ -269,7 +269,9 @@ def _tell(line: bytes) -> Row | None:
         case "turn_context", _:
             return Row(model=payload.model)
         case "response_item", _:
-            content = b"".join(map(bytes, (payload.content, payload.output, payload.arguments)))
+            content = (
+                b"".join(map(bytes, (payload.content, payload.arguments))) + bytes(payload.output)[: outputs.LARGEST]
+            )
             return Row(content=content, answers=payload.type.endswith("_output"))
         case ("compacted", _) | ("event_msg", "thread_rolled_back"):
             return Row(anew=True)

@@ -22,5 +22,5 @@ def follow(path: str, mark: Mark) -> Follower | None:
 
 def _said(line: bytes) -> Said | None:
     record = Record(Line(0, line))
-    message = dialect.message_of(record) if record.id and record.type != "compaction" else None
+    message = dialect.message_of(record) if record.id else None
     return (record.id, str(record.data.get("timestamp") or ""), message) if message and record.id else None
