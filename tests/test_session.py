@@ -555,6 +555,48 @@ def test_what_is_appended_is_there(path, version):
     assert path.read_bytes().startswith(was)
 
 
+@pytest.mark.parametrize("folds", [False, True])
+def test_what_was_read_is_not_read_again_for_a_message_behind_it(path, folds):
+    """A session costs what is appended to it, however long it is."""
+    session = opened(long_log(100, version=3), path)
+    if folds:
+        fold(session)
+        session.append(Message("assistant", (Text("done " * 60_000),)))
+    was = session.context.messages
+    session.append(Message("user", (Text("go on"),)))
+    session.append(Message("assistant", (Text("gone on"),), Usage(7, 5)), model="openai:gpt-5.4", stop="stop")
+    assert all(now is then for now, then in zip(session.context.messages, was))
+    assert texts(session)[-2:] == ["go on", "gone on"]
+
+
+APPENDED = st.sampled_from(
+    [
+        (Message("user", (Text("look"),)), ""),
+        (Message("system", (Text("The time is new."),)), ""),
+        (Message("assistant", (Text("I look"), ToolCall("c9", "read"))), "aborted"),
+        (Message("assistant", (Text("I looked"),), Usage(40, 5)), "stop"),
+        (Message("assistant", (Text("I looked long"),), Usage(90_000, 5)), "length"),
+        (Message("tool", (ToolResult("c9", (Text("out"),), False, "read"),)), ""),
+    ]
+)
+
+
+@given(st.lists(st.one_of(st.none(), APPENDED), max_size=8), st.sampled_from([1, 2, 3]))
+def test_a_session_that_is_gone_on_with_is_as_one_that_is_opened_again(steps, version):
+    with tempfile.TemporaryDirectory() as folder:
+        session = opened(long_log(3, version=version), Path(folder) / "session.jsonl")
+        for step in steps:
+            if step is None:
+                fold(session)
+            else:
+                session.append(step[0], model="openai:gpt-5.4", stop=step[1])
+            again = Session(session.path)
+            assert session.view().entries == again.view().entries
+            assert session.meter().billed == again.meter().billed
+            assert session.context.size() == again.context.size()
+            assert session.faults == again.faults
+
+
 def test_several_results_in_one_message_are_all_written(path):
     """Other formats answer parallel calls in one message; pi's takes one message for each answer."""
     session = Session.create(path)

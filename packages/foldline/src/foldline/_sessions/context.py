@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from itertools import accumulate
 from typing import Any
 
@@ -73,6 +74,13 @@ class Context:
     def messages(self) -> list[Message]:
         """What the model sees."""
         return [message for _, message in self.entries]
+
+    def followed_by(self, entries: Sequence[tuple[str, Message]]) -> Context:
+        """This context with messages behind it that change nothing of it."""
+        longer = copy(self)
+        longer.entries = [*self.entries, *entries]
+        longer._weights, longer._meter = ("", []), None
+        return longer
 
     def meter(self, family: str = "o200k") -> Meter:
         """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""

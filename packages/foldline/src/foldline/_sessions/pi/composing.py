@@ -156,10 +156,10 @@ def _stripped(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key not in ("id", "parentId", "foldline")}
 
 
-def message_records(place: Place, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def message_records(leaf: Record | None, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The records that add messages behind the newest one."""
     records: list[dict[str, Any]] = []
-    parent = place.path.leaf.id if place.path.leaf else None
+    parent = leaf.id if leaf else None
     for message in messages:
         id = new_entry_id()
         records.append({"type": "message", "id": id, "parentId": parent, "timestamp": now(), "message": message})

@@ -19,9 +19,10 @@ from foldline._sessions.lines import CHUNK, Line, Record, encoded, first_line, l
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_of, marks, tree
 from foldline._sessions.reading import Fault, PastFold
 from foldline._sessions.stages import course_of
-from foldline._sessions.values import mapping
+from foldline._sessions.values import count, mapping
 from foldline._tokens.meter import Meter
 from foldline._view import View
+from foldline._wires.ending import broke_off
 
 _OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
 COUNTED_SIZE = 64 * 1024 * 1024
@@ -162,7 +163,8 @@ class Session:
         if message.role == "assistant" and model:
             provider, _, name = model.rpartition(":")
             said = [dialect.reply(each, name, provider, stop) for each in said]
-        self._write(composing.message_records(self._place(), said))
+        records = composing.message_records(self._path.leaf, said)
+        (self._write if self._changes_what_was_read(message, stop) else self._extend)(records)
         leaf = self._path.leaf
         return leaf.id or "" if leaf else ""
 
@@ -389,6 +391,28 @@ class Session:
     def _write(self, records: Sequence[dict[str, Any]]) -> None:
         writing.append(self.path, [encoded(r) for r in records], expected_size=self._size)
         self._load()
+
+    def _extend(self, records: Sequence[dict[str, Any]]) -> None:
+        """Writes messages and takes them behind the others, which are not read again."""
+        lines = [encoded(record) for record in records]
+        self._size = writing.append(self.path, lines, expected_size=self._size)
+        offset = self._size - sum(map(len, lines))
+        for line in lines:
+            self._path.records.append(Record(Line(offset, line.rstrip(b"\n"))))
+            offset += len(line)
+        new = self._path.records[-len(lines) :]
+        self.context = self.context.followed_by([each for record in new for each in self._contribution(record, {})])
+
+    def _changes_what_was_read(self, message: Message, stop: str) -> bool:
+        """Whether a message behind the others makes something else of what stands before it, or of its bills."""
+        context, compaction, usage = self.context, self._path.compaction, message.usage
+        if self._linear or self.faults or context.course.stages or message.role == "system":
+            return True
+        if broke_off({"stopReason": stop}) or (context.unsent and any(message.results)):
+            return True
+        if usage is None or compaction is None:
+            return False
+        return self._size < CHUNK or 0 < count(compaction.data.get("tokensBefore")) <= usage.prompt
 
     def _find(self, id: str) -> Record | None:
         """The record of an entry, on the path or left on another one."""
