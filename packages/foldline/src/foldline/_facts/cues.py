@@ -53,13 +53,13 @@ def leans(sentence: str) -> bool:
 
 def points_back(sentence: str) -> bool:
     """Whether what a sentence orders is named only in the one before it."""
-    return _holding("points").match(_plain(sentence)) is not None
+    return _in_front("points").match(_plain(sentence)) is not None
 
 
 @lru_cache(maxsize=4_096)
 def wonders(sentence: str) -> bool:
     """Whether a sentence says what its speaker only supposes."""
-    return _holding("wonders").search(sentence) is not None
+    return _anywhere("wonders").match_in(sentence.lower())
 
 
 @lru_cache(maxsize=4_096)
