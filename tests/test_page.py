@@ -444,7 +444,7 @@ def test_what_the_agent_said_goes_before_lines_of_outputs_that_nobody_wrote_of()
         ),
     ]
     asked = [*messages, user("Then write to its owner and ask for the papers, please.")]
-    pages = [extract(Brief(tokens, fills=True), asked).text for tokens in range(90, 400, 10)]
+    pages = [extract(Brief(tokens, fills="outputs"), asked).text for tokens in range(90, 400, 10)]
     shown = [text for text in pages if "weight_" in text]
     assert shown
     assert all("the ferry and the barge: several carries coal" in text for text in shown)
@@ -1016,7 +1016,7 @@ def test_the_budget_is_used_in_every_kind_of_session(kind: str) -> None:
         "autonomous": [user("Bring the whole repository to the new interface, without asking me anything."), *(m for m in chatter(60) if m.role != "user")],
     }[kind]  # fmt: skip
     for tokens in (300, 1_000, 2_000):
-        assert estimate(extract(Brief(tokens, fills=True), messages).text) >= 0.95 * tokens, tokens
+        assert estimate(extract(Brief(tokens, fills="outputs"), messages).text) >= 0.95 * tokens, tokens
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -1140,7 +1140,7 @@ def test_what_files_show_is_left_to_the_files() -> None:
     ]
     text = extract(Brief(400), messages).text
     assert "def expired_documents" not in text
-    assert "def expired_documents" in extract(Brief(400, fills=True), messages).text
+    assert "def expired_documents" in extract(Brief(400, fills="outputs"), messages).text
     assert "only the nightly job calls it" in text
 
 

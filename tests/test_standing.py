@@ -455,3 +455,48 @@ def test_of_another_agents_report_the_items_are_told_and_not_the_clients_notice(
     assert "`normalize_1` in `src/auth_1.py` is never called" in text
     assert "internal ID" not in text
     assert "fires each time" not in text
+
+
+def test_what_an_agent_that_was_to_look_names_is_not_changed() -> None:
+    started = runs("Agent", {"description": "Explore the CI of cli", "prompt": "Look."}, "Async agent launched successfully.\nagentId: a7 (internal ID)")  # fmt: skip
+    report = "Here is the setup. The workflow was changed in `.github/workflows/ci.yml`, and `errors.New` was replaced in src/a.go."
+    notice = f"<task-notification>\n<task-id>a7</task-id>\n<status>completed</status>\n<result>{report}</result>\n</task-notification>"
+    assert files(*started, user(notice)) == []
+
+
+# -- what the messages behind a page settled -----------------------------------------------------------------------
+
+
+def page_before(behind: Sequence[Message], messages: Sequence[Message]) -> str:
+    """The page of messages that are folded while others stay behind it."""
+
+    def all_before(view: View, excess: int) -> Iterator[Edit]:
+        yield Edit(tuple(entry.id for entry in view.entries[: -len(behind)]), Brief(1_500), by="all before")
+
+    policy = Policy("all before", (Layer("all", 0.01, 0.001, (all_before,)),))
+    sent = Compactor(window=10_000, policy=policy).fit([*messages, *behind])
+    assert list(sent[-len(behind) :]) == list(behind)
+    return next(message.summary.text for message in sent if message.summary)
+
+
+LONG = says("The rows are read in one go. " * 40)
+
+
+def test_what_was_settled_behind_the_page_is_not_told_as_open() -> None:
+    plan = runs("TaskCreate", {"subject": "Read the rows in parts"}, "Task #4 created successfully", id="t1")
+    red = bash("make test", "FAIL: test_rows expected 3, got 4\nmake: *** [test] Error 1", error=True)
+    work = [TASK, *plan, *edit("src/rows.py"), *red, LONG]
+    done = runs("TaskUpdate", {"taskId": "4", "status": "completed"}, "Updated task #4 status", id="t2")
+    green = bash("make test", "12 passed in 0.3s")
+    open_still = section(page_before([says("I look into it.")], work), "State")
+    assert any("open error" in line for line in open_still)
+    assert "[ ] Read the rows in parts" in open_still
+    settled = section(page_before([*green, *done, says("It is done.")], work), "State")
+    assert not any("open error" in line or line.startswith("[ ] ") for line in settled)
+
+
+def test_an_offer_is_not_open_once_the_user_spoke() -> None:
+    left = "Two rows still need a date."
+    asked = [TASK, *edit("docs/memo.md"), says(f"The memo is written.\n\n{left} If you want, I can add it next.")]
+    assert f"{left} If you want, I can add it next." in section(page(asked), "State")
+    assert left in section(page([*asked, user("no, commit it"), *edit("a.md")]), "State")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import accumulate, pairwise
+from typing import Literal
 
 import msgspec
 
@@ -56,8 +57,8 @@ class Brief(Value, frozen=True, omit_defaults=True):
     """Whether nothing but system messages stands before what it replaces, as a provider's own compaction must stand."""
     also: tuple[str, ...] = ()
     """Entries of later spans that the summary tells as well: they go once it stands, with nothing in their place."""
-    fills: bool = False
-    """Whether a page is to use all of its tokens: what outputs show is told then that nobody wrote of."""
+    fills: Literal["", "words", "outputs"] = ""
+    """With what a page uses all of its tokens: all that was said, or beside it what outputs show; empty where it need not."""
     faults: tuple[str, ...] = ()
     """What was wrong with a first draft, where this asks for a second one."""
     wording: Wording = Wording()

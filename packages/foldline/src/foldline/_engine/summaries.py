@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from foldline._engine.spare import SPARE, given_back
 from foldline._engine.worded import worded
+from foldline._facts.merging import settled
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.types import Facts
 from foldline._fold import Occasion, automatic_folds, folds_behind
@@ -63,14 +64,16 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
     note = _note(span, room)
     round = max(occasion.rounds, folds_behind(messages)) + 1
+    behind = view.entries[view.index[span[-1].id] + 1 :]
     facts = facts_of([_whole(entry, occasion.originals) for entry in span])
+    facts = settled(facts, facts_of(entry.message for entry in behind))
     brief = replace(
         edit.into,
         max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - (estimate(note) + 2 if note else 0)),
         focus=occasion.focus or edit.into.focus,
         round=round,
         leads=all(entry.message.role == "system" for entry in view.entries[:start]),
-        after=tuple(user_words([e.message for e in view.entries[view.index[span[-1].id] + 1 :] if not e.pinned])),
+        after=tuple(user_words([entry.message for entry in behind if not entry.pinned])),
         wording=_asked(wording, round, facts),
     )
     unasked = occasion.trigger == "threshold"
@@ -87,12 +90,12 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
         def size(written: Written) -> int:
             return sum(map(view.count, messages_of(written)))
 
-        written = _within(brief, facts, messages, most, size)
+        written = _within(replace(brief, fills="words"), facts, messages, most, size)
         if (spare := most - size(written)) > SPARE * most:
             if back := given_back(edit, edit.into, view, spare):
                 less = yield from replacement(back.edit, view, layer, occasion)
                 return less._replace(cuts=(*back.cuts, *less.cuts))
-            written = _within(replace(brief, fills=True), facts, messages, most, size)
+            written = _within(replace(brief, fills="outputs"), facts, messages, most, size)
     else:
         gone = {entry.id for entry in span}
         stay = [entry.message for entry in view.entries if entry.id not in gone]

@@ -51,6 +51,11 @@ def leans(sentence: str) -> bool:
     return _in_front("leans").match(sentence.lower()) is not None
 
 
+def offers(sentence: str) -> bool:
+    """Whether a sentence says what its speaker would do if that were wanted."""
+    return _anywhere("offers").match_in(_plain(sentence))
+
+
 def points_back(sentence: str) -> bool:
     """Whether what a sentence orders is named only in the one before it."""
     return _in_front("points").match(_plain(sentence)) is not None

@@ -83,6 +83,21 @@ def merge(older: Facts, newer: Facts) -> Facts:
     )
 
 
+def settled(facts: Facts, behind: Facts) -> Facts:
+    """Facts as what happened behind them leaves them: errors that it closed, the plan, checks that were run again, where the
+    repositories stand, what ended."""
+    both = merge(facts, behind)
+    closed = [any(closes(key, fault.key) for key in behind.passed) for fault in facts.faults]
+    return replace(
+        facts,
+        faults=tuple(replace(f, resolved=True) if over else f for f, over in zip(facts.faults, closed)),
+        todos=both.todos,
+        commands=both.commands,
+        repositories=both.repositories,
+        running={id: text for id, text in facts.running.items() if id in both.running},
+    )
+
+
 def bounded(facts: Facts) -> Facts:
     """The facts within their bounds."""
     fields: dict[str, Any] = {

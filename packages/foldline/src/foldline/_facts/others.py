@@ -12,7 +12,7 @@ from foldline._facts.tool_calls import arguments_of
 from foldline._messages import ToolCall
 
 _FILE = re.compile(
-    r"(?<![\w/.:@-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*\w\.[A-Za-z]\w{0,5}(?![\w/])|(?<=`)[\w.+-]+\.[A-Za-z]\w{0,5}(?=`)"
+    r"(?<![\w/.:@-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*\w\.[A-Za-z]\w{0,5}(?![\w/])|(?<=`)[\w.+-]+\.[a-z]\w{0,5}(?=`)"
 )
 _READ = 8_000
 """Characters of a report that are read."""

@@ -51,6 +51,11 @@ class Running:
         own = words_of(called.call.name) & _STOPPING or isinstance(arguments_of(called.call), str)
         return called if own else called._replace(call=begun.call, action=begun.action), False
 
+    def begun(self, notice: str) -> Called | None:
+        """The call that started what a client's notice tells of, where it does so and that was seen."""
+        found = _NOTICE.search(notice) if "<task-id>" in notice else None
+        return self._begun.get(found[1]) if found else None
+
     def notice(self, text: str) -> None:
         """Takes down what a client's notice says has ended."""
         if "<task-id>" in text:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from foldline._facts.again import said_again
-from foldline._facts.cues import announces, asks, labels_open, says_open, wonders
+from foldline._facts.cues import announces, asks, labels_open, offers, says_open, wonders
 from foldline._facts.folders import root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
@@ -121,8 +121,9 @@ def left_open(facts: Facts) -> Iterator[str]:
 
 def _open_in(text: str, *, asking: bool) -> str:
     """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
-    left = [each for each in split(text) if says_open(each) or (asking and asks(each))]
-    if labels_open(text) or not (left or asks(text)):
+    said = [each for each in split(text) if asking or not offers(each)]
+    left = [each for each in said if says_open(each) or (asking and asks(each))]
+    if said and (labels_open(text) or not (left or asks(text))):
         return text
     return " ".join(left)
 

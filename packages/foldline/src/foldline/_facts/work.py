@@ -123,7 +123,10 @@ class Work:
         self._settle(Ended(called, end, unframed(text), runs))
 
     def reported(self, report: str, at: int) -> None:
-        """Books what another agent says it changed."""
+        """Books what another agent says it changed; one that was only to look changed nothing."""
+        begun = self.running.begun(report)
+        if begun and only_looked(begun.call):
+            return
         for verb, path in files_changed(report):
             self.trails.touch(verb, path, at, by="peer")
 

@@ -83,7 +83,7 @@ WORTH: dict[tuple[str, str], Worth] = {
 NEAR = 1.4
 """What a sentence of a report gains beside one that is told."""
 
-PASSING = ("thought", *BROUGHT)
+PASSING = ("thought", "excerpt", "shown")
 """The kinds of pieces that are told of work only where they say enough for their length."""
 
 ENOUGH = 0.01

@@ -123,7 +123,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
 def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether the one before it is answered."""
     over = "; the one before it is answered" if facts.requests and answered(facts) else ""
-    for text in [text for text in after if telling(text)][-1:]:
+    for text in [text for text in after if telling(text) or not accepts(text)][-1:]:
         yield f"{BELOW}“{cut(' '.join(text.split()), ASKED_BELOW)}”{over}"
 
 

@@ -7,10 +7,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline._facts.chitchat import accepts
 from foldline._facts.told import NOW
 from foldline._facts.types import Facts
 from foldline._messages import replace
-from foldline._page.choosing import ENOUGH, PASSING, Candidate, choose, is_raw, next_best, reported, unlike
+from foldline._page.choosing import ENOUGH, LEAST, PASSING, Candidate, choose, is_raw, next_best, reported, unlike
 from foldline._page.quoting import anothers, safe, shorten
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -44,11 +45,11 @@ class Timeline:
         wanted: Sequence[str],
         *,
         numbered: bool,
-        fills: bool,
+        fills: str,
     ) -> None:
         self.found = found
         self.told = told
-        self._fills = fills or not any(piece.by == "agent" for piece in facts.pieces)
+        self._fills = fills if any(piece.by == "agent" for piece in facts.pieces) else "outputs"
         self.chosen: list[Candidate] = []
         self._newest = facts.end
         self._reported = reported(facts)
@@ -58,8 +59,21 @@ class Timeline:
 
     def left(self) -> list[Candidate]:
         """The pieces that are not told."""
+        return self._without_chosen(self.found)
+
+    @property
+    def _spent(self) -> int:
+        return sum(each.cost for each in self.chosen)
+
+    def _without_chosen(self, some: Iterable[Candidate]) -> list[Candidate]:
         known = {each.place for each in self.chosen}
-        return [each for each in self.found if each.place not in known]
+        return [each for each in some if each.place not in known]
+
+    def _take(self, some: Iterable[Candidate]) -> None:
+        """Tells pieces whatever they say."""
+        for each in some:
+            self.chosen.append(each)
+            self.told.update(each.terms)
 
     def _tells(self, each: Candidate) -> bool:
         """Whether a piece is more than an output, or what a report took up."""
@@ -69,9 +83,11 @@ class Timeline:
         """Chooses pieces for `room` tokens: the user's words first, then what says most."""
         words = [each for each in self.found if each.piece.by == "user"]
         whole = sum(each.cost for each in words) <= room * ALL_WORDS
-        self.chosen = choose(words, int(room * (ALL_WORDS if whole else WORDS)), self.told, self._newest)
-        room -= sum(each.cost for each in self.chosen)
-        self.chosen += self._choose(filter(self._tells, self.left()), room)
+        if whole and not self._fills:
+            self._take(each for each in words if each.piece.kind != "excerpt" and not _small_talk(each))
+        share = int(room * (ALL_WORDS if whole else WORDS)) - self._spent
+        self.chosen += choose(self._without_chosen(words), share, self.told, self._newest)
+        self.chosen += self._choose(filter(self._tells, self.left()), room - self._spent)
 
     def tell_more(self, room: int, wanted: str) -> bool:
         """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
@@ -83,9 +99,20 @@ class Timeline:
         more = self._choose(words, room)
         again = (each for each in words if self._fills or each.piece.kind not in PASSING)
         more = more or choose(unlike(again, self.chosen, wanted), room, set(), self._newest)
-        more = more or self._choose((each for each in left if self._fills or not is_raw(each.piece)), room)
+        more = more or self._choose((each for each in left if self._fills == "outputs" or not is_raw(each.piece)), room)
         self.chosen += more
+        if not self._fills:
+            self._complete(room - sum(each.cost for each in more))
         return bool(more)
+
+    def _complete(self, room: int) -> None:
+        """Tells what is left of lists of which half is told, where there is room for it."""
+        for items in _lists(self.found):
+            missing = self._without_chosen(items)
+            cost = sum(each.cost for each in missing)
+            if 0 < len(missing) <= len(items) / 2 and cost <= room:
+                self._take(missing)
+                room -= cost
 
     def _choose(self, some: Iterable[Candidate], room: int) -> list[Candidate]:
         return choose(some, room, self.told, self._newest, 0.0 if self._fills else ENOUGH)
@@ -99,7 +126,7 @@ class Timeline:
     def lines(self, *more: Candidate) -> list[str]:
         """The chosen pieces as lines, those of one text or call in one, with the number of the turn before its first."""
         pieces = sorted([*self.chosen, *more], key=lambda each: each.place)
-        return [*self._told(pieces)]
+        return [*self._told([each for each, behind in _with_next(pieces) if not _leads_nowhere(each, behind)])]
 
     def _told(self, pieces: Sequence[Candidate]) -> Iterator[str]:
         turn = 0
@@ -148,3 +175,25 @@ def _joined(group: Sequence[Candidate]) -> str:
             text += f"{apart}{chr(10) if below else ' '}{piece.text}"
         last = each
     return text[1:]
+
+
+def _small_talk(each: Candidate) -> bool:
+    """Whether words say nothing but agreement, thanks and the like."""
+    return each.whole < LEAST and accepts(each.piece.text.replace("!", "."))
+
+
+def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
+    """The items of each list that the agent wrote."""
+    items = (each for each in found if each.piece.item and each.piece.by == "agent")
+    for _, some in itertools.groupby(items, key=lambda each: (each.piece.at, each.piece.part, each.piece.under)):
+        yield [*some]
+
+
+def _with_next(pieces: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate | None]]:
+    return zip(pieces, (*pieces[1:], None))
+
+
+def _leads_nowhere(each: Candidate, behind: Candidate | None) -> bool:
+    """Whether a piece leads in what is not told: it ends with a colon, and nothing of the same text follows."""
+    leads = each.piece.by == "agent" and each.piece.text.endswith((":", "："))
+    return leads and (behind is None or (behind.piece.at, behind.piece.part) != (each.piece.at, each.piece.part))
