@@ -17,6 +17,9 @@ from foldline._page.quoting import anothers, safe, shorten
 WORDS, ALL_WORDS = 0.7, 0.8
 """The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
 
+CHEAP_WORDS = 0.25
+"""The share in which they stand whole even where a hard budget is to tell as much as it can."""
+
 LEAST_BEGINNING = 24
 """Characters of the beginning of a piece below which it says nothing."""
 
@@ -82,8 +85,9 @@ class Timeline:
     def tell(self, room: int) -> None:
         """Chooses pieces for `room` tokens: the user's words first, then what says most."""
         words = [each for each in self.found if each.piece.by == "user"]
-        whole = sum(each.cost for each in words) <= room * ALL_WORDS
-        if whole and not self._fills:
+        cost = sum(each.cost for each in words)
+        whole = cost <= room * ALL_WORDS
+        if cost <= room * (CHEAP_WORDS if self._fills else ALL_WORDS):
             self._take(each for each in words if each.piece.kind != "excerpt" and not _small_talk(each))
         share = int(room * (ALL_WORDS if whole else WORDS)) - self._spent
         self.chosen += choose(self._without_chosen(words), share, self.told, self._newest)
