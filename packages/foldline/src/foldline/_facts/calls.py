@@ -22,6 +22,7 @@ from foldline._facts.tool_calls import (
     WRITING,
     Action,
     arguments_of,
+    calls_in_code,
     says_what,
     words_of,
 )
@@ -232,6 +233,8 @@ def _in_words(called: Called) -> str:
         doing = call.name if says_what(call.name) else "edit"
         return clean(f"{doing} {', '.join(_named(path, names) for _, path, _ in action.touches[:_FILES])}")
     if isinstance(arguments, str):
+        if inside := calls_in_code(arguments):
+            return clean(one_line(f"{call.name}: {', '.join(inside)}", _CALL))
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
     told = (
         f"{key}={_argument(value)}" for key, value in arguments.items() if key not in BODIES and value not in ("", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from foldline._facts.calls import Called
-from foldline._facts.tool_calls import arguments_of, words_of
+from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._messages import ToolCall
 
 _EDGE = 600
@@ -47,8 +47,8 @@ class Running:
         if not asked:
             return called, False
         self.known[asked] = ""
-        begun = self._begun.pop(asked, called)
-        own = words_of(called.call.name) & _STOPPING or isinstance(arguments_of(called.call), str)
+        begun = self._begun.get(asked, called)
+        own = words_of(called.call.name) & _STOPPING or not _only_waits(called.call)
         return called if own else called._replace(call=begun.call, action=begun.action), False
 
     def begun(self, notice: str) -> Called | None:
@@ -70,3 +70,9 @@ def _named(call: ToolCall) -> str:
         return found[1] if found else ""
     given = (arguments.get(key) for key in _NAMING)
     return next((str(each) for each in given if isinstance(each, str | int) and each != ""), "")
+
+
+def _only_waits(call: ToolCall) -> bool:
+    """Whether a call does nothing but ask for what a program put out since: code that an agent writes may do more."""
+    arguments = arguments_of(call)
+    return not isinstance(arguments, str) or {*calls_in_code(arguments)} == {"write_stdin"}

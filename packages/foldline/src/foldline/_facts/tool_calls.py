@@ -53,6 +53,9 @@ CHANGING = frozenset({
 FEEDING = frozenset({"stdin", "input"})
 """Words in the names of tools that feed a running program, or wait for it."""
 
+_CODE = 4_000
+_CALLED_IN_CODE = re.compile(r"\btools\.([a-z_]\w{2,60})\(")
+
 _PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"})
 NOTING = _PLANNING | {"note"}
 """Words in the names of tools that show a plan in what they answer."""
@@ -130,6 +133,11 @@ def arguments_of(call: ToolCall) -> dict[str, Any] | str:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return call.arguments
     return value if isinstance(value, dict) else value if isinstance(value, str) else call.arguments
+
+
+def calls_in_code(code: str) -> list[str]:
+    """The tools that code calls which an agent writes in place of calls, as Codex's `exec` has it."""
+    return [*dict.fromkeys(_CALLED_IN_CODE.findall(code[:_CODE]))]
 
 
 @lru_cache(maxsize=1024)

@@ -162,7 +162,7 @@ class Work:
     def _tell(self, ended: Ended) -> None:
         at, part = ended.called.at, ended.called.part
         self._pieces.tell(ended.line + (f" → {ended.tail}" if ended.tail else ""), at, part, ended.kind, "tool")
-        if words_of(ended.called.call.name) & DELEGATING and ended.runs:
+        if ended.runs:
             return
         if ended.reports:
             self._pieces.tell_of_another(ended.answer, at, part + REPORTED)

@@ -297,8 +297,9 @@ def _beside(found: Sequence[Candidate]) -> dict[int, list[Candidate]]:
 
 
 def is_raw(piece: Piece) -> bool:
-    """Whether a piece is what a file shows still, or a line of an output that nobody wrote of."""
-    return piece.by == "tool" and (piece.kind == "shown" or (piece.kind == "excerpt" and not piece.used))
+    """Whether a piece is what a file shows still, or a line of an output that nobody wrote of, or that was cut in front."""
+    cut = piece.kind == "excerpt" and (not piece.used or piece.text.startswith("…"))
+    return piece.by == "tool" and (piece.kind == "shown" or cut)
 
 
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
