@@ -6,7 +6,6 @@ import importlib
 import io
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -115,7 +114,9 @@ def run() -> None:
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001  a fault of ours is one line, too, and says where it was
-        place = traceback.extract_tb(error.__traceback__)[-1]
+        from traceback import extract_tb
+
+        place = extract_tb(error.__traceback__)[-1]
         why = f"{type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
         code = _failed("Fault", why, f"foldline: a fault of foldline itself; please report it: {why}")
     sys.exit(code)

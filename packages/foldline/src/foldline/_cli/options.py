@@ -15,7 +15,6 @@ import click
 from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json, say_tinted
 from foldline._cli.wrapping import unbroken
 from foldline._errors import FoldlineError, SessionError
-from foldline._handoff.agents import AGENTS
 from foldline._offered import meant
 
 if TYPE_CHECKING:
@@ -170,6 +169,8 @@ def check_in_place(desk: Desk, *, force: bool) -> None:
 
 def check_place(format: str, path: str | None, option: str) -> None:
     """Refuses at once where a new session could not be written, before a model is asked or a draft is edited for it."""
+    from foldline._handoff.agents import AGENTS
+
     if format not in ("pi", *AGENTS) and (path is None or os.path.isdir(path)):
         raise click.UsageError(f"--to {format} writes one file: name it with {option}")
     if path is not None and os.path.lexists(path) and not os.path.isdir(path):

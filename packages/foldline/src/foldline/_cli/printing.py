@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple, TextIO
 
 import click
@@ -129,6 +129,6 @@ def whole(value: Any) -> Any:
         return tag | {field.encode_name: whole(getattr(value, field.name)) for field in fields}
     if isinstance(value, Mapping):
         return {str(key): whole(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
         return [whole(each) for each in value]
     return msgspec.to_builtins(value)

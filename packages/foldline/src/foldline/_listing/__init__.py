@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import overload
 
 from msgspec import field
 
 from foldline._cache import cache_file
-from foldline._desk.overheads import NAME, Taught, keep
 from foldline._listing.known import Known, Memory
 from foldline._messages import Value
 from foldline._sessions.finding import StoreFile, session_files
@@ -20,11 +20,9 @@ FILLED, COMPLETED = 200, 50
 """So many of the newest sessions are read whole where the ends of their files do not tell how full they are, and for
 their first words and the number of their messages."""
 
-PATIENCE = 0.6
-"""Seconds of CPU time after which none is read whole any more; the next list goes on."""
-
-SPARE = 0.15
-"""The same where no file is new and only first words and numbers are left to be found."""
+PATIENCE, LEAST = 0.6, 0.05
+"""Seconds of CPU time of a list after which none is read whole any more, and those that are given to it in any case. The
+next list goes on; where no file is new, and only first words and numbers are left to be found, it is given none."""
 
 
 class Listed(Value, frozen=True, omit_defaults=False, gc=False):
@@ -55,6 +53,26 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
         return None if self.tokens is None or not self.window else self.tokens / self.window
 
 
+Entry = tuple[StoreFile, Known]
+
+
+class Rows(Sequence[Listed]):
+    """The sessions of a list, each told as it is asked for: of many thousands few are shown."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, place: int) -> Listed: ...
+    @overload
+    def __getitem__(self, place: slice) -> Rows: ...
+    def __getitem__(self, place: int | slice) -> Listed | Rows:
+        return Rows(self._entries[place]) if isinstance(place, slice) else _row(*self._entries[place])
+
+
 def _row(f: StoreFile, k: Known) -> Listed:
     return Listed(
         f.agent,
@@ -74,86 +92,86 @@ def _row(f: StoreFile, k: Known) -> Listed:
     )
 
 
-def listed(
-    cwd: str | None = None, *, memory: str | None = None, environment: Mapping[str, str] = os.environ
-) -> list[Listed]:
+def listed(cwd: str | None = None, *, memory: str | None = None, environment: Mapping[str, str] = os.environ) -> Rows:
     """The sessions in the agents' stores, newest first: those of the directory `cwd`, or all where it is None.
 
     A session that works for another one stands below it.
 
     What is found out is kept in the file `memory`, so that the next list reads only what has changed since.
     """
+    began = time.process_time()
     kept = Memory(memory or cache_file("sessions.msgpack", environment))
     found = _known(session_files(environment), kept)
     kept.forget_all_but({file.path for file, _ in found})
     everything = found
     if cwd is not None:
         found = _of_directory(found, cwd)
-    _complete(found[:FILLED], kept, environment)
+    _complete(found[:FILLED], kept, began, environment)
     if kept.changed:
+        from foldline._desk.overheads import NAME, Taught, keep
+
         taught = (Taught(k.agent, k.family, k.overhead, k.ratio) for _, k in everything if k.agent)
         keep(taught, cache_file(NAME, environment))
     kept.save()
-    return list(_below_parents([_row(*each) for each in found]))
+    return Rows(_below_parents(found))
 
 
-def _of_directory(found: Iterable[tuple[StoreFile, Known]], cwd: str) -> list[tuple[StoreFile, Known]]:
+def _of_directory(found: Iterable[Entry], cwd: str) -> list[Entry]:
     real = {said: os.path.realpath(said) for said in {known.cwd for _, known in found} - {""}}
     here = os.path.realpath(cwd)
     return [(file, known) for file, known in found if real.get(known.cwd) == here]
 
 
-def _known(files: list[StoreFile], kept: Memory) -> list[tuple[StoreFile, Known]]:
+def _known(files: list[StoreFile], kept: Memory) -> list[Entry]:
     """What is known of each session, newest first; the ends are read of files that are new or have changed."""
-    told = {file.path: kept.of(file) for file in files}
-    if changed := [file for file in files if not told[file.path]]:
+    told = [*map(kept.of, files)]
+    if not all(told):
         from foldline._listing.reading import glanced
 
-        for file, known in glanced(changed):
+        for file, known in glanced([file for file, known in zip(files, told) if not known]):
             kept.keep(file, known)
-            told[file.path] = known
-    found = [(file, known) for file in files for known in told[file.path]]
+        told = [*map(kept.of, files)]
+    found = [(file, each) for file, known in zip(files, told) for each in known]
     if any(known.when for _, known in found):
         found.sort(key=lambda each: each[1].when or each[0].changed / 1e9, reverse=True)
     return found
 
 
-def _complete(found: Sequence[tuple[StoreFile, Known]], kept: Memory, environment: Mapping[str, str]) -> None:
+def _complete(found: Sequence[Entry], kept: Memory, began: float, environment: Mapping[str, str]) -> None:
     """Finds out what is left to be known of sessions; none is read whole any more when patience ends."""
-    left = [each for n, each in enumerate(found) if not each[1].whole and (n < COMPLETED or each[1].tokens is None)]
+    newest = COMPLETED if kept.changed else 0
+    left = [each for n, each in enumerate(found) if not each[1].whole and (n < newest or each[1].tokens is None)]
     if not left:
         return
     from foldline._listing.reading import look_for_folds, read_whole
 
     for each in left:
         look_for_folds(*each)
-    spare = PATIENCE if kept.changed else SPARE
-    started = time.process_time()
+    ends = max(began + PATIENCE, time.process_time() + LEAST)
     for file, known in sorted(left, key=lambda each: (each[1].tokens is not None, each[0].size)):
-        if not known.whole and time.process_time() - started < (PATIENCE if known.tokens is None else spare):
+        if not known.whole and time.process_time() < ends:
             read_whole(file, known, environment)
     kept.learned()
 
 
-def _below_parents(rows: Sequence[Listed]) -> Iterator[Listed]:
-    """The rows in their order, those of sub-sessions below the session that they work for, where that is listed."""
-    if not any(row.parent for row in rows):
-        yield from rows
-        return
-    ids = {(row.agent, row.id) for row in rows}
-    below: dict[tuple[str, str], list[Listed]] = {}
-    for row in rows:
-        if row.parent and row.parent != row.id and (row.agent, row.parent) in ids:
-            below.setdefault((row.agent, row.parent), []).append(row)
-    lower = {row.path for under in below.values() for row in under}
-    for row in rows:
-        if row.path not in lower:
-            yield from _with_those_below(row, below)
+def _below_parents(found: list[Entry]) -> list[Entry]:
+    """The sessions in their order, sub-sessions below the session that they work for, where that is listed."""
+    if not any(known.parent for _, known in found):
+        return found
+    ids = {(file.agent, known.id) for file, known in found}
+    below: dict[tuple[str, str], list[Entry]] = {}
+    upper: list[Entry] = []
+    for file, known in found:
+        parent = (file.agent, known.parent)
+        works = known.parent and known.parent != known.id and parent in ids
+        (below.setdefault(parent, []) if works else upper).append((file, known))
+    ordered = [each for entry in upper for each in _with_those_below(entry, below)]
     while below:  # those that name each other
-        yield from below.pop(next(iter(below)))
+        ordered += below.pop(next(iter(below)))
+    return ordered
 
 
-def _with_those_below(row: Listed, below: dict[tuple[str, str], list[Listed]]) -> Iterator[Listed]:
-    yield row
-    for each in below.pop((row.agent, row.id), ()):
+def _with_those_below(entry: Entry, below: dict[tuple[str, str], list[Entry]]) -> Iterator[Entry]:
+    yield entry
+    for each in below.pop((entry[0].agent, entry[1].id), ()):
         yield from _with_those_below(each, below)

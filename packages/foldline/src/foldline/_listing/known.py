@@ -69,11 +69,12 @@ class Memory:
 
     def of(self, file: StoreFile) -> list[Known]:
         """What is known of the sessions in a file as it stands; none where nothing is."""
-        known = self._rows.get(file.path)
+        known = self._rows.get(file.path, [])
         if not known:
-            return []
+            return known
         one = known[0]
-        return known if (one.changed, one.size, one.inode) == (file.changed, file.size, file.inode) else []
+        same = one.changed == file.changed and one.size == file.size and one.inode == file.inode
+        return known if same else []
 
     def keep(self, file: StoreFile, known: list[Known]) -> None:
         """Notes what is known of the sessions in a file."""

@@ -66,9 +66,11 @@ def _glanced(file: StoreFile, fd: int) -> list[Known]:
             _known(file, About(s.id, s.cwd, s.title, s.parent), place=which(s, several), when=s.changed)
             for s in several
         ]
-    tail = read_at(fd, CHUNK, max(FIRST, file.size - CHUNK))
-    known = _known(file, about_file(fd, file.path, format_named(file.agent), tail))
-    told = ends(fd, file.size, file.agent)
+    last = read_at(fd, CHUNK, max(0, file.size - CHUNK))
+    known = _known(
+        file, about_file(fd, file.path, format_named(file.agent), last[max(0, FIRST + len(last) - file.size) :])
+    )
+    told = ends(fd, file.size, file.agent, last)
     if told is not None:
         known.model, known.tokens = told.model, told.tokens
         known.window = told.window or _window(told.model)

@@ -207,8 +207,15 @@ def _collect(agent: str, folder: str, pattern: Sequence[Callable[[str], object]]
                 if rest:
                     if entry.is_dir():
                         _collect(agent, path, rest, into)
-                elif (about := _about(entry)) is not None and about.st_size:
-                    changed = max(about.st_mtime_ns, _written_beside(path))
+                    continue
+                try:
+                    about = entry.stat() if entry.is_file() else None
+                except OSError:
+                    continue
+                if about and about.st_size:
+                    changed = about.st_mtime_ns
+                    if path.endswith(DATABASES):
+                        changed = max(changed, _written_beside(path))
                     into.append(StoreFile(agent, path, about.st_size, changed, about.st_ino))
     except OSError:
         return
@@ -231,20 +238,10 @@ def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
 
 def _written_beside(path: str) -> int:
     """When the owner of a database last wrote into the log beside it, in nanoseconds; 0 where there is none."""
-    if not path.endswith(DATABASES):
-        return 0
     try:
         return os.stat(f"{path}-wal").st_mtime_ns
     except OSError:
         return 0
-
-
-def _about(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Size and time of a file; None for what is no file, or is gone."""
-    try:
-        return entry.stat() if entry.is_file() else None
-    except OSError:
-        return None
 
 
 def _said(pattern: re.Pattern[bytes], head: bytes) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +76,8 @@ def _directory(path: str) -> str:
         listed = mapping(mapping(decode((project.parent.parent / "projects.json").read_bytes())).get("projects"))
     except (OSError, ValueError):
         return ""
+    from hashlib import sha256
+
     hashes = {sha256(directory.encode("utf-8", "replace")).hexdigest(): directory for directory in listed}
     named = next((directory for directory, name in listed.items() if name == project.name), "")
     return named or hashes.get(project.name, "")

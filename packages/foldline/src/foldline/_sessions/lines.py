@@ -130,28 +130,31 @@ def opened(path: str) -> Iterator[int]:
         os.close(fd)
 
 
-def lines_from_end(fd: int, end: int, chunk_size: int = CHUNK) -> Iterator[Line]:
-    """The lines that end before the byte `end`, last first; blank lines are passed over."""
-    parts: list[bytes] = []
+def lines_from_end(fd: int, end: int, chunk_size: int = CHUNK, last: bytes = b"") -> Iterator[Line]:
+    """The lines that end before the byte `end`, last first; blank lines are passed over.
+
+    `last` are the bytes before `end` where they were read already.
+    """
+    behind: list[bytes] = []
     position = end
     while position > 0:
         size = min(chunk_size, position)
-        position -= size
-        chunk = read_at(fd, size, position)
+        chunk = last or read_at(fd, size, position - size)
+        position -= len(last) or size
+        last = b""
         cut = len(chunk)
         while (newline := chunk.rfind(b"\n", 0, cut)) >= 0:
-            parts.append(chunk[newline + 1 : cut])
-            yield from _line(position + newline + 1, parts)
-            parts = []
+            data = chunk[newline + 1 : cut]
+            if behind:
+                data = b"".join((data, *reversed(behind)))
+                behind = []
+            if data and not data.isspace():
+                yield Line(position + newline + 1, data)
             cut = newline
-        parts.append(chunk[:cut])
-    yield from _line(0, parts)
-
-
-def _line(offset: int, parts: list[bytes]) -> Iterator[Line]:
-    data = b"".join(reversed(parts)) if len(parts) > 1 else parts[0] if parts else b""
-    if data.strip():
-        yield Line(offset, data)
+        behind.append(chunk[:cut])
+    data = b"".join(reversed(behind))
+    if data and not data.isspace():
+        yield Line(0, data)
 
 
 def first_line(fd: int) -> Line | None:

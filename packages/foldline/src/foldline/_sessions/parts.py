@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from foldline._errors import WireError
@@ -19,9 +20,9 @@ def usage(prompt: object, output: object, cached: object = 0, written: object = 
     return billed if billed.prompt else None
 
 
-def usage_at(bill: Mapping[str, Any], *keys: str) -> Usage | None:
+def usage_at(bill: Mapping[str, Any], prompt: str, output: str, cached: str = "", written: str = "") -> Usage | None:
     """The same of a bill, by its keys for the prompt, the output, what was cached and what was written to the cache."""
-    return usage(*(bill.get(key) for key in keys))
+    return usage(bill.get(prompt), bill.get(output), bill.get(cached), bill.get(written))
 
 
 def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
@@ -36,10 +37,16 @@ def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
 
 def wire_usage(bill: object, format: str = "") -> Usage | None:
     """What a provider's own bill says, in the spelling of a wire format or in that of any, or None where no prompt was billed."""
+    billed = None if bill is None else _reader(format)(bill)
+    return billed if billed is not None and billed.prompt else None
+
+
+@cache
+def _reader(format: str) -> Callable[[object], Usage | None]:
+    """What reads the bills of a wire format, or of any."""
     from foldline._wires import FORMATS, read_usage
 
-    billed = FORMATS[format].usage(bill) if format else read_usage(bill)
-    return billed if billed is not None and billed.prompt else None
+    return FORMATS[format].usage if format else read_usage
 
 
 def texts(values: Iterable[object]) -> tuple[Text, ...]:

@@ -27,10 +27,10 @@ class Ends(NamedTuple):
     window: int
 
 
-def ends(fd: int, size: int, agent: str) -> Ends | None:
-    """The ends of an open file of `size` bytes; None where they do not tell, so that the whole has to be read.
+def ends(fd: int, size: int, agent: str, last: bytes) -> Ends | None:
+    """The ends of an open file of `size` bytes, the `last` of which were read; None where the whole has to be read.
 
-    They do not where a fold stands behind the newest bill, where the path leads further back, where a row is of no
+    The ends do not tell where a fold stands behind the newest bill, where the path leads further back, where a row is of no
     known shape, and for agents whose files are no rows.
     """
     declared = format_named(agent).tail
@@ -40,8 +40,8 @@ def ends(fd: int, size: int, agent: str) -> Ends | None:
     place: Row | None = None
     behind, tokens, model, window = 0, None, "", 0
     answers = False  # whether the rows before a bill of its own row may be answers that it does not hold yet
-    for line in lines_from_end(fd, size, CHUNK):
-        if size - line.offset > REACH:
+    for line in lines_from_end(fd, size, CHUNK, last):
+        if line.offset < size - REACH:
             break
         try:
             said = tell(line.data)

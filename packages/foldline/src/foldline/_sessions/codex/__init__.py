@@ -17,7 +17,7 @@ _SIGN = re.compile(
 )
 _PAYLOAD = re.compile(rb'[{,]\s*"(?:payload|instructions|record_type)"\s*:')
 
-_OWN = re.compile(rb'[{,]\s*"id' + STRING)
+_OWN = re.compile(rb'"id' + STRING)
 _SPAWNED = re.compile(rb'"parent_thread_id' + STRING)
 
 
@@ -31,7 +31,8 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
 
 def _about(path: str, ends: bytes, about: About) -> About:
     """A thread's own id and the one that spawned it, which name one session; and what the user or Codex called it."""
-    head, _, _ = ends.partition(b"\n")
+    end = ends.find(b"\n")
+    head = ends[:end] if end >= 0 else ends
     own = _OWN.search(head)
     id = said(own[1]) if own else about.id
     spawned = _SPAWNED.search(head)

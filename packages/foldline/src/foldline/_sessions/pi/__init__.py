@@ -40,7 +40,7 @@ def folder_of(cwd: str, environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def _about(path: str, ends: bytes, about: About) -> About:
-    named = _NAMED.findall(ends) if b'"session_info"' in ends else ()
+    named = _NAMED.findall(ends) if b"session_info" in ends else ()
     return about._replace(title=said(named[-1])) if named else about
 
 
