@@ -106,6 +106,16 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
         """The summarizer of a package that stands in place of a model."""
         return declared().get(self.model) if self.bare else None
 
+    def given(self, flags: Mapping[str, Any]) -> Summaries:
+        """The same with what was said on a command line in its place; a model's URL and fallbacks are its own.
+
+        Raises `ConfigError` for what is impossible.
+        """
+        own = self if flags.get("model") is None else replace(self, base_url=None, fallbacks=())
+        found = replace(own, **{name: value for name, value in flags.items() if value not in (None, ())})
+        check_summaries(found, "--model")
+        return found
+
     def meant(self, policy: Policy, current: str) -> Summaries:
         """The same with the name of a model in place of "current" and "policy"; raises `ConfigError` where there is none."""
         model = (policy.wording.model or EXTRACT) if self.model == POLICY else self.model

@@ -28,7 +28,7 @@ COMMANDS = {
         "The sessions on this machine: list, show, branch, edit, restore, handoff, undo.",
     ),
     "browse": ("foldline._cli.browse:browse", "All of that in a terminal, by key: see, fold, undo, branch, recall."),
-    "pin": ("foldline._cli.pin:pin", "Pin a message of a session, so that no fold touches it."),
+    "pin": ("foldline._cli.by_hand:pin", "Pin a message of a session, so that no fold touches it."),
     "recall": ("foldline._cli.recall:recall", "Get back what was folded away: a message by its id, or by words."),
     "mcp": ("foldline._cli.mcp:mcp", "Serve recall, status and folding to agents that speak MCP."),
     "policy": ("foldline._cli.policy:policy", "The policies there are: list, show; check a file of your own."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from itertools import starmap
 from typing import Any
 
@@ -16,7 +17,6 @@ from foldline._cli.options import (
     about,
     about_new,
     answering,
-    check_in_place,
     check_place,
     draw_written,
     force_option,
@@ -24,14 +24,15 @@ from foldline._cli.options import (
     on_session,
     undoing,
 )
-from foldline._cli.printing import room, say
-from foldline._cli.summaries import asked_for, by_model, model_options, policy_option
+from foldline._cli.printing import room, say, warn
+from foldline._cli.summaries import by_model, model_options, policy_option
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._desk.receipts import advice, dollars, in_the_way, notes
 from foldline._desk.receipts import figures as told
 from foldline._errors import SessionError
 from foldline._handoff.new_session import FORMATS
 from foldline._visible import visible
+from foldline._writers import EXTRACT
 
 
 @click.command()
@@ -68,8 +69,8 @@ def compact(
     named, with its key from the environment; what it forgets is added, and where it fails nothing is written, unless a
     --fallback says otherwise.
     """
-    _check(desk, dry_run, yes, format, out, force)
-    planned = desk.plan(desk.policy(policy), focus, asked_for(desk.settings.summary, by), into=format or "")
+    _check(desk, dry_run, yes, format, out, force, by)
+    planned = desk.asked(policy, focus, by, into=format or "")
     if by["native"] and (why := planned.why_not_native):
         say(f"The provider's own compaction is not asked for: {why}.", err=True)
     if not planned:
@@ -93,16 +94,20 @@ def compact(
     return Answer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
 
 
-def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, force: bool) -> None:
+def _check(
+    desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, force: bool, by: Mapping[str, Any]
+) -> None:
     """Refuses what cannot be written, or was agreed to by nobody, before anything is planned or shown."""
     if out and not format:
         raise click.UsageError("--out goes with --to")
+    if (by["fallbacks"] or by["native"] or by["base_url"]) and (by["model"] or desk.settings.summary.model) == EXTRACT:
+        raise click.UsageError("--fallback, --native and --base-url go with --model")
     if dry_run:
         return
     if format:
         check_place(format, out, "--out")
     else:
-        check_in_place(desk, force=force)
+        warn(desk.check_writable(force=force))
     if not (yes or may_ask()):
         raise click.UsageError(
             "nothing was written: there is no terminal to confirm on; --yes folds without asking, --dry-run only shows the plan"

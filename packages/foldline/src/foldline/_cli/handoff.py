@@ -20,7 +20,6 @@ from foldline._cli.options import (
     words,
 )
 from foldline._cli.printing import Exact
-from foldline._cli.summaries import asked_for
 from foldline._desk.desk import Desk
 from foldline._handoff.by_model import told_by_model
 from foldline._handoff.goal import TOKENS, draft, hand_off
@@ -70,8 +69,8 @@ def handoff(
     found = desk.session
     made = draft(found, goal, tokens=tokens if model is None else tokens // 2)
     if model is not None:
-        by = {"model": model, "base_url": base_url, "fallbacks": (), "native": None}
-        writer = asked_for(desk.settings.summary, by).meant(desk.policy(), found.model)
+        by = {"model": model, "base_url": base_url}
+        writer = desk.settings.summary.given(by).meant(desk.policy(), found.model)
         made = told_by_model(found, made, writer.to_summarizer(), tokens // 2)
     told = about(found, draft=made, written=None)
     if only_print:

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json, say_tinted
+from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json, say_tinted, warn
 from foldline._cli.wrapping import unbroken
 from foldline._errors import FoldlineError, SessionError
 from foldline._offered import meant
 
 if TYPE_CHECKING:
-    from foldline._desk.desk import Desk
     from foldline._handoff.new_session import NewSession
     from foldline._sessions.file import SessionFile
 
@@ -69,8 +68,7 @@ def answering(command: Callable[..., Answer]) -> Callable[..., None]:
             say_tinted(answer.text)
         elif answer.text:
             say(answer.text)
-        if answer.remark:
-            say(answer.remark, err=True)
+        warn(answer.remark)
         if answer.code:
             click.get_current_context().exit(answer.code)
 
@@ -91,16 +89,11 @@ def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
     @wraps(command)
     def opened(session: str | None, strict: bool, window: int | None, **given: Any) -> Answer:
         from foldline._desk.desk import Desk
-        from foldline._sessions.source import parted
 
         desk = Desk.open(session, strict=strict, window=window)
-        _, which = parted(desk.session.path)
-        if session is None:
-            say(f"session: {desk.session.path}", err=True)
-        elif which and os.path.exists(session):
-            say(f"session: {desk.session.path}, the newest of several in this file; #1 names its first", err=True)
+        warn(desk.chosen and f"session: {desk.chosen}")
         for fault in desk.session.faults:
-            say(f"warning: {desk.session.path}: {fault}", err=True)
+            warn(f"warning: {desk.session.path}: {fault}")
         return command(desk, **given)
 
     return opened
@@ -153,18 +146,6 @@ force_option = click.option(
 def undoing(session: SessionFile) -> str:
     """The command that takes back what was just written."""
     return unbroken(f"foldline session undo --session {shlex.quote(session.path)}")
-
-
-def check_in_place(desk: Desk, *, force: bool) -> None:
-    """Refuses what cannot be written in place; where that is forced under a running agent, it says what will happen."""
-    desk.check_writable(force=force)
-    if force and (pids := desk.at_work):
-        who = ", ".join(map(str, pids))
-        say(
-            f"warning: its agent has it open (process {who}) and does not see what is written: it goes on from what it holds, "
-            "and what it says next may leave this behind. Close it there before the next message, and resume the session.",
-            err=True,
-        )
 
 
 def check_place(format: str, path: str | None, option: str) -> None:

@@ -90,6 +90,12 @@ def say(text: str, *, err: bool = False) -> None:
     print(shown, file=stream, flush=True)
 
 
+def warn(text: str) -> None:
+    """Says what is to be known on standard error, where there is something."""
+    if text:
+        say(text, err=True)
+
+
 def say_tinted(pieces: Iterable[str | Tinted]) -> None:
     """Prints pieces of text that make lines which fit, in colours where a terminal has them and its user wants them."""
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from foldline._cli.printing import say, say_over
-from foldline._config import Summaries, check_summaries
 from foldline._errors import SummaryFailed
-from foldline._messages import replace
 from foldline._policies import names
 from foldline._writers import EXTRACT
 
@@ -70,17 +68,6 @@ def model_options(command: F) -> F:
     for option in MODEL_OPTIONS:
         command = option(command)
     return command
-
-
-def asked_for(settings: Summaries, given: Mapping[str, Any]) -> Summaries:
-    """The settings with the flags in their place; a model's URL and fallbacks are its own, so that it replaces all three."""
-    if given["model"] is not None:
-        settings = replace(settings, base_url=None, fallbacks=())
-    settings = replace(settings, **{name: value for name, value in given.items() if value not in (None, ())})
-    if settings.model == EXTRACT and (given["fallbacks"] or given["native"] or given["base_url"]):
-        raise click.UsageError("--fallback, --native and --base-url go with --model")
-    check_summaries(settings, "--model")
-    return settings
 
 
 def by_model(plan: FoldPlan, *, asks: bool) -> FoldPlan:

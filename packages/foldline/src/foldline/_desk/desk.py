@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldline._config import Settings, Summaries, read_settings
 from foldline._desk.overheads import usual
@@ -54,8 +54,9 @@ class Desk:
     ) -> None:
         self.session = session
         self.model: Model = model_named(model or session.model)
-        self.window_known = self.model.known or bool(window or session.window)
-        self.budget: Budget = budget_for(self.model, window or session.window or None)
+        self.chosen = ""
+        """Which session it is, where that was left open by whoever opened it."""
+        self._window = window or session.window or None
         self._environment = environment
         session.context.keeps_reasoning = keeps_reasoning(self.model.name)
         session.context.usual = partial(usual, session.agent, environment=environment)
@@ -77,7 +78,21 @@ class Desk:
             if session
             else session_that_asks([place], environment=environment)
         )
-        return cls(open_session(path, strict=strict), window=window, environment=environment)
+        found = open_session(path, strict=strict)
+        chosen = _chosen(session, found.path)
+        desk = cls(found, window=window, environment=environment)
+        desk.chosen = chosen
+        return desk
+
+    @property
+    def window_known(self) -> bool:
+        """Whether the session, its model or the user tells the window, so that none is assumed."""
+        return self.model.known or self._window is not None
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The window that there is, and what is held back of it."""
+        return budget_for(self.model, self._window)
 
     @cached_property
     def settings(self) -> Settings:
@@ -110,14 +125,21 @@ class Desk:
         """The size of the next request in tokens."""
         return self.size.tokens
 
-    def check_writable(self, *, force: bool = False, way_out: str = WAY_OUT) -> None:
+    def check_writable(self, *, force: bool = False, way_out: str = WAY_OUT) -> str:
         """Raises `SessionError` where nothing can be written in place: before anyone is asked, or anything is shown.
 
-        Sessions of some agents are read only; one that its agent has open is written to with `force` alone.
+        Sessions of some agents are read only; one that its agent has open is written to with `force` alone, and then the
+        answer is what will happen.
         """
         self.session.check_writable()
         if not force:
             refuse_busy(self.session.path, way_out)
+            return ""
+        who = ", ".join(map(str, opened_elsewhere(self.session.path)))
+        return who and (
+            f"warning: its agent has it open (process {who}) and does not see what is written: it goes on from what it holds, "
+            "and what it says next may leave this behind. Close it there before the next message, and resume the session."
+        )
 
     def share_at(self, fill: Fill, policy: Policy) -> float:
         """The share of the window that a policy's fill is here."""
@@ -131,10 +153,11 @@ class Desk:
         hard = [step for step in layers(policy, reserving(self.budget, policy), self.meter.overhead) if step.layer.hard]
         return not hard or any(self.view.tokens > step.mark for step in hard)
 
-    @property
-    def at_work(self) -> list[int]:
-        """The processes of its agent that have the session open now."""
-        return opened_elsewhere(self.session.path)
+    def asked(
+        self, policy: str | None = None, focus: str = "", flags: Mapping[str, Any] = {}, *, into: str = ""
+    ) -> FoldPlan:
+        """The fold that a user asks for, by the policy of that name: the flags and the settings say who writes its summary."""
+        return self.plan(self.policy(policy), focus, self.settings.summary.given(flags), into=into)
 
     def plan(
         self,
@@ -151,21 +174,22 @@ class Desk:
         `trigger` says what it is made for, `writer` who is asked for the summary once it is to be written, and `into` is the format of a new session
         that takes the fold, empty where it is made in place.
         """
+        session = self.session
+        writer = (writer or Summaries()).meant(policy, session.model)
         view = self._carried_view() if into else self.view
-        budget = reserving(self.budget, policy)
-        steps = steps_by_hand(policy, view, budget, self.meter.overhead, self.session.context.since)
+        overhead = self.meter.overhead
         occasion = Occasion(
             trigger,
             focus=focus,
             ratio=self.meter.ratio,
-            overhead=self.meter.overhead,
+            overhead=overhead,
             error=self.size.error,
-            rounds=self.session.compactions,
+            rounds=session.compactions,
         )
+        held = None if into else self.cached
+        steps = steps_by_hand(policy, view, reserving(self.budget, policy), overhead, session.context.since)
         after, fold = run(folding(view, steps, occasion), by)
-        if not into:
-            fold = reckoned(fold, view, after, self.model, self.meter.overhead, self.cached)
-        writer = (writer or Summaries()).meant(policy, self.session.model)
+        fold = reckoned(fold, view, after, self.model, overhead, held)
         return FoldPlan(self, policy, focus, writer, into, after, fold)
 
     @property
@@ -208,6 +232,14 @@ class Desk:
             return take_back(self.session.agent, self.session.id, self._environment)
         self.check_writable(force=force)
         return self.session.undo()
+
+
+def _chosen(named: str | None, path: str) -> str:
+    """A session's path where none was named, or a file of several; else empty."""
+    if named is None:
+        return path
+    several = os.path.exists(named) and parted(path)[1]
+    return f"{path}, the newest of several in this file; #1 names its first" if several else ""
 
 
 class FoldPlan(NamedTuple):

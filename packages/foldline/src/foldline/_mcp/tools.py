@@ -89,7 +89,7 @@ def _compact(arguments: Mapping[str, Any], project: Project) -> str:
     desk = _opened(project.session(asked.session))
     if asked.write:
         desk.check_writable(way_out=OUTSIDE)
-    planned = desk.plan(desk.policy(asked.policy or None), asked.focus, desk.settings.summary)
+    planned = desk.asked(asked.policy or None, asked.focus)
     if not planned:
         return f"Nothing to do: {desk.tokens:,} tokens in {desk.session.path}, nothing worth folding."
     note = ""

@@ -96,7 +96,7 @@ def plan_fold(path: str, environment: Mapping[str, str]) -> FoldPlan:
     """The fold that `foldline compact` would make now; refused where the session cannot be written to."""
     desk = Desk.open(path, environment=environment)
     desk.check_writable()
-    return desk.plan(desk.policy(), writer=desk.settings.summary)
+    return desk.asked()
 
 
 def open_to_undo(path: str, environment: Mapping[str, str]) -> tuple[Desk, str]:

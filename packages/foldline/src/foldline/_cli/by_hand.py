@@ -1,0 +1,128 @@
+"""What is done with one session by hand: its messages shown, said otherwise, taken back and pinned, a fold undone."""
+
+from __future__ import annotations
+
+import click
+
+from foldline._cli.commands import NOTHING_TO_DO
+from foldline._cli.drawing import counted, title
+from foldline._cli.options import Answer, about, answering, force_option, may_ask, on_session, undoing
+from foldline._cli.printing import room, warn
+from foldline._desk import revising
+from foldline._desk.about import in_two_sentences
+from foldline._desk.desk import Desk
+from foldline._desk.inspection import what
+from foldline._fold import Fold
+from foldline._sessions.opening import open_session
+from foldline._visible import visible
+
+
+@click.command()
+@click.option("--folded", is_flag=True, help="What is in the file and no longer in the context.")
+@answering
+@on_session
+def show(desk: Desk, folded: bool) -> Answer:
+    """What it is about in two sentences, and the live context, a line for each message: id, tokens, role and how it begins."""
+    shown = [(e.id, e.tokens, e.message) for e in desk.view.entries]
+    if folded:
+        live = {e.id: e.message for e in desk.view.entries}
+        shown = [(id, desk.meter.count(m), m) for id, m in desk.session.messages() if live.get(id) != m]
+    wide = max((len(id) for id, _, _ in shown), default=0)
+    most = max(4, room(wide + 22, 60))
+    lines = [f"{id:<{wide}} {tokens:>8,}  {what(message, most)}" for id, tokens, message in shown]
+    told = [{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown]
+    short = in_two_sentences([message for _, message, _ in desk.session.lineage()])
+    head = [title(f"Session {desk.session.id}"), *([short, ""] if short else [])]
+    return Answer(about(desk.session, about=short, messages=told), "\n".join([*head, *lines]))
+
+
+@click.command()
+@click.option("--yes", is_flag=True, help="Take back a compaction of the agent's own without asking.")
+@force_option
+@answering
+@on_session
+def undo(desk: Desk, yes: bool, force: bool) -> Answer:
+    """Take back the newest fold; what came after it stays in the context.
+
+    Where it is a compaction that the agent made by itself, it asks first.
+    """
+    before = after = desk.tokens
+    if not desk.stands_beside:
+        warn(desk.check_writable(force=force))
+    if not yes:
+        _agree(desk.not_ours)
+    fold = desk.undo(force=force)
+    if fold is not None:
+        after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens
+    told = about(desk.session, undone=fold, tokens_before=before, tokens_after=after)
+    if fold is None:
+        return Answer(told, remark="nothing to undo: no fold stands in this session", code=NOTHING_TO_DO)
+    return Answer(told, f"Undone: fold {fold}; {before:,} → {after:,} tokens")
+
+
+def _agree(not_ours: str) -> None:
+    """Asks before a compaction of the agent's own is taken back; raises `Abort` where the answer is no."""
+    if not_ours and not may_ask():
+        raise click.UsageError(f"nothing was written: {not_ours}; --yes takes it back all the same")
+    if not_ours:
+        click.confirm(f"{not_ours[0].upper()}{not_ours[1:]}. Take it back?", abort=True)
+
+
+@click.command()
+@click.argument("id")
+@click.option("--text", metavar="TEXT", help="The words instead; without it your editor is opened.")
+@force_option
+@answering
+@on_session
+def edit(desk: Desk, id: str, text: str | None, force: bool) -> Answer:
+    """Say the message ID in other words; what came behind it stays.
+
+    `session undo` brings the old words back.
+    """
+    warn(desk.check_writable(force=force))
+    if text is None:
+        if not may_ask():
+            raise click.UsageError("--text=TEXT is needed where no editor can be opened")
+        text = click.edit(visible(revising.words_of(desk, id)), extension=".md", require_save=True)
+    if not (text or "").strip():
+        return Answer(about(desk.session, fold=None), remark="no words; nothing was written", code=NOTHING_TO_DO)
+    return _done(desk, revising.edit(desk, id, str(text).rstrip("\n")), "Edited")
+
+
+@click.command()
+@click.argument("id")
+@force_option
+@answering
+@on_session
+def restore(desk: Desk, id: str, force: bool) -> Answer:
+    """Go back to the message ID: all that came behind it leaves the context.
+
+    `session undo` brings it back, and `recall` finds it in any case.
+    """
+    warn(desk.check_writable(force=force))
+    return _done(desk, revising.restore(desk, id), "Restored")
+
+
+def _done(desk: Desk, fold: Fold, what: str) -> Answer:
+    """What was done, and how it is taken back."""
+    gone = len(fold.edits[0].drop)
+    taken = f": {counted(gone, 'message')} behind it left the context" if fold.layer == "restore" else ""
+    return Answer(about(desk.session, fold=fold), f"{what}{taken}. Undo with: {undoing(desk.session)}")
+
+
+@click.command()
+@click.argument("id")
+@click.option("--remove", is_flag=True, help="Take the pin off again.")
+@force_option
+@answering
+@on_session
+def pin(desk: Desk, id: str, remove: bool, force: bool) -> Answer:
+    """Pin the message ID: no fold touches it, until the pin is removed.
+
+    `session show` lists the ids. The pin stands in the session's log, and every command and agent that folds with foldline
+    keeps to it.
+    """
+    warn(desk.check_writable(force=force))
+    message = desk.session.pin(id, not remove)
+    told = about(desk.session, id=id, pinned=not remove)
+    return Answer(told, f"{'No longer pinned' if remove else 'Pinned'}: {what(message)}")
