@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from foldline._decoding import SUFFIXES, converted, read_table
 from foldline._errors import ConfigError
@@ -28,6 +28,10 @@ PREFIX = "FOLDLINE_"
 CURRENT, POLICY = "current", "policy"
 """What stands for a model's name: the one that the agent uses, and the one that the policy means."""
 
+Size = Annotated[int, Meta(ge=0)]
+AtLeastOne = Annotated[int, Meta(ge=1)]
+Temperature = Annotated[float, Meta(ge=0, le=2)]
+
 NAMES = ("config.toml", "config.yaml", "config.yml", "config.json")
 
 
@@ -35,17 +39,17 @@ class Prune(Struct, frozen=True, forbid_unknown_fields=True):
     """`compaction.prune`: the layers that prune, in the keys of the OpenClaw requirements; None is as the policy says."""
 
     enabled: bool = True
-    protect_recent_tokens: int | None = None
-    prune_minimum_tokens: int | None = None
+    protect_recent_tokens: Size | None = None
+    prune_minimum_tokens: Size | None = None
 
 
 class ModelKeys(Struct, frozen=True, forbid_unknown_fields=True):
     """`compaction.model`: who writes the summaries, in the keys of the OpenClaw requirements; `summary` goes before it."""
 
+    model_name: Annotated[str, Meta(min_length=1)]
     provider: str = ""
-    model_name: str = ""
-    temperature: float | None = None
-    max_tokens: int | None = None
+    temperature: Temperature | None = None
+    max_tokens: AtLeastOne | None = None
 
 
 class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,17 +63,17 @@ class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
 
     auto_enabled: bool = True
     auto_threshold_percent: float | None = None
-    auto_threshold_tokens: int | None = None
-    reserve_tokens: int | None = None
-    preserve_recent_tokens: int | None = None
+    auto_threshold_tokens: Size | None = None
+    reserve_tokens: Size | None = None
+    preserve_recent_tokens: Size | None = None
     prune: Prune = Prune()
     notify_before_auto: bool = True
-    max_auto_compactions: int = 4
-    warn_at_compaction: int = 3
+    max_auto_compactions: Size = 4
+    warn_at_compaction: Size = 3
     model: ModelKeys | None = None
     enabled: bool | None = None
-    pi_reserve: int | None = field(default=None, name="reserveTokens")
-    pi_keep: int | None = field(default=None, name="keepRecentTokens")
+    pi_reserve: Size | None = field(default=None, name="reserveTokens")
+    pi_keep: Size | None = field(default=None, name="keepRecentTokens")
 
 
 class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,10 +93,10 @@ class Summaries(Struct, frozen=True, forbid_unknown_fields=True):
     base_url: str | None = None
     fallbacks: tuple[str, ...] = ()
     native: bool = False
-    temperature: float | None = 0.3
-    max_tokens: int | None = None
-    timeout: float = 120
-    retries: int = 2
+    temperature: Temperature | None = 0.3
+    max_tokens: AtLeastOne | None = None
+    timeout: Annotated[float, Meta(gt=0)] = 120
+    retries: Size = 2
     instructions: str = ""
     prompt: str | None = None
 
@@ -318,26 +322,9 @@ def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]
 
 def _checked(settings: Settings, place: str) -> Settings:
     """The settings, unless a value in them is impossible; then `ConfigError` names it and its place."""
-    c = settings.compaction
-    if c.auto_threshold_percent is not None and not 0 < c.auto_threshold_percent <= 100:
+    percent = settings.compaction.auto_threshold_percent
+    if percent is not None and not 0 < percent <= 100:
         raise ConfigError("must lie between 0 and 100", path=place, key="compaction.auto_threshold_percent")
-    counts = {
-        "compaction.auto_threshold_tokens": c.auto_threshold_tokens,
-        "compaction.reserve_tokens": c.reserve_tokens,
-        "compaction.reserveTokens": c.pi_reserve,
-        "compaction.keepRecentTokens": c.pi_keep,
-        "compaction.preserve_recent_tokens": c.preserve_recent_tokens,
-        "compaction.prune.protect_recent_tokens": c.prune.protect_recent_tokens,
-        "compaction.prune.prune_minimum_tokens": c.prune.prune_minimum_tokens,
-        "compaction.max_auto_compactions": c.max_auto_compactions,
-        "compaction.warn_at_compaction": c.warn_at_compaction,
-        "summary.retries": settings.summary.retries,
-    }
-    for key, value in counts.items():
-        if value is not None and value < 0:
-            raise ConfigError("must not be negative", path=place, key=key)
-    if c.model is not None and not c.model.model_name:
-        raise ConfigError("is missing", path=place, key="compaction.model.model_name")
     check_summaries(settings.in_our_keys().summary, place)
     preset(settings.policy, path=place, key="policy")
     return settings
@@ -353,9 +340,3 @@ def check_summaries(s: Summaries, place: str) -> None:
         raise ConfigError(f"{EXTRACT} cannot fail: nothing can come behind it", path=place, key="summary.fallbacks")
     if set(s.fallbacks) - {EXTRACT} and s.installed:
         raise ConfigError(f"a package's summarizer has none but {EXTRACT}", path=place, key="summary.fallbacks")
-    if not s.timeout > 0:
-        raise ConfigError("must be more than 0 seconds", path=place, key="summary.timeout")
-    if s.max_tokens is not None and s.max_tokens <= 0:
-        raise ConfigError("must be more than 0 tokens", path=place, key="summary.max_tokens")
-    if s.temperature is not None and not 0 <= s.temperature <= 2:
-        raise ConfigError("must lie between 0 and 2", path=place, key="summary.temperature")
