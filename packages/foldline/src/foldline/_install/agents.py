@@ -156,39 +156,20 @@ OPENCLAW = Agent(
     ),
 )
 
-CODEX = Agent(
-    name="codex",
-    title="Codex",
-    program="codex",
-    variable="CODEX_HOME",
-    folder=".codex",
-    by_hand=f"{_AT_REST}; {_NO_HOOK}",
-    mcp=_TOOLS,
-    entries=(Entry("config.toml", ".codex/config.toml", ((("mcp_servers", "foldline"), _MCP),)),),
-)
 
-GEMINI_CLI = Agent(
-    name="gemini-cli",
-    title="Gemini CLI",
-    program="gemini",
-    variable="GEMINI_CLI_HOME",
-    folder=".gemini",
-    inside=".gemini",
-    by_hand=f"{_AT_REST}; {_NO_HOOK}",
-    mcp=_TOOLS,
-    entries=(Entry("settings.json", ".gemini/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
-)
+def _by_mcp(name: str, title: str, program: str, variable: str, folder: str, file: str, key: str, **more: Any) -> Agent:
+    """An agent that lets nobody replace its compaction: one entry of MCP in its settings file, its own and a project's."""
+    entry = Entry(file, f"{folder}/{file}", (((key, "foldline"), _MCP),))
+    return Agent(
+        name, title, program, variable, folder, by_hand=f"{_AT_REST}; {_NO_HOOK}", mcp=_TOOLS, entries=(entry,), **more
+    )
 
-QWEN_CODE = Agent(
-    name="qwen-code",
-    title="Qwen Code",
-    program="qwen",
-    variable="QWEN_HOME",
-    folder=".qwen",
-    by_hand=f"{_AT_REST}; {_NO_HOOK}",
-    mcp=_TOOLS,
-    entries=(Entry("settings.json", ".qwen/settings.json", ((("mcpServers", "foldline"), _MCP),)),),
+
+CODEX = _by_mcp("codex", "Codex", "codex", "CODEX_HOME", ".codex", "config.toml", "mcp_servers")
+GEMINI_CLI = _by_mcp(
+    "gemini-cli", "Gemini CLI", "gemini", "GEMINI_CLI_HOME", ".gemini", "settings.json", "mcpServers", inside=".gemini"
 )
+QWEN_CODE = _by_mcp("qwen-code", "Qwen Code", "qwen", "QWEN_HOME", ".qwen", "settings.json", "mcpServers")
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent for agent in (PI, CLAUDE_CODE, OPENCODE, OPENCLAW, CODEX, GEMINI_CLI, QWEN_CODE)
