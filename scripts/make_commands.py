@@ -23,6 +23,10 @@ Commands on a session take the session of the agent that runs them, else the new
 directory, or `--session PATH-OR-ID`. Nothing asks a question where standard
 input is no terminal, and nothing is written then without `--yes`.
 `python scripts/make_commands.py` writes this page from what the commands say of themselves.
+
+![foldline context status, compact, recall and session undo](commands.svg)
+
+(This drawing is made by `python scripts/draw_commands.py`.)
 """
 
 

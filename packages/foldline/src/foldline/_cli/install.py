@@ -104,7 +104,7 @@ def _carried_out(
             why = "nothing was written: there is no terminal to ask on; add --yes, and it will be:"
             raise click.UsageError("\n".join([why, *shown]))
         say("\n".join(shown))
-        click.confirm("Write this?", abort=True)
+        click.confirm("Go on?", abort=True)
     able = [agent for agent in chosen if agent.name in plans]
     written, unwritten = _of_each(able, lambda agent: _write(plans[agent.name], project))
     agents = UNBROKEN.join([*written, *(["--project"] if project else [])])

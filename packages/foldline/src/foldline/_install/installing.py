@@ -46,14 +46,14 @@ class Change(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What happens to the file, in a word or with the reason."""
+        """What becomes of the file, in a few words or with the reason."""
         if self.kept:
             return self.kept
         if self.before == self.after:
             return "gone already" if self.takes_out else "as it should be"
         if self.inserted:
             return "loses its entry" if self.takes_out else "gets an entry"
-        return "written" if self.before is None else "replaced" if self.after is not None else "removed"
+        return "a new file" if self.before is None else "a newer version" if self.after is not None else "goes"
 
 
 def command(project: str, environment: Mapping[str, str] = os.environ) -> list[str]:
