@@ -369,6 +369,12 @@ def test_the_list_says_what_a_session_is_about_and_how_long_it_is(home: Home) ->
     assert row["prompt"].startswith("Please fix the handler 0 in src/module_0.py")
 
 
+def test_that_nothing_is_folded_is_said(home: Home) -> None:
+    done = home.run("session", "show", "--folded")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "nothing is folded in it")
+    assert "nothing is folded" not in home.run("session", "show").stderr
+
+
 def test_the_list_says_where_its_sessions_are_not_of_this_directory(home: Home) -> None:
     assert "every directory" not in home.run("session", "list").stdout
     assert "every directory" not in home.run("session", "list", "--all").stdout

@@ -33,7 +33,8 @@ def show(desk: Desk, folded: bool) -> Answer:
     told = [{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown]
     short = in_two_sentences([message for _, message, _ in desk.session.lineage()])
     head = [title(f"Session {desk.session.id}"), *([short, ""] if short else [])]
-    return Answer(about(desk.session, about=short, messages=told), "\n".join([*head, *lines]))
+    nothing = "" if lines else "nothing is folded in it" if folded else "no message is in it"
+    return Answer(about(desk.session, about=short, messages=told), "\n".join([*head, *lines]), remark=nothing)
 
 
 @click.command()
