@@ -152,7 +152,7 @@ def check_place(format: str, path: str | None, option: str) -> None:
     """Refuses at once where a new session could not be written, before a model is asked or a draft is edited for it."""
     from foldline._handoff.agents import AGENTS
 
-    if format not in ("pi", *AGENTS) and (path is None or os.path.isdir(path)):
+    if format not in AGENTS and (path is None or os.path.isdir(path)):
         raise click.UsageError(f"--to {format} writes one file: name it with {option}")
     if path is not None and os.path.lexists(path) and not os.path.isdir(path):
         raise SessionError("there is a file already; nothing was written", path=path)

@@ -1,15 +1,21 @@
-"""New sessions of Claude Code and Codex: the rows that their clients resume, and the place where these look for them."""
+"""New sessions of pi, Claude Code and Codex: the rows that their clients resume, and the place where these look for them."""
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from foldline import _wires as wire
+from foldline._messages import Message
+from foldline._sessions.pi import PI, folder_of
+from foldline._sessions.pi.composing import details_of, new_entry_id, new_path
+from foldline._sessions.pi.dialect import KNOWN_VERSION, reply, stored
 from foldline._sessions.registry import format_named
 from foldline._sessions.writing import now
 
@@ -19,18 +25,27 @@ _NO_BILL = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_inp
 
 
 class Session(NamedTuple):
-    """What the rows of a new session repeat of it."""
+    """What a new session's rows tell of it beside its messages; `agent`, `model` and `system` are those that the old one had.
+
+    `note` is foldline's own on the first record, `tokens_before` the size of what a summary at its head stands for.
+    """
 
     id: str
+    stamp: str
     cwd: str
-    model: str
+    model: str = ""
+    agent: str = ""
+    system: str = ""
+    parent: str = ""
+    tokens_before: int = 0
+    note: Mapping[str, Any] | None = None
 
 
 class Agent(NamedTuple):
-    """How an agent's session is written: the wire that its items are of, its rows, and its file below the agent's store."""
+    """How an agent's session is written: the format that its messages are told in, its rows, and its file below the store."""
 
-    wire: str
-    rows: Callable[[Sequence[Row], Session], Iterator[Row]]
+    told_in: str
+    rows: Callable[[Sequence[Message], Session], Iterator[Row]]
     file: Callable[[Session], str]
 
     def place(self, name: str, session: Session, folder: str | None, environment: Mapping[str, str]) -> str:
@@ -40,10 +55,67 @@ class Agent(NamedTuple):
         return str(next(iter(format_named(name).stores(environment))).folder / self.file(session))
 
 
-def _claude_rows(items: Sequence[Row], session: Session) -> Iterator[Row]:
+def draft(rows: Sequence[Row]) -> list[Row]:
+    """The rows, the first of which says how the session ends that nobody has gone on with yet."""
+    if not rows:
+        return []
+    first, last = rows[0], rows[-1]
+    return [{"draftUntil": last.get("uuid") or last.get("id") or last["timestamp"], **first}, *rows[1:]]
+
+
+def _items(messages: Sequence[Message], format: str) -> list[Row]:
+    request = wire.FORMATS[format].request
+    assert request is not None
+    items: list[Row] = request(messages)[0]
+    return items
+
+
+# -- pi ----------------------------------------------------------------------------------------------------------
+
+
+def _pi_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
+    """A header and a record for each message; a summary at their head is a compaction that keeps nothing."""
+    header = {"type": "session", "version": KNOWN_VERSION, "id": session.id, "timestamp": session.stamp}
+    parent = {"parentSession": os.path.abspath(session.parent)} if session.parent else {}
+    yield {**header, "cwd": session.cwd, **parent}
+    note, leaf = dict(session.note or {}), None
+    for place, message in enumerate(messages):
+        for record in _pi_records(message, session, leads=place == 0):
+            id = new_entry_id()
+            row = {"type": record["type"], "id": id, "parentId": leaf, "timestamp": now(), **record}
+            if row["type"] == "compaction":
+                row |= {"firstKeptEntryId": id, "foldline": {"trigger": "handoff"}}
+            if leaf is None and note:
+                row["foldline"] = {**row.get("foldline", {}), **note}
+            yield row
+            leaf = id
+
+
+def _pi_records(message: Message, session: Session, *, leads: bool) -> Iterator[Row]:
+    milliseconds = time.time_ns() // 1_000_000
+    if leads and (summary := message.summary) and len(message.parts) == 1:
+        told = {"summary": summary.text, "firstKeptEntryId": "", "tokensBefore": session.tokens_before}
+        system = {"role": "system", "content": session.system, "timestamp": milliseconds}
+        more = {"systemMessage": system} if session.system else {}
+        yield {"type": "compaction", **told, "details": details_of(summary), **more}
+        return
+    for said in stored(message, milliseconds):
+        said.pop("usage", None)  # it was made for a context that this one is not
+        told = reply(said, session.model, session.agent) if said["role"] == "assistant" else said
+        yield {"type": "message", "message": told}
+
+
+def _pi_file(session: Session) -> str:
+    return new_path(folder_of(session.cwd).name, session.id, session.stamp)
+
+
+# -- Claude Code -------------------------------------------------------------------------------------------------
+
+
+def _claude_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
     """A row for each message, chained; the client joins what belongs to one response by its id."""
     parent: str | None = None
-    for item in items:
+    for item in _items(messages, "anthropic"):
         message = dict(item)
         if item["role"] == "assistant":
             said = item["content"]
@@ -65,19 +137,14 @@ def _claude_rows(items: Sequence[Row], session: Session) -> Iterator[Row]:
         parent = uuid
 
 
-def draft(rows: Sequence[Row]) -> list[Row]:
-    """The rows, the first of which says how the session ends that nobody has gone on with yet."""
-    if not rows:
-        return []
-    last = rows[-1]
-    return [{"draftUntil": last.get("uuid", last["timestamp"]), **rows[0]}, *rows[1:]]
-
-
 def _claude_file(session: Session) -> str:
     return f"{re.sub(r'[^a-zA-Z0-9]', '-', session.cwd)}/{session.id}.jsonl"
 
 
-def _codex_rows(items: Sequence[Row], session: Session) -> Iterator[Row]:
+# -- Codex -------------------------------------------------------------------------------------------------------
+
+
+def _codex_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
     """A header and a row for each item; what a client says of its surroundings it says anew."""
     known = {"id": session.id, "timestamp": now(), "cwd": session.cwd}
     yield {
@@ -85,7 +152,7 @@ def _codex_rows(items: Sequence[Row], session: Session) -> Iterator[Row]:
         "type": "session_meta",
         "payload": {**known, "originator": "foldline", "cli_version": ""},
     }
-    for item in items:
+    for item in _items(messages, "openai-responses"):
         whole = item if "type" in item else {"type": "message", **item}
         if isinstance(said := whole.get("content"), str):
             kind = "output_text" if whole["role"] == "assistant" else "input_text"
@@ -98,7 +165,8 @@ def _codex_file(session: Session) -> str:
 
 
 AGENTS = {
+    PI: Agent(PI, _pi_rows, _pi_file),
     "claude-code": Agent("anthropic", _claude_rows, _claude_file),
     "codex": Agent("openai-responses", _codex_rows, _codex_file),
 }
-"""The agents, beside pi, of which a new session can be written."""
+"""The agents of which a new session can be written."""
