@@ -14,7 +14,7 @@ from uuid import uuid4
 from foldline import _wires as wire
 from foldline._messages import Message
 from foldline._sessions.pi import PI, folder_of
-from foldline._sessions.pi.composing import details_of, new_entry_id, new_path
+from foldline._sessions.pi.composing import chained, details_of, new_path
 from foldline._sessions.pi.dialect import KNOWN_VERSION, reply, stored
 from foldline._sessions.registry import format_named
 from foldline._sessions.writing import now
@@ -78,17 +78,13 @@ def _pi_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
     header = {"type": "session", "version": KNOWN_VERSION, "id": session.id, "timestamp": session.stamp}
     parent = {"parentSession": os.path.abspath(session.parent)} if session.parent else {}
     yield {**header, "cwd": session.cwd, **parent}
-    note, leaf = dict(session.note or {}), None
-    for place, message in enumerate(messages):
-        for record in _pi_records(message, session, leads=place == 0):
-            id = new_entry_id()
-            row = {"type": record["type"], "id": id, "parentId": leaf, "timestamp": now(), **record}
-            if row["type"] == "compaction":
-                row |= {"firstKeptEntryId": id, "foldline": {"trigger": "handoff"}}
-            if leaf is None and note:
-                row["foldline"] = {**row.get("foldline", {}), **note}
-            yield row
-            leaf = id
+    records = [each for n, message in enumerate(messages) for each in _pi_records(message, session, leads=n == 0)]
+    rows = chained(records, None)
+    if rows and rows[0]["type"] == "compaction":
+        rows[0] |= {"firstKeptEntryId": rows[0]["id"], "foldline": {"trigger": "handoff"}}
+    if rows and session.note:
+        rows[0]["foldline"] = {**rows[0].get("foldline", {}), **session.note}
+    yield from rows
 
 
 def _pi_records(message: Message, session: Session, *, leads: bool) -> Iterator[Row]:

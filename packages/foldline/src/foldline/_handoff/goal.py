@@ -67,10 +67,13 @@ def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDr
     score = scorer(goal, [*_texts_of(facts)])
     near = _nearest(history.messages, words, scorer(goal, words))
     head = f"{BEHIND}, in session {clean(session.id)} of {session.agent}. What follows was gathered from there for this goal."
-    place = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
-    tail = f"Any of them in full: foldline recall ID --session {place}"
+    path = clean(shlex.quote(os.path.abspath(session.path)))  # read in another session, from any directory
+    tail = f"Any of them in full: foldline recall ID --session {path}"
     room = max(tokens - estimate(goal) - estimate(head) - estimate(tail) - 40, 0)
-    pointers = [_pointer(*history.messages[place], words[place]) for _, place in near[:6]]
+    pointers = []
+    for _, place in near[:6]:
+        id, message = history.messages[place]
+        pointers.append(Pointer(clean(id), message.speaker, cut(" ".join(words[place][:600].split()), 120)))
     sections = (
         ("Constraints", _rules(facts, score), 0.35),
         ("Files to look at", _files(facts, score, [(points, words[place]) for points, place in near]), 0.25),
@@ -148,10 +151,6 @@ def _nearest(messages: Sequence[tuple[str, Message]], words: Sequence[str], scor
         if points > 0:
             near.setdefault(words[place][:200], (points, place))
     return list(near.values())[:16]
-
-
-def _pointer(id: str, message: Message, words: str) -> Pointer:
-    return Pointer(clean(id), message.speaker, cut(" ".join(words[:600].split()), 120))
 
 
 def _rules(facts: Facts, score: Score) -> list[str]:

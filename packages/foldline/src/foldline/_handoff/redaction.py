@@ -118,7 +118,7 @@ def _in_line(find: Finder) -> Callable[[str], tuple[tuple[str, str], ...]]:
 
     def secrets(line: str) -> tuple[tuple[str, str], ...]:
         found = ((_token(line, secret), kind) for secret, kind in find(line))
-        return tuple((secret, kind) for secret, kind in found if _is_secret(secret))
+        return tuple(each for each in found if len(each[0]) >= (SHORTEST_WORD if each[0].isalpha() else 6))
 
     return secrets
 
@@ -128,10 +128,6 @@ def _token(line: str, part: str) -> str:
     at = line.find(part)
     token = _TOKEN.match(line, at) if at >= 0 and part else None
     return token[0].rstrip(".") if token and len(token[0]) > len(part) else part
-
-
-def _is_secret(text: str) -> bool:
-    return len(text) >= (SHORTEST_WORD if text.isalpha() else 6)
 
 
 def _is_password(given: str) -> bool:

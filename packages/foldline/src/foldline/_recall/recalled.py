@@ -87,9 +87,5 @@ def id_in(query: str) -> str:
     """
     told = _TOLD.fullmatch(query.strip())
     id = told[1] if told else query.strip().strip("[]")
-    return id if looks_like_id(id) else ""
-
-
-def looks_like_id(query: str) -> bool:
-    """Whether a query may be an id: one word."""
-    return bool(query) and len(query) <= 300 and not any(c.isspace() or c in '"\0' for c in query)
+    one_word = id and len(id) <= 300 and not any(c.isspace() or c in '"\0' for c in id)
+    return id if one_word else ""

@@ -131,14 +131,8 @@ class Context:
 
     def _messages(self) -> list[Message]:
         """The messages as they are sent, with those bills only that may hold."""
-        if not (self.stale or self.unsent):
-            return self.messages
-        return [self._as_sent(id, message) for id, message in self.entries]
-
-    def _as_sent(self, id: str, message: Message) -> Message:
-        if id in self.unsent:
-            return Message(message.role, ())
-        return replace(message, usage=None) if id in self.stale else message
+        sent = ((id, Message(m.role, ()) if id in self.unsent else m) for id, m in self.entries)
+        return [replace(message, usage=None) if id in self.stale else message for id, message in sent]
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -39,19 +39,14 @@ class Note(NamedTuple):
 
 
 class Notes:
-    """The notes of one file, oldest first."""
+    """The notes of one file, oldest first; of a file without any, no line is decoded."""
 
-    def __init__(self, notes: Sequence[Note]) -> None:
-        self._notes = notes
+    def __init__(self, path: str | os.PathLike[str], entry_id: Callable[[int, str], str]) -> None:
+        self._notes = notes = list(_notes(Source(path), entry_id))
         self._origin = {id: old for note in notes for id, old in note.origin.items()}
         self._summaries = {id: said for note in notes for id, said in note.summaries.items()}
         self._speakers = {id: by for note in notes for id, by in note.speakers.items()}
         self._undone = {string(note.data.get("undo")) for note in notes} - {""}
-
-    @classmethod
-    def in_file(cls, path: str | os.PathLike[str], entry_id: Callable[[int, str], str]) -> Notes:
-        """The notes in a file; of a file without any, none is decoded."""
-        return cls(list(_notes(Source(path), entry_id)))
 
     @property
     def learned(self) -> dict[str, Any]:
@@ -155,7 +150,8 @@ def _notes(source: Source, entry_id: Callable[[int, str], str]) -> Iterator[Note
             continue
         note = mapping(row.get("foldline"))
         if count(note.get("rows")):
-            origin = {entry_id(line, key): old or None for key, old in mapping(note.get("of")).items() if _is_id(old)}
+            made = mapping(note.get("of")).items()
+            origin = {entry_id(line, key): old or None for key, old in made if old is None or isinstance(old, str)}
             said = mapping(note.get("summaries")).items()
             summaries = {entry_id(line, key): value for key, value in said if isinstance(value, dict)}
             whose = mapping(note.get("speakers")).items()
@@ -163,7 +159,3 @@ def _notes(source: Source, entry_id: Callable[[int, str], str]) -> Iterator[Note
             key = string(note.get("billed"))
             billed = entry_id(line, key) if key else ""
             yield Note(line, string(row.get("timestamp")), note, origin, summaries, speakers, billed)
-
-
-def _is_id(value: object) -> bool:
-    return value is None or isinstance(value, str)

@@ -157,7 +157,7 @@ class WritableTranscript(Transcript):
         except (OSError, ValueError) as error:
             raise SessionError(f"cannot be read: {error}", path=self._file) from error
         reading = self._owner.read(self._file, strict=self._strict)
-        self._notes = Notes.in_file(self._file, self._owner.entry_id)
+        self._notes = Notes(self._file, self._owner.entry_id)
         super().__init__(self._notes.told(reading), overhead=self._owner.overhead)
         self.context.learned = dict(self._notes.learned)
         made = self._notes.made_by(self.newest_fold.id) if self.newest_fold else ()

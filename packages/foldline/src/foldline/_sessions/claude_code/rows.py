@@ -100,7 +100,8 @@ class Tree:
         if all(row.sidechain for row in self.rows if row.kind in LEAVES):
             for row in self.rows:
                 row.sidechain = False
-        newest = next((i for i in range(len(self.rows) - 1, -1, -1) if self._may_end(self.rows[i])), None)
+        ends = (at for at, row in enumerate(self.rows) if row.kind in LEAVES and not row.sidechain)
+        newest = max(ends, default=None)
         path = [self.rows[at] for at in named_ancestry(newest, self._hangs_on, self._by_uuid, self._missing)]
         self.boundaries = {row.uuid for row in path if row.is_boundary}
         end = next((i for i, row in enumerate(path) if row.is_boundary), len(path) - 1)
@@ -143,10 +144,6 @@ class Tree:
     def _missing(self, at: int, name: str) -> None:
         if not self.rows[at].is_boundary:
             self._source.fault(self.rows[at].line, f"its parent {name} is not in the file")
-
-    @staticmethod
-    def _may_end(row: ClaudeRow) -> bool:
-        return row.kind in LEAVES and not row.sidechain
 
     def _beside(self, path: set[str]) -> set[str]:
         """Rows off the path that belong to it: calls made side by side hang under each other, not in a line."""

@@ -126,7 +126,8 @@ def _events(source: Source, id: str) -> Iterator[bytes]:
             if not data:
                 why = "is damaged" if unpack else "is compressed, and the package zstandard is not installed"
                 source.fault(line, f"an event {why}: only its outline was read")
-                data = _outlined(outline)
+                told = mapping(object_in(outline)).get("model") or {}  # its place in the tree and its pair
+                data = as_json(told).encode("utf-8", "replace")
         try:
             event = decode(data)
         except ValueError:
@@ -138,11 +139,6 @@ def _events(source: Source, id: str) -> Iterator[bytes]:
         if event.get("type") == "session":
             event["version"] = 3
         yield as_json(event).encode("utf-8", "replace")
-
-
-def _outlined(outline: object) -> bytes:
-    """The event without its content, as the store repeats it beside a compressed one: its place in the tree and its pair."""
-    return as_json(mapping(object_in(outline)).get("model") or {}).encode("utf-8", "replace")
 
 
 def _unpacked(packed: bytes, size: object, unpack: Unpack | None) -> bytes | None:

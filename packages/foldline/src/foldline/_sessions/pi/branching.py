@@ -174,11 +174,7 @@ def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
             records.append({key: data[key] for key in ("type", "timestamp", "targetId", "label") if key in data})
     if group_of(whole[-1]) and not records:
         records.append({"type": "custom", "customType": BRANCH, "timestamp": writing.now()})
-    parent = whole[-1].id
-    for record in records:
-        record |= {"id": composing.new_entry_id(), "parentId": parent}
-        parent = record["id"]
-    return records
+    return composing.chained(records, whole[-1].id)
 
 
 def _copied(records: Sequence[Record]) -> list[list[Record]]:

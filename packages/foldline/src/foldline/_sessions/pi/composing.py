@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from foldline._errors import CompactionError
@@ -11,7 +11,7 @@ from foldline._facts.merging import from_data
 from foldline._messages import Message, Summary
 from foldline._sessions.lines import Record
 from foldline._sessions.pi import dialect
-from foldline._sessions.pi.marks import FOLD, PIN, STAGES, UNDO, notes_stages
+from foldline._sessions.pi.marks import FOLD, PIN, UNDO, notes_stages
 from foldline._sessions.pi.tree import Path
 from foldline._sessions.writing import now
 from foldline._view import Entry, View
@@ -35,7 +35,7 @@ def fold_records(place: Place, before: View, after: View, note: Mapping[str, Any
     A prefix that gave way to a summary is a `compaction`, and a single message that changed a `context_edit`. What
     those two cannot say, or an older pi cannot read, is written as messages on a branch of their own.
     """
-    leaf = place.path.leaf.id if place.path.leaf else None
+    leaf = place.path.leaf
     mark = {"fold": note["fold"], "leaf": leaf, **note}
     old = [entry for entry in before.entries if entry.message.role != "system"]
     new = [entry for entry in after.entries if entry.message.role != "system"]
@@ -44,7 +44,7 @@ def fold_records(place: Place, before: View, after: View, note: Mapping[str, Any
         if place.linear:
             raise CompactionError("a version 1 session has no branches: only its oldest part can be folded away")
         records = _branch(place, old, new, mark)
-    return _chained(records, records[0].pop("parentId", leaf), mark)
+    return _marked(records, records[0].pop("parentId", leaf), mark)
 
 
 def _annotations(
@@ -156,31 +156,6 @@ def _stripped(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key not in ("id", "parentId", "foldline")}
 
 
-def message_records(leaf: Record | None, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The records that add messages behind the newest one."""
-    records: list[dict[str, Any]] = []
-    parent = leaf.id if leaf else None
-    for message in messages:
-        id = new_entry_id()
-        records.append({"type": "message", "id": id, "parentId": parent, "timestamp": now(), "message": message})
-        parent = id
-    return records
-
-
-def stage_records(place: Place, noted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The record that says which stages a conversation has, behind the newest one."""
-    leaf = place.path.leaf.id if place.path.leaf else None
-    base = {"type": "custom", "id": new_entry_id(), "parentId": leaf, "timestamp": now()}
-    return [{**base, "customType": STAGES, "data": noted}]
-
-
-def pin_record(place: Place, id: str, pinned: bool) -> dict[str, Any]:
-    """The record that pins an entry, or takes the pin off it."""
-    parent = place.path.leaf.id if place.path.leaf else None
-    base = {"type": "custom", "id": new_entry_id(), "parentId": parent, "timestamp": now()}
-    return {**base, "customType": PIN, "data": {"target": id, "pinned": pinned}}
-
-
 def undo_records(
     place: Place, group: Sequence[Record], leaf: str | None, note: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
@@ -205,7 +180,7 @@ def undo_records(
         if record.id:
             renamed[record.id] = new
         records.append({"id": new, **data, "foldline": {"of": record.id}})
-    return _chained(records, leaf, note)
+    return _marked(records, leaf, note)
 
 
 def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,24 +192,31 @@ def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any
     return {**data, "type": "compaction", "timestamp": now(), "details": own}
 
 
-def _chained(records: Sequence[dict[str, Any]], parent: str | None, mark: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The records with ids, parents and times, the first one marked in full and the others by the fold's id."""
-    chained: list[dict[str, Any]] = []
-    short = {key: mark[key] for key in ("fold", "undo") if key in mark}
-    for n, record in enumerate(records):
+def chained(records: Iterable[Mapping[str, Any]], parent: str | None) -> list[dict[str, Any]]:
+    """The records with ids and times, each hanging on the one before and the first one on `parent`."""
+    made: list[dict[str, Any]] = []
+    for record in records:
         id = record.get("id") or new_entry_id()
         base = {"type": record["type"], "id": id, "parentId": parent, "timestamp": record.get("timestamp") or now()}
-        full = base | {key: value for key, value in record.items() if key not in base}
-        if full["type"] == "compaction" and "firstKeptEntryId" in full and full["firstKeptEntryId"] is None:
-            full["firstKeptEntryId"] = id
-        note = {**mark, "records": len(records)} if n == 0 else short
-        if full["type"] == "compaction" and n == 0:
-            full["details"]["foldline"] |= note
-        else:
-            full["foldline"] = {**full.get("foldline", {}), **note}
-        chained.append(full)
+        made.append(base | {key: value for key, value in record.items() if key not in base})
         parent = id
-    return chained
+    return made
+
+
+def _marked(records: Sequence[dict[str, Any]], parent: str | None, mark: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records of a fold or an undo in a chain, the first one marked in full and the others by the fold's id."""
+    made = chained(records, parent)
+    short = {key: mark[key] for key in ("fold", "undo") if key in mark}
+    for n, record in enumerate(made):
+        folds = record["type"] == "compaction"
+        if folds and record.get("firstKeptEntryId", "") is None:
+            record["firstKeptEntryId"] = record["id"]
+        note = short if n else {**mark, "records": len(made)}
+        if folds and n == 0:
+            record["details"]["foldline"] |= note
+        else:
+            record["foldline"] = {**record.get("foldline", {}), **note}
+    return made
 
 
 def new_entry_id() -> str:

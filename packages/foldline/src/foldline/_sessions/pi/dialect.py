@@ -102,11 +102,6 @@ def model_of(record: Record) -> str:
     return "" if name in ECHOES else name
 
 
-def system_of(record: Record) -> Message | None:
-    """The system prompt that a compaction carries, where pi 0.87 wrote one."""
-    return message_in(record.data.get("systemMessage"))
-
-
 def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
     """The facts behind a compaction's summary, as plain data; none where it is not foldline's own."""
     return mapping(mapping(mapping(data.get("details")).get("foldline")).get("facts"))

@@ -133,8 +133,8 @@ class Session:
         starts = [r for r in records if not r.damaged and marks.starts_fold(r)]
         leaf = self._path.leaf
         passed = any(r.line.offset not in live and marks.fold_id(r) not in undone for r in starts)
-        if passed and not self._linear and leaf and leaf.id:
-            behind = branching.standing(self, leaf.id)
+        if passed and not self._linear and leaf:
+            behind = branching.standing(self, leaf)
             undone |= {marks.fold_id(r) for r in starts if r.line.offset not in behind}
         return [marks.past_fold(r, undone) for r in starts]
 
@@ -159,19 +159,19 @@ class Session:
         `model` is who made a reply, with the provider before a colon, and `stop` why it ended, in pi's words.
         """
         self.check_writable()
-        said = dialect.stored(message, _milliseconds())
+        said = dialect.stored(message, time.time_ns() // 1_000_000)
         if message.role == "assistant" and model:
             provider, _, name = model.rpartition(":")
             said = [dialect.reply(each, name, provider, stop) for each in said]
-        records = composing.message_records(self._path.leaf, said)
-        (self._write if self._changes_what_was_read(message, stop) else self._extend)(records)
-        leaf = self._path.leaf
-        return leaf.id or "" if leaf else ""
+        records = [{"type": "message", "message": each} for each in said]
+        write = self._write if self._changes_what_was_read(message, stop) else self._extend
+        write(composing.chained(records, self._path.leaf))
+        return self._path.leaf or ""
 
     def note_stages(self, noted: Mapping[str, Any]) -> None:
         """Notes the conversation's stages in a record that pi keeps and passes over."""
         self.check_writable()
-        self._write(composing.stage_records(self._place(), noted))
+        self._note(marks.STAGES, noted)
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
@@ -224,7 +224,7 @@ class Session:
         message = dict(self.context.entries).get(id)
         if message is None or message.role == "system":
             raise SessionError(f"no message {id} in its context; `foldline session show` lists them", path=self.path)
-        self._write([composing.pin_record(self._place(), id, pinned)])
+        self._note(marks.PIN, {"target": id, "pinned": pinned})
         return message
 
     def points(self) -> list[Point]:
@@ -291,8 +291,10 @@ class Session:
         at = path.index(compaction) if compaction else 0
         kept = [r for r in path[self._path.kept : at] if not _is_system(r)]
         edits = {str(r.data.get("targetId")): r for r in (*kept, *path[at:]) if r.type == "context_edit"}
-        if compaction and not _folds_nothing(compaction):
-            if (system := dialect.system_of(compaction)) and dialect.kept_by(edits.get(compaction.id or "")):
+        if compaction and marks.mark_of(compaction).get("nothing") is not True:
+            if (system := dialect.message_in(compaction.data.get("systemMessage"))) and dialect.kept_by(
+                edits.get(compaction.id or "")
+            ):
                 yield f"{compaction.id}:system", system
             yield from self._contribution(compaction, edits)
         for record in (*kept, *path[at:]):
@@ -392,6 +394,10 @@ class Session:
         writing.append(self.path, [encoded(r) for r in records], expected_size=self._size)
         self._load()
 
+    def _note(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Writes a record of foldline's own, which pi keeps and passes over."""
+        self._write(composing.chained([{"type": "custom", "customType": kind, "data": data}], self._path.leaf))
+
     def _extend(self, records: Sequence[dict[str, Any]]) -> None:
         """Writes messages and takes them behind the others, which are not read again."""
         lines = [encoded(record) for record in records]
@@ -442,11 +448,3 @@ def _opening(fd: int) -> list[Message]:
 
 def _is_system(record: Record) -> bool:
     return dialect.role_of(record) == "system"
-
-
-def _folds_nothing(compaction: Record) -> bool:
-    return marks.mark_of(compaction).get("nothing") is True
-
-
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000

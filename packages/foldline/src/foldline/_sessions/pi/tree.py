@@ -30,9 +30,9 @@ class Path(NamedTuple):
     faults: list[Damage]
 
     @property
-    def leaf(self) -> Record | None:
-        """The newest record, which the next one hangs on."""
-        return self.records[-1] if self.records else None
+    def leaf(self) -> str | None:
+        """The id of the newest record, which the next one hangs on."""
+        return self.records[-1].id if self.records else None
 
 
 def live_path(records: Iterator[Record]) -> Path:
