@@ -192,6 +192,13 @@ def test_recall_everywhere_answers_from_every_session_of_a_store(home: Path) -> 
         assert f"assistant says {name} 1" in handle({"query": f"msg_{name}_1", "session": name})
 
 
+def test_what_is_found_in_a_store_is_as_old_as_its_session_and_not_as_its_file(home: Path) -> None:
+    opencode(home)
+    with Index() as index:
+        hits = scope(None, cwd=str(home), whole=True).search(index, "user says", 10)
+    assert {hit.session: hit.changed for hit in hits} == {"ses_a": 0.001, "ses_b": 0.009, "ses_c": 0.003}
+
+
 def test_a_client_of_mcp_reaches_every_session_of_a_store(home: Path) -> None:
     opencode(home)
     client = Client(home, home)

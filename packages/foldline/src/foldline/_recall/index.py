@@ -209,7 +209,7 @@ class Index:
             "insert into session (path, id, agent, cwd, changed) values (?, ?, ?, ?, ?) "
             "on conflict (path, id) do update set agent = excluded.agent, cwd = excluded.cwd, changed = excluded.changed "
             "returning number",
-            (path, *conversation[:3], changed),
+            (path, *conversation[:3], conversation.changed or changed),
         ).fetchall()
         number: int = row[0][0]
         first, end = search.span(number)

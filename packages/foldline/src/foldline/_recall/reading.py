@@ -37,7 +37,8 @@ def conversations(known: SessionFormat, path: str, agent: str = "") -> Iterator[
         return
     for each in sessions_in(known, path):
         reading = each.read()
-        yield IndexedSession(reading.id, reading.agent, reading.cwd, _untimed((*reading.folded, *reading.entries)))
+        messages = _untimed((*reading.folded, *reading.entries))
+        yield IndexedSession(reading.id, reading.agent, reading.cwd, messages, each.changed)
 
 
 def _untimed(messages: Iterable[tuple[str, Message]]) -> Iterator[Said]:

@@ -24,12 +24,13 @@ class Mark(NamedTuple):
 
 
 class IndexedSession(NamedTuple):
-    """One session of a file: what tells it apart, and its messages."""
+    """One session of a file: what tells it apart, its messages, and when it changed, in seconds since 1970, 0 if unknown."""
 
     id: str
     agent: str
     cwd: str
     messages: Iterable[Said]
+    changed: float = 0.0
 
 
 class Follower:

@@ -151,13 +151,9 @@ def _unpacked(packed: bytes, size: object, unpack: Unpack | None) -> bytes | Non
 
 
 def _unpacker() -> Unpack | None:
-    """What unpacks Zstandard: a package, or the standard library from Python 3.14 on."""
+    """What unpacks Zstandard: a package that comes with the command line."""
     try:
         zstandard: Any = importlib.import_module("zstandard")
     except ImportError:
-        try:
-            zstd: Any = importlib.import_module("compression.zstd")
-        except ImportError:
-            return None
-        return lambda data, size: bytes(zstd.ZstdDecompressor().decompress(data, max_length=size))
+        return None
     return lambda data, size: bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
