@@ -51,9 +51,9 @@ class Context:
         self.stale = frozenset(stale)
         self.unsent = frozenset(unsent)
         self.pins = frozenset(pins)
+        """The ids of the messages that no fold may touch, besides the system's."""
         self.course = course or Course()
         """The stages that the file notes, and where each is worked at among the messages."""
-        """The ids of the messages that no fold may touch, besides the system's."""
         self.learned = dict(learned or {})
         self.overhead = overhead
         self.usual: Callable[[str], tuple[int, float] | None] = lambda family: None

@@ -1,8 +1,9 @@
-"""Open files by their descriptors, on systems that lack what POSIX has."""
+"""Open files by their descriptors, on systems that lack what POSIX has: read, locked and synced."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """How a file is opened for its bytes; Windows would translate the ends of its lines."""
@@ -15,3 +16,34 @@ def _sought(fd: int, size: int, at: int, /) -> bytes:
 
 read_at = getattr(os, "pread", _sought)
 """The bytes of an open file from a place on, at most so many."""
+
+# -- an advisory lock, which ends with the open file: by `fcntl`, and on Windows by `msvcrt` -------------------------
+
+FAR = 1 << 62
+"""Where the byte stands that is locked on Windows, where a lock keeps others from reading: far behind every file's end."""
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock(fd: int) -> None:
+        """Waits until nobody else holds the lock, and takes it; raises `OSError` where that takes more than ten seconds."""
+        os.lseek(fd, FAR, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_LOCK, 1)
+
+else:
+    try:
+        import fcntl
+    except ImportError:  # WebAssembly, where nobody else is
+
+        def lock(fd: int) -> None:
+            """Nobody else could hold it."""
+
+    else:
+
+        def lock(fd: int) -> None:
+            """Waits until nobody else holds the lock, and takes it."""
+            fcntl.flock(fd, fcntl.LOCK_EX)
+
+
+sync = getattr(os, "fdatasync", os.fsync)
+"""Writes a file's bytes to disk; where a system knows no cheaper way, with all that it notes of the file."""

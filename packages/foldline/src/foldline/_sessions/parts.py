@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
+from itertools import count as numbers
 from typing import Any
 
 from foldline._errors import WireError
@@ -104,14 +106,10 @@ def summary(text: str, round: int) -> Message:
 
 def unique(entries: Iterable[tuple[str, Message]]) -> tuple[tuple[str, Message], ...]:
     """The entries, each with an id of its own: what repeats, or is missing, is numbered."""
-    used: dict[str, int] = {}
-    made: list[tuple[str, Message]] = []
+    names: dict[str, Iterator[str]] = {}
+    made: dict[str, Message] = {}
     for id, message in entries:
-        number = used[id] = used.get(id, 0) + 1
-        name = f"{id}~{number}" if number > 1 else id or "~"
-        while number > 1 and name in used:
-            number += 1
-            name = f"{id}~{number}"
-        used.setdefault(name, 1)
-        made.append((name, message))
-    return tuple(made)
+        if id not in names:
+            names[id] = chain((id or "~",), (f"{id}~{number}" for number in numbers(2)))
+        made[next(name for name in names[id] if name not in made)] = message
+    return tuple(made.items())

@@ -12,8 +12,7 @@ import msgspec
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
-from foldline._sessions.descriptors import read_at
-from foldline._sessions.locking import lock, sync
+from foldline._sessions.descriptors import lock, read_at, sync
 
 if TYPE_CHECKING:
     from foldline._sessions.context import Context
