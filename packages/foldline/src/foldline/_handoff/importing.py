@@ -46,11 +46,9 @@ def piped_state(stream: IO[bytes]) -> State:
     return decode(stream.read(LARGEST + 1), "standard input")
 
 
-def import_state(
-    state: State, format: str = PI, path: str | None = None, *, cwd: str = "", tokens: int = TEXT_TOKENS
-) -> NewSession:
+def import_state(state: State, format: str = PI, path: str | None = None, *, cwd: str = "") -> NewSession:
     """Opens a new session at the head of which the state stands as a summary, with the facts behind it."""
-    message = Message("user", (Summary(opening(state, tokens), facts_in(state).data()),))
+    message = Message("user", (Summary(opening(state), facts_in(state).data()),))
     note = {STATE: msgspec.to_builtins(state)}
     parent = state.source.file if state.source.agent == PI else ""
     return write_new([message], format, path, cwd=cwd, parent=parent, tokens_before=state.tokens.context, note=note)

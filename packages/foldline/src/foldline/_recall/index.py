@@ -97,11 +97,9 @@ class Index:
             return []
         return self.store.kept(lambda: search.of_beginning(self.store.database, start, self._numbers(within, only)))
 
-    def first_words(self, within: Within, *, limit: int = 1) -> list[Hit]:
-        """The first user messages of a session: what it was for."""
-        return self.store.kept(
-            lambda: search.first_of_user(self.store.database, self._numbers([within], True) or (), limit)
-        )
+    def first_words(self, within: Within) -> list[Hit]:
+        """The first user message of a session: what it was for."""
+        return self.store.kept(lambda: search.first_of_user(self.store.database, self._numbers([within], True) or ()))
 
     def text(self, hit: Hit) -> str:
         """All that a message says."""
@@ -268,10 +266,10 @@ class Index:
         self._written = 0
 
 
-def index_of(messages: Iterable[tuple[str, Message]], agent: str = "") -> Index:
+def index_of(messages: Iterable[tuple[str, Message]]) -> Index:
     """An index in memory over one conversation."""
     index = Index(MEMORY)
-    index.add(IndexedSession("", agent, "", ((id, "", message) for id, message in messages)))
+    index.add(IndexedSession("", "", "", ((id, "", message) for id, message in messages)))
     return index
 
 

@@ -165,11 +165,11 @@ def of_beginning(database: sqlite3.Connection, start: str, numbers: Sequence[int
     return [_hit(row) for row in database.execute(sql, (start, f"{start}\U0010ffff", *values))]
 
 
-def first_of_user(database: sqlite3.Connection, numbers: Sequence[int], limit: int) -> list[Hit]:
-    """The first messages in which a user speaks."""
+def first_of_user(database: sqlite3.Connection, numbers: Sequence[int]) -> list[Hit]:
+    """The first message in which a user speaks."""
     where, values = _in_sessions(numbers)
-    sql = f"{_FROM_MESSAGES} where named.role = 'user' {where} and said.text is not null order by message.row limit ?"
-    return [_hit(row) for row in database.execute(sql, (*values, limit))]
+    sql = f"{_FROM_MESSAGES} where named.role = 'user' {where} and said.text is not null order by message.row limit 1"
+    return [_hit(row) for row in database.execute(sql, values)]
 
 
 def text_at(database: sqlite3.Connection, row: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
@@ -51,9 +51,9 @@ HASH = 16 * 1024 * 1024
 """Bytes of words that are gathered before they are written; with SQLite's own 1 MB, building takes half as long again."""
 
 
-def default_path(environment: Mapping[str, str] = os.environ) -> str:
+def default_path() -> str:
     """Where the index of this machine's sessions is."""
-    return cache_file("recall.sqlite", environment)
+    return cache_file("recall.sqlite", os.environ)
 
 
 class Store:

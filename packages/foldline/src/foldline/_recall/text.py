@@ -18,6 +18,9 @@ LONGEST_QUERY = 4_000
 MOST_WORDS = 32
 """Words of a query that are looked up."""
 
+WIDTH = 200
+"""Characters of a snippet."""
+
 SEARCHED = 200_000
 """Characters of a message in which the best place for a snippet is looked for."""
 
@@ -127,19 +130,19 @@ def phrase(word: str, *, starts: bool = False) -> str:
     return f'"{quoted}" *' if starts else f'"{quoted}"'
 
 
-def snippet(text: str, words: Sequence[str], width: int = 200) -> str:
+def snippet(text: str, words: Sequence[str]) -> str:
     """The stretch of a text, on one line, where most of the words stand."""
     head = text[:SEARCHED]
     pattern = re.compile("|".join(re.escape(w) for w in sorted(words, key=len, reverse=True)) or "(?!)", re.IGNORECASE)
     found = [(m.start(), m[0].casefold()) for m in islice(pattern.finditer(head), 200)]
     best, most = 0, 0
     for i, (start, _) in enumerate(found):
-        within = {word for at, word in found[i:] if at < start + width * 3 // 4}
+        within = {word for at, word in found[i:] if at < start + WIDTH * 3 // 4}
         if len(within) > most:
             best, most = start, len(within)
-    start = max(0, best - width // 4)
-    cut = text[start : start + width]
-    return ("…" if start else "") + unbroken(cut).strip() + ("…" if start + width < len(text) else "")
+    start = max(0, best - WIDTH // 4)
+    cut = text[start : start + WIDTH]
+    return ("…" if start else "") + unbroken(cut).strip() + ("…" if start + WIDTH < len(text) else "")
 
 
 def unbroken(text: str) -> str:

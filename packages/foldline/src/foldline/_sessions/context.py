@@ -103,14 +103,14 @@ class Context:
         meter = self.meter(family)
         return meter.total(sum(self._weighed(meter)))
 
-    def view(self, meter: Meter, *, bound: bool = False) -> View:
+    def view(self, meter: Meter) -> View:
         """What the model sees, sized by the meter so that the sizes add up to its total; system messages are pinned."""
         ends = [0, *(round(weight * meter.ratio) for weight in accumulate(self._weighed(meter)))]
         entries = (
             Entry(id, message, end - start, message.role == "system" or id in self.pins, self.course.at(at))
             for at, ((id, message), start, end) in enumerate(zip(self.entries, ends, ends[1:]))
         )
-        return View(tuple(entries), meter.count, bound, self.course.told(self.messages))
+        return View(tuple(entries), meter.count, False, self.course.told(self.messages))
 
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""

@@ -71,9 +71,9 @@ def session_files(environment: Mapping[str, str] = os.environ) -> list[StoreFile
     return files
 
 
-def found_sessions(environment: Mapping[str, str] = os.environ) -> list[Found]:
+def found_sessions() -> list[Found]:
     """Every session in the agents' stores, newest first."""
-    return list(_found(session_files(environment)))
+    return list(_found(session_files()))
 
 
 def find_session(session: str | None, *, cwd: str, agent: str = "", environment: Mapping[str, str] = os.environ) -> str:

@@ -65,9 +65,9 @@ class Meter:
     system prompt and tool schemas.
     """
 
-    def __init__(self, family: str = "o200k", *, overhead: int = 0, ratio: float = 1.0) -> None:
+    def __init__(self, family: str = "o200k", *, overhead: int = 0) -> None:
         self.family = family
-        self.ratio = ratio
+        self.ratio = 1.0
         self.apart = 0
         """The weight of what every request carries and the caller has told: a system text that is no message."""
         self.unseen = overhead

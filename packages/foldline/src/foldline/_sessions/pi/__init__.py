@@ -32,9 +32,9 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
 
 
-def folder_of(cwd: str, environment: Mapping[str, str] = os.environ) -> Path:
+def folder_of(cwd: str) -> Path:
     """Where pi keeps the sessions of a working directory."""
-    store = next(_stores(environment)).folder
+    store = next(_stores(os.environ)).folder
     safe = os.path.abspath(cwd or ".").removeprefix("/").replace("/", "-").replace("\\", "-").replace(":", "-")
     return store / f"--{safe}--"
 
