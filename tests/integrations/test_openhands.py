@@ -201,7 +201,7 @@ def test_nothing_of_an_event_is_lost() -> None:
     ]
     for number in range(3, 50):
         history += [call_of(number), result_of(number)]
-    held = HostHistory(Compactor("gpt-5.4", window=9_000), SHAPE)
+    held = HostHistory(Compactor("gpt-5.4", window=6_000), SHAPE)
     assert all(a is b for a, b in zip(held.fit(history[:5]), history))
     folded = held.fit(history)
     assert "<summary>" in sent([folded[0].to_llm_message()]).words

@@ -43,5 +43,12 @@ class Beginnings:
             return key
 
 
+def remember(known: dict[str, Any], key: str, value: Any) -> None:
+    """Keeps a value by its key, among so many others."""
+    known[key] = value
+    if len(known) > MOST:
+        del known[next(iter(known))]
+
+
 def _role(item: Any) -> Any:
     return item.get("role") if isinstance(item, dict) else getattr(item, "role", None)

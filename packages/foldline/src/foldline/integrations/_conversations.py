@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from threading import RLock
 from typing import Any, Generic
 
-from foldline import Compactor, Compactors, Fold, Folded, StateError, handle, recall_tool
-from foldline.integrations._history import HostHistory, Native, Shape
+from foldline import Compactor, Compactors, Fold, Folded, StateError, Usage, handle, recall_tool
+from foldline.integrations._asking import Asking
+from foldline.integrations._beginnings import Beginnings
+from foldline.integrations._history import HostHistory, ItemHistory, Native, Shape
 
 
 class Conversations(Generic[Native]):
     """The histories of a framework's conversations, by their keys; safe for many threads.
 
-    `model` is the model's name where the framework's own is not to be taken, `options` are those of `Compactor`. States of
-    conversations that the framework does not keep itself may be kept in `states`, a mapping that may be a database's.
+    `shape` is how the framework says a message, None where those are what a compactor takes. `model` is the model's name where
+    the framework's own is not to be taken, `options` are those of `Compactor`. States of conversations that the framework
+    does not keep itself may be kept in `states`, a mapping that may be a database's.
     """
 
     def __init__(
         self,
-        shape: Shape[Native],
+        shape: Shape[Native] | None,
         model: str = "",
         options: Mapping[str, Any] | None = None,
         states: MutableMapping[str, bytes] | None = None,
     ) -> None:
+        self.beginnings = Beginnings()
+        """What tells conversations that nobody names."""
         self._shape = shape
         self._model = model
         self._named = ""
@@ -36,6 +41,20 @@ class Conversations(Generic[Native]):
         """The state of each conversation as it was kept, or given back, last."""
         self._histories: dict[str, HostHistory[Native]] = {}
         self._lock = RLock()
+
+    def asking(
+        self,
+        messages: Sequence[Native],
+        model: Any = "",
+        *,
+        key: str = "",
+        system: Any = None,
+        billed: Callable[[Any], Any] = lambda reply: reply,
+    ) -> Asking[Native]:
+        """A call of a model with the messages of the conversation of that key, or that begins as they do."""
+        key = key or self.beginnings.key(messages)
+        history = self.history(key, str(model or ""))
+        return Asking(history, messages, system=system, kept=lambda: self.folds(key), billed=billed)
 
     def history(self, key: str, model: str = "", state: str = "") -> HostHistory[Native]:
         """The history of a conversation; `model` is the framework's, and `state` what it kept.
@@ -50,7 +69,7 @@ class Conversations(Generic[Native]):
                 for known in (self._histories, self._made, self._kept):
                     for gone in [each for each in known if each not in self._compactors]:
                         del known[gone]
-                self._histories[key] = HostHistory(compactor, self._shape)
+                self._histories[key] = HostHistory(compactor, self._shape) if self._shape else ItemHistory(compactor)
                 self._kept.pop(key, None)
             if state and state != self._kept.get(key):
                 self._kept[key] = state
@@ -91,6 +110,12 @@ def _load(compactor: Compactor, state: str) -> None:
         compactor.load(state)
     except StateError:
         return
+
+
+def bill(prompt: int | None, output: int | None, read: int | None = 0, written: int | None = 0) -> Usage:
+    """What a provider billed for a prompt, what it read from its cache and wrote to it included."""
+    fresh = (prompt or 0) - (read or 0) - (written or 0)
+    return Usage(fresh if fresh >= 0 else prompt or 0, output or 0, read or 0, written or 0)
 
 
 def declared() -> tuple[str, str, dict[str, Any]]:

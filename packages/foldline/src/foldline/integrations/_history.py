@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -42,8 +43,19 @@ class Shape(Generic[Native]):
     """Whether two of its messages are alike."""
 
 
-ITEMS: Shape[Any] = Shape(lambda native: (native,), lambda message: message, lambda native, now: native)
-"""Of a framework whose messages are what a compactor takes and hands out."""
+def alone(edit: Callable[[Native, Message, Message], Native]) -> Callable[[Native, Now], Native]:
+    """How a message is edited that says one of ours, by what that was and what it is now."""
+
+    def edited(native: Native, now: Now) -> Native:
+        ((was, is_now),) = now
+        return native if is_now is None else edit(native, was, is_now)
+
+    return edited
+
+
+def as_json(value: Any) -> str:
+    """The JSON text of what a framework holds as data."""
+    return json.dumps(value, default=str, ensure_ascii=False)
 
 
 def in_place(was: Message, now: Message) -> list[Part | None]:
@@ -209,6 +221,19 @@ class HostHistory(Generic[Native]):
                     stands = next((m for m in read if m is was), None) or next((m for m in read if m == was), None)
                     return stands if stands and _frame(stands) == _frame(message) else None
         return {_without_thinking(m): m for m in read if m.role == "assistant"}.get(_without_thinking(message))
+
+
+class ItemHistory(HostHistory[Any]):
+    """One conversation of a framework whose messages are what a compactor takes and hands out."""
+
+    def __init__(self, compactor: Compactor) -> None:
+        self.compactor = compactor
+
+    def _read(self, natives: Sequence[Any]) -> list[Any]:
+        return list(natives)
+
+    def _handed(self, sent: Sequence[Any], read: Sequence[Any]) -> list[Any]:
+        return list(sent)
 
 
 def _spots(length: int, turn: int) -> Sequence[int]:

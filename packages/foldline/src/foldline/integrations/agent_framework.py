@@ -7,9 +7,11 @@ from typing import Any
 
 from agent_framework import ChatContext, ChatMiddleware, ChatResponse
 
-from foldline.integrations._beginnings import Beginnings
-from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import KEY, HostHistory
+from foldline import Usage
+from foldline.integrations._asking import Asking
+from foldline.integrations._beginnings import remember
+from foldline.integrations._conversations import Conversations, bill
+from foldline.integrations._history import KEY
 from foldline.integrations._shapes.agent_framework import SHAPE, told
 
 
@@ -23,41 +25,53 @@ class Folding(ChatMiddleware):
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
         self._runs: Conversations[Any] = Conversations(SHAPE, model, options, states)
-        self._beginnings = Beginnings()
+        self._sessions: dict[str, str] = {}
+        """The conversation of each session."""
+        self._begun: dict[str, str] = {}
+        """The conversation of each beginning."""
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Sends the messages folded, and once more where they were refused as too long."""
         whole = list(context.messages)
         kept = context.session.state if context.session is not None else {}
-        key = context.session.session_id if context.session is not None else self._beginnings.key(whole, told)
+        key = self._key(context.session, whole)
         named = str((context.options or {}).get("model") or getattr(context.client, "model", "") or "")
         history = self._runs.history(key, named, str(kept.get(KEY, "")))
-        context.messages = self._kept(key, kept, await history.afit(whole))
+
+        def keep() -> None:
+            if self._runs.folds(key):
+                kept[KEY] = self._runs.state(key)
+
+        def observed(response: ChatResponse) -> ChatResponse:
+            history.compactor.observe(_billed(response) or Usage())
+            return response
+
+        async def send(sent: list[Any]) -> Any:
+            context.messages = sent
+            await call_next()
+            return context.result
+
         if context.stream:
-            context.stream_result_hooks.append(lambda response: _billed(history, response))
-        try:
-            await call_next()
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            context.messages = self._kept(key, kept, history.recover(error, whole))
-            await call_next()
-        if isinstance(context.result, ChatResponse):
-            _billed(history, context.result)
+            context.stream_result_hooks.append(observed)
+        await Asking(history, whole, kept=keep, billed=_billed).aask(send)
 
-    def _kept(self, key: str, kept: MutableMapping[str, Any], sent: list[Any]) -> list[Any]:
-        """What is sent, once the state is kept where a fold was made for it."""
-        if self._runs.folds(key):
-            kept[KEY] = self._runs.state(key)
-        return sent
+    def _key(self, session: Any, whole: list[Any]) -> str:
+        """The conversation of a session. One that is made for a run, and is sent what was said in an earlier one, goes on from that."""
+        begun = self._runs.beginnings.key(whole, told)
+        if session is None:
+            return begun
+        copied = KEY not in session.state and any(message.role == "assistant" for message in whole)
+        key = self._sessions.get(session.session_id) or (self._begun.get(begun) if copied else None)
+        key = key or str(session.session_id)
+        remember(self._sessions, session.session_id, key)
+        remember(self._begun, begun, key)
+        return key
 
 
-def _billed(history: HostHistory[Any], response: ChatResponse) -> ChatResponse:
-    """Takes what the provider billed."""
-    usage = response.usage_details or {}
-    if prompt := usage.get("input_token_count"):
-        details = {
-            "cached_tokens": usage.get("cache_read_input_token_count") or 0,
-            "cache_write_tokens": usage.get("cache_creation_input_token_count") or 0,
-        }
-        bill = {"prompt_tokens": prompt, "completion_tokens": usage.get("output_token_count") or 0}
-        history.compactor.observe({**bill, "prompt_tokens_details": details})
-    return response
+def _billed(reply: Any) -> Usage | None:
+    """What the provider billed."""
+    usage = (reply.usage_details or {}) if isinstance(reply, ChatResponse) else {}
+    if not (prompt := usage.get("input_token_count")):
+        return None
+    cached = usage.get("cache_read_input_token_count"), usage.get("cache_creation_input_token_count")
+    return bill(prompt, usage.get("output_token_count"), *cached)

@@ -9,7 +9,7 @@ from google.adk.tools import FunctionTool, ToolContext
 from google.genai import types
 
 from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import ITEMS, KEY, HostHistory
+from foldline.integrations._history import KEY, HostHistory
 
 
 class Folding(BasePlugin):
@@ -22,7 +22,7 @@ class Folding(BasePlugin):
 
     def __init__(self, model: str = "", **options: Any) -> None:
         super().__init__(name=KEY)
-        self._agents: Conversations[Any] = Conversations(ITEMS, model, {"format": "gemini", **options})
+        self._agents: Conversations[Any] = Conversations(None, model, {"format": "gemini", **options})
         self._models: dict[str, Any] = {}
         self._whole: dict[str, list[Any]] = {}
         self.recall = FunctionTool(self._recall_tool())

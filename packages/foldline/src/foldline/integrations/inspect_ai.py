@@ -8,9 +8,9 @@ from typing import Any
 
 from inspect_ai.model import Model, ModelOutput
 
-from foldline.integrations._beginnings import Beginnings
-from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import HostHistory
+from foldline import Usage
+from foldline.integrations._asking import Asking
+from foldline.integrations._conversations import Conversations, bill
 from foldline.integrations._shapes.inspect_ai import SHAPE
 
 TOO_LONG = "model_length"
@@ -27,7 +27,6 @@ class Folding:
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
         self._runs: Conversations[Any] = Conversations(SHAPE, model, options, states)
-        self._beginnings = Beginnings()
 
     def __call__(self, model: Model) -> Model:
         """A model that sees its messages folded."""
@@ -37,15 +36,9 @@ class Folding:
         vars(folded.api).update(vars(model.api))
         return folded
 
-    def run(self, messages: Sequence[Any], model: str) -> tuple[str, HostHistory[Any]]:
-        """The key of the conversation that the messages are of, and its history."""
-        key = self._beginnings.key(messages, _said)
-        return key, self._runs.history(key, model)
-
-    def keep(self, key: str, sent: list[Any]) -> list[Any]:
-        """What is sent, once the state is kept where a fold was made for it."""
-        self._runs.folds(key)
-        return sent
+    def asking(self, messages: Sequence[Any], model: str) -> Asking[Any]:
+        """A call of a model with messages."""
+        return self._runs.asking(messages, model, key=self._runs.beginnings.key(messages, _said), billed=_billed)
 
 
 class _Folded:
@@ -54,23 +47,23 @@ class _Folded:
     _folding: Folding
 
     async def generate(self: Any, input: list[Any], *rest: Any, **named: Any) -> Any:
-        key, history = self._folding.run(input, self.model_name)
-        sent = self._folding.keep(key, await history.afit(input))
+        inner = super().generate  # type: ignore[misc]
+        refusals: list[Any] = []
+
+        async def answered(sent: list[Any]) -> Any:
+            refusals.clear()
+            reply = await inner(sent, *rest, **named)
+            if (error := _refused(reply)) is not None:
+                refusals.append(reply)
+                raise error
+            return reply
+
         try:
-            reply = await super().generate(sent, *rest, **named)  # type: ignore[misc]
-            error = _refused(reply)
-        except Exception as raised:  # noqa: BLE001 - what is no overflow is raised again
-            reply, error = None, raised
-        if error is not None:
-            try:
-                sent = self._folding.keep(key, history.recover(error, input))
-            except Exception:
-                if reply is None:
-                    raise
-                return reply
-            reply = await super().generate(sent, *rest, **named)  # type: ignore[misc]
-        _bill(history, reply)
-        return reply
+            return await self._folding.asking(input, self.model_name).aask(answered)
+        except Exception:
+            if not refusals:
+                raise
+            return refusals[0]
 
 
 def _said(message: Any) -> list[Any]:
@@ -91,10 +84,9 @@ def _refused(reply: Any) -> Exception | None:
     return output if isinstance(output, Exception) else None
 
 
-def _bill(history: HostHistory[Any], reply: Any) -> None:
+def _billed(reply: Any) -> Usage | None:
     usage = getattr(_output(reply), "usage", None)
-    if usage is not None and usage.input_tokens:
-        read, written = usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0
-        bill = {"prompt_tokens": usage.input_tokens + read + written, "completion_tokens": usage.output_tokens}
-        details = {"cached_tokens": read, "cache_write_tokens": written}
-        history.compactor.observe({**bill, "prompt_tokens_details": details})
+    if usage is None or not usage.input_tokens:
+        return None
+    read, written = usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0
+    return bill(usage.input_tokens + read + written, usage.output_tokens, read, written)

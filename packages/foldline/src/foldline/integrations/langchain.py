@@ -14,7 +14,9 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
-from foldline.integrations._conversations import Conversations, declared
+from foldline import Usage
+from foldline.integrations._asking import Asking
+from foldline.integrations._conversations import Conversations, bill, declared
 from foldline.integrations._history import KEY, HostHistory
 from foldline.integrations._shapes.langchain import SHAPE
 
@@ -53,26 +55,23 @@ class Folding(AgentMiddleware[Any, Any]):
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Any]) -> Any:
         """Sends what was folded, and once more where that is refused as too long."""
-        history, told = self._history(request.state, request.runtime), _system(request)
-        try:
-            reply = handler(request.override(messages=history.fit(request.messages, system=told)))
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            reply = handler(request.override(messages=history.recover(error, request.messages)))
-        return self._billed(reply, history, request)
+        reply = self._asking(request).ask(lambda sent: handler(request.override(messages=sent)))
+        return self._with_state(reply, request)
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """The same, while the event loop goes on."""
-        history, told = self._history(request.state, request.runtime), _system(request)
-        try:
-            reply = await handler(request.override(messages=await history.afit(request.messages, system=told)))
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            reply = await handler(request.override(messages=history.recover(error, request.messages)))
-        return self._billed(reply, history, request)
+        reply = await self._asking(request).aask(lambda sent: handler(request.override(messages=sent)))
+        return self._with_state(reply, request)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _history(self, state: Any, runtime: Any) -> HostHistory[Any]:
         return self._threads.history(_key(state, runtime), state="" if self.persist else state.get(KEY, ""))
+
+    def _asking(self, request: ModelRequest[Any]) -> Asking[Any]:
+        history = self._history(request.state, request.runtime)
+        system = request.system_message.content if request.system_message else None
+        return Asking(history, request.messages, system=system, kept=lambda: None, billed=_billed)
 
     def _update(self, folded: list[Any], state: Any, runtime: Any) -> dict[str, Any] | None:
         """What changes in the graph's state: the messages, or what foldline knows."""
@@ -91,16 +90,8 @@ class Folding(AgentMiddleware[Any, Any]):
             runtime.stream_writer({"type": "foldline.folded", "receipt": msgspec.to_builtins(fold.receipt)})
         return {KEY: self._threads.state(key)} if folds and not self.persist else None
 
-    def _billed(self, reply: ModelResponse[Any] | AIMessage, history: HostHistory[Any], request: Any) -> Any:
-        """Takes what the provider billed; a fold that an overflow took goes into the graph's state with the reply."""
-        result = [reply] if isinstance(reply, AIMessage) else reply.result
-        for message in result:
-            if usage := getattr(message, "usage_metadata", None):
-                details = usage.get("input_token_details", {})
-                read, written = details.get("cache_read", 0), details.get("cache_creation", 0)
-                cached = {"cached_tokens": read, "cache_write_tokens": written}
-                bill = {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
-                history.compactor.observe({**bill, "prompt_tokens_details": cached})
+    def _with_state(self, reply: ModelResponse[Any] | AIMessage, request: ModelRequest[Any]) -> Any:
+        """The reply; a fold that an overflow took goes into the graph's state with it."""
         kept = self._kept(request.state, request.runtime)
         if kept is None:
             return reply
@@ -125,5 +116,11 @@ def _key(state: Any, runtime: Any) -> str:
     return f"{(told and told.thread_id) or first.id or id(first)}/{within}"
 
 
-def _system(request: ModelRequest[Any]) -> Any:
-    return request.system_message.content if request.system_message else None
+def _billed(reply: ModelResponse[Any] | AIMessage) -> Usage | None:
+    """What the provider billed."""
+    messages = [reply] if isinstance(reply, AIMessage) else reply.result
+    usage = next((found for message in reversed(messages) if (found := getattr(message, "usage_metadata", None))), None)
+    if usage is None:
+        return None
+    cached = usage.get("input_token_details", {})
+    return bill(usage["input_tokens"], usage["output_tokens"], cached.get("cache_read"), cached.get("cache_creation"))

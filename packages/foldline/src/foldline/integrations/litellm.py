@@ -9,9 +9,9 @@ import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
 from foldline import Compactor
-from foldline.integrations._beginnings import Beginnings
+from foldline.integrations._asking import Asking
+from foldline.integrations._beginnings import Beginnings, remember
 from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import ITEMS
 
 CHAT = "openai-chat"
 
@@ -21,9 +21,6 @@ HISTORIES = {
     "anthropic_messages": ("anthropic", "messages", "system"),
 }
 """The kinds of calls that carry a history: its wire format, where it stands, and where the system text does."""
-
-MOST = 1_000
-"""Calls that are remembered until their end is told; that of a stream never is."""
 
 
 class Folding(CustomLogger):
@@ -40,36 +37,19 @@ class Folding(CustomLogger):
         super().__init__()
         formats = {format for format, *_ in HISTORIES.values()}
         self._talks: dict[str, Conversations[Any]] = {
-            format: Conversations(ITEMS, model, {"format": format, **options}, states) for format in formats
+            format: Conversations(None, model, {"format": format, **options}, states) for format in formats
         }
         self._beginnings = Beginnings()
         self._under_way: dict[str, tuple[Compactor, list[Any]]] = {}
+        """Calls whose end is to be told; that of a stream never is."""
 
     def completion(self, **named: Any) -> Any:
         """`litellm.completion` with the messages folded."""
-        whole = named["messages"]
-        key, compactor = self._conversation(named, whole)
-        sent = self._kept(key, compactor.fit(whole))
-        try:
-            reply = litellm.completion(**{**named, "messages": sent})
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            sent = self._kept(key, compactor.recover(error, whole))
-            reply = litellm.completion(**{**named, "messages": sent})
-        compactor.observe(reply)
-        return reply
+        return self._asking(named).ask(lambda sent: litellm.completion(**{**named, "messages": sent}))
 
     async def acompletion(self, **named: Any) -> Any:
         """`litellm.acompletion` with the messages folded."""
-        whole = named["messages"]
-        key, compactor = self._conversation(named, whole)
-        sent = self._kept(key, await compactor.afit(whole))
-        try:
-            reply = await litellm.acompletion(**{**named, "messages": sent})
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            sent = self._kept(key, compactor.recover(error, whole))
-            reply = await litellm.acompletion(**{**named, "messages": sent})
-        compactor.observe(reply)
-        return reply
+        return await self._asking(named).aask(lambda sent: litellm.acompletion(**{**named, "messages": sent}))
 
     def recall(self, arguments: str, *, messages: list[Any], session: str = "") -> str:
         """What a call of the recall tool is answered with in the conversation of these messages."""
@@ -83,11 +63,11 @@ class Folding(CustomLogger):
         format, place, system = HISTORIES.get(getattr(call_type, "value", call_type), ("", "", ""))
         whole = kwargs.get(place)
         if isinstance(whole, list) and call not in self._under_way and not kwargs.get("previous_response_id"):
-            key, compactor = self._conversation(kwargs, whole, format)
-            kwargs[place] = self._kept(key, await compactor.afit(whole, system=kwargs.get(system)), format)
-            self._under_way[call] = compactor, whole
-            if len(self._under_way) > MOST:
-                self._under_way.pop(next(iter(self._under_way)))
+            key = self._key(kwargs, whole)
+            compactor = self._talks[format].history(key, str(kwargs.get("model", ""))).compactor
+            kwargs[place] = await compactor.afit(whole, system=kwargs.get(system))
+            self._talks[format].folds(key)
+            remember(self._under_way, call, (compactor, whole))
         return kwargs
 
     async def async_post_call_success_deployment_hook(self, request_data: Any, response: Any, call_type: Any) -> None:
@@ -105,11 +85,9 @@ class Folding(CustomLogger):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _conversation(self, named: dict[str, Any], whole: list[Any], format: str = CHAT) -> tuple[str, Compactor]:
-        key = str(named.get("litellm_session_id") or "") or self._beginnings.key(whole)
-        return key, self._talks[format].history(key, str(named.get("model", ""))).compactor
+    def _asking(self, named: dict[str, Any]) -> Asking[Any]:
+        whole = named["messages"]
+        return self._talks[CHAT].asking(whole, named.get("model"), key=self._key(named, whole))
 
-    def _kept(self, key: str, sent: list[Any], format: str = CHAT) -> list[Any]:
-        """What is sent, once the state is kept where a fold was made for it."""
-        self._talks[format].folds(key)
-        return sent
+    def _key(self, named: dict[str, Any], whole: list[Any]) -> str:
+        return str(named.get("litellm_session_id") or "") or self._beginnings.key(whole)

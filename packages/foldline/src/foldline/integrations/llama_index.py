@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, MutableMapping, Sequence
+from collections.abc import AsyncIterator, MutableMapping, Sequence
 from typing import Any
 
 from llama_index.core.llms import LLM
 
-from foldline.integrations._beginnings import Beginnings
+from foldline.integrations._asking import Sent, Unchanged
 from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import HostHistory
-from foldline.integrations._sent import Sent
 from foldline.integrations._shapes.llama_index import SHAPE
-from foldline.integrations._streamed import astreamed, streamed
 
 
 class Folding:
@@ -25,7 +22,6 @@ class Folding:
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
         self._runs: Conversations[Any] = Conversations(SHAPE, model, options, states)
-        self._beginnings = Beginnings()
 
     def __call__(self, model: LLM) -> Any:
         """A model that sees its messages folded."""
@@ -34,15 +30,12 @@ class Folding:
         object.__setattr__(folded, "__class__", made)
         return folded
 
-    def run(self, messages: Sequence[Any], model: str) -> tuple[str, HostHistory[Any]]:
-        """The key of the conversation that the messages are of, and its history."""
-        key = self._beginnings.key(messages, lambda m: m.content or str(m.blocks))
-        return key, self._runs.history(key, model)
-
-    def keep(self, key: str, sent: list[Any]) -> list[Any]:
-        """What is sent, once the state is kept where a fold was made for it."""
-        self._runs.folds(key)
-        return Sent(sent)
+    def asking(self, model: Any, messages: Sequence[Any]) -> Any:
+        """A call of a model with messages; those that are folded already are sent as they are."""
+        if isinstance(messages, Sent):
+            return Unchanged(messages)
+        key = self._runs.beginnings.key(messages, lambda m: m.content or str(m.blocks))
+        return self._runs.asking(messages, model.metadata.model_name, key=key, billed=lambda reply: None)
 
 
 class _Folded:
@@ -51,53 +44,22 @@ class _Folded:
     __slots__ = ()
 
     def chat(self: Any, messages: Sequence[Any], **named: Any) -> Any:
-        if isinstance(messages, Sent):
-            return super().chat(messages, **named)  # type: ignore[misc]
-        folding = self.folding()
-        key, history = folding.run(messages, self.metadata.model_name)
-        try:
-            return super().chat(folding.keep(key, history.fit(messages)), **named)  # type: ignore[misc]
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            return super().chat(folding.keep(key, history.recover(error, messages)), **named)  # type: ignore[misc]
+        inner = super().chat  # type: ignore[misc]
+        return self.folding().asking(self, messages).ask(lambda sent: inner(sent, **named))
 
     async def achat(self: Any, messages: Sequence[Any], **named: Any) -> Any:
-        if isinstance(messages, Sent):
-            return await super().achat(messages, **named)  # type: ignore[misc]
-        folding = self.folding()
-        key, history = folding.run(messages, self.metadata.model_name)
-        try:
-            return await super().achat(folding.keep(key, await history.afit(messages)), **named)  # type: ignore[misc]
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            sent = folding.keep(key, history.recover(error, messages))
-            return await super().achat(sent, **named)  # type: ignore[misc]
+        inner = super().achat  # type: ignore[misc]
+        return await self.folding().asking(self, messages).aask(lambda sent: inner(sent, **named))
 
-    def stream_chat(self: Any, messages: Sequence[Any], **named: Any) -> Iterator[Any]:
-        if isinstance(messages, Sent):
-            yield from super().stream_chat(messages, **named)  # type: ignore[misc]
-            return
-        folding, inner = self.folding(), super().stream_chat  # type: ignore[misc]
-        key, history = folding.run(messages, self.metadata.model_name)
-        yield from streamed(
-            lambda sent: inner(sent, **named),
-            folding.keep(key, history.fit(messages)),
-            lambda error: folding.keep(key, history.recover(error, messages)),
-        )
+    def stream_chat(self: Any, messages: Sequence[Any], **named: Any) -> Any:
+        inner = super().stream_chat  # type: ignore[misc]
+        return self.folding().asking(self, messages).stream(lambda sent: inner(sent, **named))
 
-    async def astream_chat(self: Any, messages: Sequence[Any], **named: Any) -> AsyncIterator[Any]:
+    async def astream_chat(self: Any, messages: Sequence[Any], **named: Any) -> Any:
         inner = super().astream_chat  # type: ignore[misc]
-        return await inner(messages, **named) if isinstance(messages, Sent) else self._astreamed(inner, messages, named)
 
-    async def _astreamed(self: Any, inner: Any, messages: Sequence[Any], named: dict[str, Any]) -> AsyncIterator[Any]:
-        folding = self.folding()
-        key, history = folding.run(messages, self.metadata.model_name)
-
-        async def told(sent: Sequence[Any]) -> AsyncIterator[Any]:
+        async def said(sent: Sequence[Any]) -> AsyncIterator[Any]:
             async for delta in await inner(sent, **named):
                 yield delta
 
-        async for delta in astreamed(
-            told,
-            folding.keep(key, await history.afit(messages)),
-            lambda error: folding.keep(key, history.recover(error, messages)),
-        ):
-            yield delta
+        return self.folding().asking(self, messages).astream(said)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 from agents import FunctionTool, Model, ModelProvider, MultiProvider
 from agents.tool_context import ToolContext
 
-from foldline import Compactor
-from foldline.integrations._beginnings import Beginnings
+from foldline.integrations._asking import Unchanged
 from foldline.integrations._conversations import Conversations, declared
-from foldline.integrations._history import ITEMS
-from foldline.integrations._streamed import astreamed
 
 
 class Folding(ModelProvider):
@@ -33,8 +30,7 @@ class Folding(ModelProvider):
         **options: Any,
     ) -> None:
         self._inner = inner or MultiProvider()
-        self._runs: Conversations[Any] = Conversations(ITEMS, model, {"format": "openai-responses", **options}, states)
-        self._beginnings = Beginnings()
+        self._runs: Conversations[Any] = Conversations(None, model, {"format": "openai-responses", **options}, states)
         self._asked: dict[str, str] = {}
         name, does, parameters = declared()
         self.recall = FunctionTool(name, does, parameters, self._recalled, strict_json_schema=False)
@@ -51,22 +47,22 @@ class Folding(ModelProvider):
         """Closes the inner provider."""
         await self._inner.aclose()
 
-    def run(self, items: list[Any], model: str) -> tuple[str, Compactor]:
-        """The key of the conversation that the items are of, and its compactor."""
-        key = self._beginnings.key(items)
-        return key, self._runs.history(key, model).compactor
+    def asking(self, input: Any, model: str, system: str | None, named: dict[str, Any]) -> Any:
+        """A call of a model; where the provider holds the history the input is only what is new, and is sent as it is."""
+        if named.get("previous_response_id") or named.get("conversation_id"):
+            return Unchanged(input)
+        items = [{"role": "user", "content": input}] if isinstance(input, str) else list(input)
+        key = self._runs.beginnings.key(items)
+        return self._runs.asking(items, model, key=key, system=system, billed=lambda reply: self._billed(key, reply))
 
-    def keep(self, key: str, sent: list[Any]) -> list[Any]:
-        """What is sent, once the state is kept where a fold was made for it."""
-        self._runs.folds(key)
-        return sent
-
-    def billed(self, key: str, compactor: Compactor, reply: Any) -> None:
-        """Takes what the provider billed for a reply, and notes which conversation its calls are of."""
-        compactor.observe(reply)
-        for item in reply.output:
+    def _billed(self, key: str, reply: Any) -> Any:
+        """The reply that states what was billed; it is noted which conversation its calls are of."""
+        if kind := getattr(reply, "type", ""):
+            reply = reply.response if kind == "response.completed" else None
+        for item in reply.output if reply is not None else ():
             if getattr(item, "name", "") == self.recall.name:
                 self._asked[item.call_id] = key
+        return reply
 
     async def _recalled(self, context: ToolContext[Any], arguments: str) -> str:
         return self._runs.recall(self._asked.pop(context.tool_call_id, ""), arguments)
@@ -81,48 +77,15 @@ class _Folded(Model):
         self._name = name
 
     async def get_response(self, system_instructions: str | None, input: Any, *rest: Any, **named: Any) -> Any:
-        if _kept_by_the_provider(named):
-            return await self._inner.get_response(system_instructions, input, *rest, **named)
-        items = _items(input)
-        key, compactor = self._folding.run(items, self._name)
-        sent = self._folding.keep(key, await compactor.afit(items, system=system_instructions))
-        try:
-            reply = await self._inner.get_response(system_instructions, sent, *rest, **named)
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            sent = self._folding.keep(key, compactor.recover(error, items))
-            reply = await self._inner.get_response(system_instructions, sent, *rest, **named)
-        self._folding.billed(key, compactor, reply)
-        return reply
+        asking = self._folding.asking(input, self._name, system_instructions, named)
+        return await asking.aask(lambda sent: self._inner.get_response(system_instructions, sent, *rest, **named))
 
-    async def stream_response(
-        self, system_instructions: str | None, input: Any, *rest: Any, **named: Any
-    ) -> AsyncIterator[Any]:
-        if _kept_by_the_provider(named):
-            async for event in self._inner.stream_response(system_instructions, input, *rest, **named):
-                yield event
-            return
-        items = _items(input)
-        key, compactor = self._folding.run(items, self._name)
-        async for event in astreamed(
-            lambda sent: self._inner.stream_response(system_instructions, sent, *rest, **named),
-            self._folding.keep(key, await compactor.afit(items, system=system_instructions)),
-            lambda error: self._folding.keep(key, compactor.recover(error, items)),
-        ):
-            if event.type == "response.completed":
-                self._folding.billed(key, compactor, event.response)
-            yield event
+    def stream_response(self, system_instructions: str | None, input: Any, *rest: Any, **named: Any) -> Any:
+        asking = self._folding.asking(input, self._name, system_instructions, named)
+        return asking.astream(lambda sent: self._inner.stream_response(system_instructions, sent, *rest, **named))
 
     async def close(self) -> None:
         await self._inner.close()
 
     def get_retry_advice(self, request: Any) -> Any:
         return self._inner.get_retry_advice(request)
-
-
-def _items(input: Any) -> list[Any]:
-    return [{"role": "user", "content": input}] if isinstance(input, str) else list(input)
-
-
-def _kept_by_the_provider(named: Any) -> bool:
-    """Whether the provider holds the history, so that the input is only what is new."""
-    return bool(named.get("previous_response_id") or named.get("conversation_id"))

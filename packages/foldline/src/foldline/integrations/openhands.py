@@ -13,7 +13,7 @@ from openhands.sdk.tool import Action, Observation, ToolDefinition, ToolExecutor
 from pydantic import PrivateAttr
 
 from foldline import ContextOverflow
-from foldline.integrations._conversations import Conversations, declared
+from foldline.integrations._conversations import Conversations, bill, declared
 from foldline.integrations._history import HostHistory
 from foldline.integrations._shapes.openhands import SHAPE
 
@@ -64,9 +64,8 @@ class Folding(CondenserBase):
         history = self._talks.history(key, str(getattr(llm, "model", "")))
         usage = next(iter(llm.metrics.token_usages[-1:]), None) if llm is not None else None
         if usage is not None and usage.response_id == _reply(view):
-            cached = {"cached_tokens": usage.cache_read_tokens, "cache_write_tokens": usage.cache_write_tokens}
-            bill = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-            history.compactor.observe({**bill, "prompt_tokens_details": cached})
+            cached = usage.cache_read_tokens, usage.cache_write_tokens
+            history.compactor.observe(bill(usage.prompt_tokens, usage.completion_tokens, *cached))
         return key, history
 
     def _shown(self, key: str, view: View, events: list[Any]) -> View:

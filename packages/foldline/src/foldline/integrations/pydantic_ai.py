@@ -14,7 +14,7 @@ from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import FunctionToolset
 
 from foldline import Receipt
-from foldline.integrations._conversations import Conversations, declared
+from foldline.integrations._conversations import Conversations, bill, declared
 from foldline.integrations._history import KEY
 from foldline.integrations._shapes.pydantic_ai import SHAPE
 
@@ -77,10 +77,9 @@ class Folding(AbstractCapability[Any]):
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
         """Takes what the provider billed."""
-        bill = response.usage
-        cached = {"cached_tokens": bill.cache_read_tokens, "cache_write_tokens": bill.cache_write_tokens}
-        usage = {"prompt_tokens": bill.input_tokens, "completion_tokens": bill.output_tokens}
-        self._talks.history(_key(ctx)).compactor.observe({**usage, "prompt_tokens_details": cached})
+        usage = response.usage
+        billed = bill(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+        self._talks.history(_key(ctx)).compactor.observe(billed)
         return response
 
     async def on_model_request_error(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from foldline.integrations._beginnings import Beginnings
-from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import HostHistory
+from foldline import Usage
+from foldline.integrations._asking import Asking
+from foldline.integrations._conversations import Conversations, bill
 from foldline.integrations._shapes.smolagents import SHAPE
-from foldline.integrations._streamed import streamed
 
 
 class Folding:
@@ -25,7 +24,6 @@ class Folding:
     ) -> None:
         self._model = model
         self._runs: Conversations[Any] = Conversations(SHAPE, name, options, states)
-        self._beginnings = Beginnings()
 
     def __getattr__(self, name: str) -> Any:
         inner = getattr(self._model, name)
@@ -33,40 +31,18 @@ class Folding:
 
     def generate(self, messages: list[Any], *rest: Any, **named: Any) -> Any:
         """The model's answer to the messages, folded; sent again, once, where they were refused as too long."""
-        key, history = self._run(messages)
-        sent = self._kept(key, history.fit(messages))
-        try:
-            reply = self._model.generate(sent, *rest, **named)
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            sent = self._kept(key, history.recover(error, messages))
-            reply = self._model.generate(sent, *rest, **named)
-        _bill(history, reply.token_usage)
-        return reply
+        return self._asking(messages).ask(lambda sent: self._model.generate(sent, *rest, **named))
 
     __call__ = generate
 
     def _stream(self, messages: list[Any], *rest: Any, **named: Any) -> Iterator[Any]:
         """The same, as it is said."""
-        key, history = self._run(messages)
-        for delta in streamed(
-            lambda sent: self._model.generate_stream(sent, *rest, **named),
-            self._kept(key, history.fit(messages)),
-            lambda error: self._kept(key, history.recover(error, messages)),
-        ):
-            _bill(history, delta.token_usage)
-            yield delta
+        return self._asking(messages).stream(lambda sent: self._model.generate_stream(sent, *rest, **named))
 
-    def _run(self, messages: list[Any]) -> tuple[str, HostHistory[Any]]:
-        key = self._beginnings.key(messages)
-        return key, self._runs.history(key, str(getattr(self._model, "model_id", "") or ""))
-
-    def _kept(self, key: str, sent: list[Any]) -> list[Any]:
-        """What is sent, once the state is kept where a fold was made for it."""
-        self._runs.folds(key)
-        return sent
+    def _asking(self, messages: list[Any]) -> Asking[Any]:
+        return self._runs.asking(messages, getattr(self._model, "model_id", ""), billed=_billed)
 
 
-def _bill(history: HostHistory[Any], usage: Any) -> None:
-    if usage is not None and usage.input_tokens:
-        bill = {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens}
-        history.compactor.observe({"usage": bill})
+def _billed(reply: Any) -> Usage | None:
+    usage = reply.token_usage
+    return bill(usage.input_tokens, usage.output_tokens) if usage is not None else None

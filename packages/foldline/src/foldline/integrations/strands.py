@@ -11,7 +11,7 @@ from strands.middleware import InvokeModelStage
 
 from foldline import Compactor
 from foldline.integrations._conversations import Conversations, declared
-from foldline.integrations._history import ITEMS, KEY
+from foldline.integrations._history import KEY
 
 
 class Folding(ConversationManager):
@@ -64,7 +64,7 @@ class Folding(ConversationManager):
         """The agent's compactor; its model's window is known once there is an agent."""
         if self._talk is None:
             window = agent.model.context_window_limit
-            self._talk = Conversations(ITEMS, self._model, {"window": window, **self._options})
+            self._talk = Conversations(None, self._model, {"window": window, **self._options})
             name = str((agent.model.get_config() or {}).get("model_id", ""))
             return self._talk.history(KEY, name, self._restored).compactor
         return self._talk.history(KEY).compactor

@@ -1,0 +1,111 @@
+"""One call of a model by a framework: its messages folded, and sent again, once, where they were refused as too long."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from foldline.integrations._history import HostHistory, Native
+
+Reply = TypeVar("Reply")
+Sending = Callable[[list[Native]], Reply]
+
+
+class Sent(list[Any]):
+    """Messages that are folded already: some models answer one way of being asked by another way of their own."""
+
+
+class Asking(Generic[Native]):
+    """A call with the messages of one conversation.
+
+    `kept` is called once something was folded or might have been, and `billed` answers what states the usage of a reply, or
+    of a piece of one that is streamed.
+    """
+
+    def __init__(
+        self,
+        history: HostHistory[Native],
+        messages: Sequence[Native],
+        *,
+        system: Any = None,
+        kept: Callable[[], object],
+        billed: Callable[[Any], Any],
+    ) -> None:
+        self._history = history
+        self._messages = messages
+        self._system = system
+        self._kept = kept
+        self._billed = billed
+
+    def ask(self, send: Sending[Native, Reply]) -> Reply:
+        """The reply to what `send` is called with; raises what that raises, but for an overflow that is recovered from."""
+        sent = self._handed(self._history.fit(self._messages, system=self._system))
+        try:
+            reply = send(sent)
+        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
+            reply = send(self._again(error))
+        return self._observed(reply)
+
+    async def aask(self, send: Sending[Native, Awaitable[Reply]]) -> Reply:
+        """The same, awaited."""
+        sent = self._handed(await self._history.afit(self._messages, system=self._system))
+        try:
+            reply = await send(sent)
+        except Exception as error:  # noqa: BLE001 - as above
+            reply = await send(self._again(error))
+        return self._observed(reply)
+
+    def stream(self, send: Sending[Native, Iterable[Reply]]) -> Iterator[Reply]:
+        """The pieces of the reply as they come; it is asked for again only before the first of them came."""
+        sent = self._handed(self._history.fit(self._messages, system=self._system))
+        begun = False
+        for again in (False, True):
+            try:
+                for piece in send(sent):
+                    begun = True
+                    yield self._observed(piece)
+                return
+            except Exception as error:
+                if begun or again:
+                    raise
+                sent = self._again(error)
+
+    async def astream(self, send: Sending[Native, AsyncIterable[Reply]]) -> AsyncIterator[Reply]:
+        """The same, awaited."""
+        sent = self._handed(await self._history.afit(self._messages, system=self._system))
+        begun = False
+        for again in (False, True):
+            try:
+                async for piece in send(sent):
+                    begun = True
+                    yield self._observed(piece)
+                return
+            except Exception as error:
+                if begun or again:
+                    raise
+                sent = self._again(error)
+
+    def _again(self, error: Exception) -> list[Native]:
+        return self._handed(self._history.recover(error, self._messages))
+
+    def _handed(self, sent: list[Native]) -> list[Native]:
+        self._kept()
+        return Sent(sent)
+
+    def _observed(self, reply: Reply) -> Reply:
+        if (bill := self._billed(reply)) is not None:
+            self._history.compactor.observe(bill)
+        return reply
+
+
+class Unchanged:
+    """A call whose messages are sent as they are: they were folded already, or stand at the provider."""
+
+    def __init__(self, messages: Any) -> None:
+        self._messages = messages
+
+    def ask(self, send: Callable[[Any], Reply]) -> Reply:
+        """What `send` answers."""
+        return send(self._messages)
+
+    aask = stream = astream = ask
