@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from foldline import Compactor, Message
-from foldline.extend import Part, Summary, Text, Thinking, ToolCall, ToolResult, replace
+from foldline.extend import Part, Summary, Text, Thinking, ToolCall, ToolResult, replace, text_of
 
 Native = TypeVar("Native")
 
@@ -58,6 +58,11 @@ def as_json(value: Any) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
+def in_words(value: Any) -> str:
+    """A text as it is, and the JSON text of anything else."""
+    return value if isinstance(value, str) else as_json(value)
+
+
 def in_place(was: Message, now: Message) -> list[Part | None]:
     """What takes the place of each part of a message: the same, another, or none where its thinking went."""
     left = deque(now.parts)
@@ -68,16 +73,26 @@ def in_place(was: Message, now: Message) -> list[Part | None]:
 
 
 def content_now(
-    items: Iterable[Any], was: Iterable[Part], now: Iterable[Part | None], say: Callable[[Any, str], Any]
-) -> list[Any]:
-    """The items of a content that stand as they did, and in the place of the others what `say` makes of them: the same with a text."""
+    given: Iterable[Any], was: Iterable[Part], now: Iterable[Part | None], say: Callable[[Any, str], Any]
+) -> Any:
+    """A content as it is now: a text, or the items that stand as they did, the others as `say` makes them, the same with a text."""
+    if isinstance(given, str):
+        return next((part.text for part in now if isinstance(part, Text)), "")
     content = []
-    for item, before, after in zip(items, was, now):
+    for item, before, after in zip(given, was, now):
         if before == after:
             content.append(item)
         elif isinstance(after, (Text, Summary)):
             content.append(say(item, after.text))
     return content
+
+
+def result_now(given: Iterable[Any], was: Message, now: Message, say: Callable[[Any, str], Any]) -> Any:
+    """The content of a tool's message as it is now: a text where its items are not those that it had."""
+    before, after = (next(message.results) for message in (was, now))
+    if isinstance(given, str) or len(before.parts) != len(after.parts):
+        return text_of(after)
+    return content_now(given, before.parts, after.parts, say)
 
 
 class _Made(NamedTuple):

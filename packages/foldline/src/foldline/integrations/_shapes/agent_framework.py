@@ -24,7 +24,7 @@ from foldline.extend import (
     summary_text,
     text_of,
 )
-from foldline.integrations._history import KEY, Now, Shape, in_place
+from foldline.integrations._history import KEY, Shape, alone, in_place, in_words
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
 
@@ -51,9 +51,7 @@ def _part(content: Any) -> Part:
         case "text_reasoning":
             return Thinking(content.text or "", None, content.protected_data)
         case "function_call":
-            given = content.arguments
-            said = given if isinstance(given, str) else json.dumps(dict(given or {}), default=str, ensure_ascii=False)
-            return ToolCall(content.call_id or "", content.name or "", said)
+            return ToolCall(content.call_id or "", content.name or "", in_words(content.arguments or {}))
         case "function_result":
             return ToolResult(content.call_id or "", _returned(content), bool(content.exception), content.name or "")
         case "data" | "uri":
@@ -67,7 +65,7 @@ def _returned(content: Any) -> tuple[Text | Media | Opaque, ...]:
     if content.items:
         return tuple(part for each in content.items if isinstance(part := _part(each), Text | Media | Opaque))
     result = content.result if content.result is not None else content.exception
-    return (Text(result if isinstance(result, str) else json.dumps(result, default=str, ensure_ascii=False)),)
+    return (Text(in_words(result)),)
 
 
 def made(message: Message) -> Native:
@@ -77,13 +75,11 @@ def made(message: Message) -> Native:
     return Native(message.role, [message.text])
 
 
-def edited(native: Native, now: Now) -> Native:
+@alone
+def edited(native: Native, was: Message, now: Message) -> Native:
     """A copy that says what it says now; contents that stand as they did are the very same."""
-    ((was, is_now),) = now
-    if is_now is None:
-        return native
     changed = copy(native)
-    contents = zip(native.contents, was.parts, in_place(was, is_now))
+    contents = zip(native.contents, was.parts, in_place(was, now))
     changed.contents = [_content(content, before, after) for content, before, after in contents if after is not None]
     return changed
 

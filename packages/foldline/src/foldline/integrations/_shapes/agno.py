@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +10,7 @@ from agno.models.message import Message as Native
 
 from foldline import Message
 from foldline.extend import Media, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
-from foldline.integrations._history import Now, Shape
+from foldline.integrations._history import Shape, alone, in_words
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
 
@@ -21,7 +20,7 @@ MEDIA: dict[str, Any] = {"images": "image", "audio": "audio", "videos": "video",
 def read(native: Native) -> list[Message]:
     """What a message says."""
     role = ROLES.get(native.role, "user")
-    spoken: list[Part] = [Text(said)] if (said := _said(native.content)) else []
+    spoken: list[Part] = [Text(said)] if (said := in_words(native.content or "")) else []
     media = list(_media(native))
     if role == "tool":
         inner: tuple[Text | Media, ...] = (Text(said), *media)
@@ -35,12 +34,6 @@ def read(native: Native) -> list[Message]:
         for call in native.tool_calls or []
     ]
     return [Message(role, (*thought, *spoken, *media, *calls))]
-
-
-def _said(content: Any) -> str:
-    if isinstance(content, str) or content is None:
-        return content or ""
-    return json.dumps(content, default=str, ensure_ascii=False)
 
 
 def _media(native: Native) -> Iterable[Media]:
@@ -57,24 +50,19 @@ def made(message: Message) -> Native:
     return Native(role=message.role, content=summary_text(message.summary) if message.summary else message.text)
 
 
-def edited(native: Native, now: Now) -> Native:
+@alone
+def edited(native: Native, was: Message, now: Message) -> Native:
     """A copy that says what it says now: its text, its calls' arguments, and without the thinking that went."""
-    ((was, is_now),) = now
-    if is_now is None:
-        return native
-    if native.role == "tool":
-        before, after = (next(message.results) for message in (was, is_now))
-        return (
-            native
-            if before == after
-            else native.model_copy(update={"content": text_of(after), "compressed_content": None})
-        )
     update: dict[str, Any] = {}
-    if was.text != is_now.text:
-        update["content"] = is_now.text
+    if native.role == "tool":
+        before, after = (next(message.results) for message in (was, now))
+        update = {"content": text_of(after), "compressed_content": None}
+        return native if before == after else native.model_copy(update=update)
+    if was.text != now.text:
+        update["content"] = now.text
     if native.tool_calls:
-        update["tool_calls"] = [_call(call, each) for call, each in zip(native.tool_calls, is_now.calls)]
-    if not any(isinstance(part, Thinking) for part in is_now.parts):
+        update["tool_calls"] = [_call(call, each) for call, each in zip(native.tool_calls, now.calls)]
+    if not any(isinstance(part, Thinking) for part in now.parts):
         update |= {"reasoning_content": None, "redacted_reasoning_content": None}
     return native.model_copy(update=update)
 

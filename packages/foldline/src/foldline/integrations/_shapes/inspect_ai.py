@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentText
 
 from foldline import Message
-from foldline.extend import Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
-from foldline.integrations._history import Now, Shape, content_now, in_place
+from foldline.extend import Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
+from foldline.integrations._history import Shape, alone, as_json, content_now, in_place, result_now
 
 MEDIA = ("image", "audio", "video", "document")
 
@@ -28,7 +27,7 @@ def read(native: ChatMessage) -> list[Message]:
             Message("tool", (ToolResult(native.tool_call_id or "", result, bool(native.error), native.function or ""),))
         ]
     if native.role == "assistant":
-        parts += [ToolCall(call.id, call.function, _json(call.arguments)) for call in native.tool_calls or []]
+        parts += [ToolCall(call.id, call.function, as_json(call.arguments)) for call in native.tool_calls or []]
     role: Role = native.role
     return [Message(role, tuple(parts))]
 
@@ -45,10 +44,6 @@ def _part(item: Any) -> Part:
     return Opaque(item.model_dump(mode="json"))
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, default=str, ensure_ascii=False)
-
-
 def made(message: Message) -> ChatMessage:
     """A message that says what a fold made."""
     if (summary := message.summary) is not None:
@@ -58,27 +53,17 @@ def made(message: Message) -> ChatMessage:
     return (ChatMessageSystem if message.role == "system" else ChatMessageUser)(content=message.text)
 
 
-def edited(native: ChatMessage, now: Now) -> ChatMessage:
+@alone
+def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:
     """A copy that says what it says now; items that stand as they did are the very same."""
-    ((was, is_now),) = now
-    if is_now is None:
-        return native
     if native.role == "tool":
-        before, after = (next(message.results) for message in (was, is_now))
-        whole = isinstance(native.content, str) or len(before.parts) != len(after.parts)
-        content = text_of(after) if whole else content_now(native.content, before.parts, after.parts, _text)
-        return native.model_copy(update={"content": content, "error": native.error if before == after else None})
-    update: dict[str, Any] = {"content": _content(native, was.parts, in_place(was, is_now))}
+        content = result_now(native.content, was, now, _text)
+        return native.model_copy(update={"content": content, "error": native.error if was == now else None})
+    update: dict[str, Any] = {"content": content_now(native.content, was.parts, in_place(was, now), _text)}
     if native.role == "assistant" and native.tool_calls:
-        said = (json.loads(call.arguments) for call in is_now.calls)
+        said = (json.loads(call.arguments) for call in now.calls)
         update["tool_calls"] = [replace(call, arguments=each) for call, each in zip(native.tool_calls, said)]
     return native.model_copy(update=update)
-
-
-def _content(native: ChatMessage, was: Iterable[Part], now: Iterable[Part | None]) -> Any:
-    if isinstance(native.content, str):
-        return next((part.text for part in now if isinstance(part, Text)), "")
-    return content_now(native.content, was, now, _text)
 
 
 def _text(item: Any, said: str) -> Any:

@@ -19,9 +19,8 @@ from foldline.extend import (
     ToolResult,
     summary_in,
     summary_text,
-    text_of,
 )
-from foldline.integrations._history import KEY, Now, Shape, content_now, in_place
+from foldline.integrations._history import KEY, Shape, alone, as_json, content_now, in_place, result_now
 
 CALLS = frozenset(("tool_use", "tool_call", "tool_call_chunk", "function_call"))
 """Blocks of a reply that say once more what stands in its `tool_calls`."""
@@ -38,7 +37,7 @@ def read(native: BaseMessage) -> list[Message]:
     """What a message says."""
     content = tuple(_parts(native))
     if isinstance(native, AIMessage):
-        calls = [ToolCall(call["id"] or "", call["name"], _json(call["args"])) for call in native.tool_calls]
+        calls = [ToolCall(call["id"] or "", call["name"], as_json(call["args"])) for call in native.tool_calls]
         broken = [ToolCall(c["id"] or "", c["name"] or "", c["args"] or "") for c in native.invalid_tool_calls]
         return [Message("assistant", (*content, *calls, *broken))]
     if isinstance(native, ToolMessage):
@@ -74,10 +73,6 @@ def _part(block: Any) -> Part | None:
     return Opaque(dict(block))
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, default=str, ensure_ascii=False)
-
-
 def made(message: Message) -> AnyMessage:
     """A message that says what a fold made."""
     if message.role == "assistant":
@@ -87,26 +82,20 @@ def made(message: Message) -> AnyMessage:
     return SystemMessage(message.text) if message.role == "system" else HumanMessage(message.text)
 
 
-def edited(native: BaseMessage, now: Now) -> BaseMessage:
+@alone
+def edited(native: BaseMessage, was: Message, now: Message) -> BaseMessage:
     """A copy that says what it says now: a result that was pruned, arguments that were shortened, thinking that went."""
-    ((was, is_now),) = now
-    if is_now is None:
-        return native
     if isinstance(native, ToolMessage):
-        before, after = (next(m.results) for m in (was, is_now))
-        whole = isinstance(native.content, str) or len(before.parts) != len(after.parts)
-        content = text_of(after) if whole else content_now(native.content, before.parts, after.parts, _block)
-        return native.model_copy(update={"content": content})
-    parts = in_place(was, is_now)
-    update: dict[str, Any] = {"content": _content(native, was.parts, parts)}
+        return native.model_copy(update={"content": result_now(native.content, was, now, _block)})
+    update: dict[str, Any] = {"content": _content(native, was.parts, in_place(was, now))}
     if isinstance(native, AIMessage):
-        update["tool_calls"] = [_call(call, is_now) for call in native.tool_calls]
+        update["tool_calls"] = [_call(call, now) for call in native.tool_calls]
     return native.model_copy(update=update)
 
 
 def _content(native: BaseMessage, was: Iterable[Part], now: Iterable[Part | None]) -> Any:
     if isinstance(native.content, str):
-        return next((part.text for part in now if isinstance(part, Text)), "")
+        return content_now(native.content, was, now, _block)
     spoken = [block for block in native.content if _part(block) is not None]
     stay = content_now(spoken, was, now, _block)
     calls = [block for block in native.content if _part(block) is None]
@@ -121,7 +110,7 @@ def _block(block: Any, text: str) -> Any:
 
 def _call(call: Any, now: Message) -> Any:
     said = next((each.arguments for each in now.calls if each.id == call["id"]), None)
-    return call if said is None or said == _json(call["args"]) else {**call, "args": json.loads(said)}
+    return call if said is None or said == as_json(call["args"]) else {**call, "args": json.loads(said)}
 
 
 SHAPE: Shape[Any] = Shape(read, made, edited)

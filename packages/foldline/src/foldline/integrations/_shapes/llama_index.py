@@ -8,8 +8,8 @@ from typing import Any
 from llama_index.core.llms import ChatMessage, TextBlock
 
 from foldline import Message
-from foldline.extend import Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
-from foldline.integrations._history import Now, Shape, content_now, in_place
+from foldline.extend import Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
+from foldline.integrations._history import Shape, alone, content_now, in_place, in_words, result_now
 
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("system", "developer"), "system"),
@@ -36,7 +36,7 @@ def _part(block: Any) -> Part:
     if block.block_type == "thinking":
         return Thinking(block.content or "", block.additional_information.get("signature"))
     if block.block_type == "tool_call":
-        return ToolCall(block.tool_call_id or "", block.tool_name, _json(block.tool_kwargs))
+        return ToolCall(block.tool_call_id or "", block.tool_name, in_words(block.tool_kwargs))
     said = block.model_dump(mode="json", exclude_none=True)
     if block.block_type in MEDIA:
         kind: Any = block.block_type
@@ -45,27 +45,19 @@ def _part(block: Any) -> Part:
     return Opaque(said)
 
 
-def _json(given: Any) -> str:
-    return given if isinstance(given, str) else json.dumps(given, default=str, ensure_ascii=False)
-
-
 def made(message: Message) -> ChatMessage:
     """A message that says what a fold made."""
     return ChatMessage(role=message.role, content=summary_text(message.summary) if message.summary else message.text)
 
 
-def edited(native: ChatMessage, now: Now) -> ChatMessage:
+@alone
+def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:
     """A copy that says what it says now; blocks that stand as they did are the very same."""
-    ((was, is_now),) = now
-    if is_now is None:
-        return native
     if was.role == "tool":
-        said, left = (next(message.results) for message in (was, is_now))
-        same = len(said.parts) == len(left.parts)
-        told = content_now(native.blocks, said.parts, left.parts, _text) if same else [TextBlock(text=text_of(left))]
-        return native.model_copy(update={"blocks": told})
+        told = result_now(native.blocks, was, now, _text)
+        return native.model_copy(update={"blocks": [TextBlock(text=told)] if isinstance(told, str) else told})
     blocks = []
-    for block, before, after in zip(native.blocks, was.parts, in_place(was, is_now)):
+    for block, before, after in zip(native.blocks, was.parts, in_place(was, now)):
         if isinstance(after, ToolCall) and after != before:
             whole = isinstance(block.tool_kwargs, str)
             given = after.arguments if whole else json.loads(after.arguments)

@@ -11,7 +11,7 @@ from openhands.sdk.llm import TextContent
 
 from foldline import Message
 from foldline.extend import Media, Part, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
-from foldline.integrations._history import Now, Shape, content_now, in_place
+from foldline.integrations._history import Shape, alone, content_now, in_place
 
 
 class Shortened(LLMConvertibleEvent):
@@ -60,28 +60,23 @@ def made(message: Message) -> Any:
     return MessageEvent(source="agent" if message.role == "assistant" else "user", llm_message=said)
 
 
-def edited(native: Any, now: Now) -> Any:
+@alone
+def edited(native: Any, was: Message, now: Message) -> Any:
     """An event that says what it says now: of a call still a call, since calls of one reply are sent as one."""
-    ((was, is_now),) = now
-    if is_now is None:
-        return native
     said = native.to_llm_message()
     if said.role == "tool":
-        before, after = (next(message.results).parts for message in (was, is_now))
-        content = (
-            _now(said, before, after)
-            if len(before) == len(after)
-            else [TextContent(text=text_of(next(is_now.results)))]
-        )
+        before, after = (next(message.results) for message in (was, now))
+        same = len(before.parts) == len(after.parts)
+        content = _now(said, before.parts, after.parts) if same else [TextContent(text=text_of(after))]
         return _shortened(native, said, {"content": content})
     update: dict[str, Any] = {}
-    if not any(isinstance(part, Thinking) for part in is_now.parts):
+    if not any(isinstance(part, Thinking) for part in now.parts):
         update = {"reasoning_content": None, "thinking_blocks": [], "responses_reasoning_item": None}
     thoughts = len(_thoughts(said))
-    content = _now(said, was.parts[thoughts:], in_place(was, is_now)[thoughts:])
+    content = _now(said, was.parts[thoughts:], in_place(was, now)[thoughts:])
     if not isinstance(native, ActionEvent):
         return _shortened(native, said, {**update, "content": content})
-    (call,) = is_now.calls
+    (call,) = now.calls
     changed = native.tool_call.model_copy(update={"arguments": call.arguments})
     return native.model_copy(update={**update, "thought": content, "tool_call": changed})
 

@@ -28,7 +28,7 @@ from pydantic_ai.messages import (
 
 from foldline import Message, Summary
 from foldline.extend import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult, text_of
-from foldline.integrations._history import KEY, Now, Shape, content_now, in_place
+from foldline.integrations._history import KEY, Now, Shape, as_json, content_now, in_place
 
 SPOKEN = (UserPromptPart, ToolReturnPart, RetryFeedbackPart, RetryPromptPart, CompactionPart)
 """The parts of a request that belong to the conversation; all others are the program's settings, and stay."""
@@ -88,15 +88,11 @@ def _content(native: Any) -> Text | Media | Opaque:
 def _returned(native: ToolReturnPart) -> tuple[Text | Media | Opaque, ...]:
     if not native.files:
         return (Text(native.model_response_str()),)
-    return tuple(_content(each) if _shows(each) else Text(_json(each)) for each in native.content_items())
+    return tuple(_content(each) if _shows(each) else Text(as_json(each)) for each in native.content_items())
 
 
 def _shows(native: Any) -> bool:
     return isinstance(native, (str, TextContent, BinaryContent)) or hasattr(native, "url")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, default=str, ensure_ascii=False)
 
 
 def made(message: Message) -> ModelMessage:

@@ -11,7 +11,7 @@ from smolagents.models import ChatMessage, MessageRole
 
 from foldline import Message
 from foldline.extend import Media, Opaque, Part, Text, ToolCall, ToolResult, summary_text
-from foldline.integrations._history import Now, Shape, content_now, in_place
+from foldline.integrations._history import Shape, alone, as_json, content_now, in_place
 
 CALLING = "Calling tools:\n"
 """How smolagents begins the text that says an agent's calls."""
@@ -43,7 +43,7 @@ def _part(item: Any) -> Part:
 
 def _calls(native: ChatMessage) -> list[ToolCall]:
     functions = [call["function"] for call in _said(native)]
-    return [ToolCall("", str(each["name"]), _json(each["arguments"])) for each in functions]
+    return [ToolCall("", str(each["name"]), as_json(each["arguments"])) for each in functions]
 
 
 def _said(native: ChatMessage) -> list[dict[str, Any]]:
@@ -56,29 +56,21 @@ def _said(native: ChatMessage) -> list[dict[str, Any]]:
         return []
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, default=str, ensure_ascii=False)
-
-
 def made(message: Message) -> ChatMessage:
     """A message that says what a fold made."""
     text = summary_text(message.summary) if message.summary else message.text
     return ChatMessage(MessageRole(message.role), [{"type": "text", "text": text}])
 
 
-def edited(native: ChatMessage, now: Now) -> ChatMessage:
+@alone
+def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:
     """A copy that says what it says now."""
-    ((was, is_now),) = now
-    if is_now is None:
-        return native
     if calls := _said(native):
-        now_said = [json.loads(call.arguments) for call in is_now.calls]
+        now_said = [json.loads(call.arguments) for call in now.calls]
         shown = [{**c, "function": {**c["function"], "arguments": said}} for c, said in zip(calls, now_said)]
         return replace(native, content=[_text(next(iter(native.content)), CALLING + str(shown))])
-    (before, after) = ([part for r in m.results for part in r.parts] or m.parts for m in (was, is_now))
-    if isinstance(native.content, str):
-        return replace(native, content=next((part.text for part in after if isinstance(part, Text)), ""))
-    stand = after if len(before) == len(after) else in_place(was, is_now)
+    (before, after) = ([part for r in m.results for part in r.parts] or m.parts for m in (was, now))
+    stand = after if len(before) == len(after) else in_place(was, now)
     return replace(native, content=content_now(native.content or [], before, stand, _text))
 
 
