@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline import _wires as wire
-from foldline._errors import WireError
 from foldline._messages import Message, ToolCall, replace
+from foldline._wires.ending import BY_WINDOW, cut_off
 from foldline._wires.objects import as_data
-
-BY_LENGTH = frozenset(("length", "max_tokens", "max_output_tokens", "incomplete", "model_context_window_exceeded"))
-"""How providers name a reply that was cut off, in lower case."""
-
-BY_WINDOW = "model_context_window_exceeded"
-"""How Anthropic names one that the window cut off."""
 
 FULL = 0.98
 """The share of the window that request and reply fill where the window cut the reply off."""
@@ -22,14 +16,10 @@ FULL = 0.98
 
 def cut_by_window(reply: Any, window: int) -> bool:
     """Whether a reply ended because the window was full, and not by a limit that its caller set."""
-    try:
-        reason = wire.read_reply(reply).reason.lower()
-    except WireError:
-        return False
-    if reason not in BY_LENGTH:
+    if not cut_off(reply):
         return False
     usage = wire.read_usage(reply)
-    return reason == BY_WINDOW or (usage is not None and usage.context >= FULL * window)
+    return cut_off(reply, BY_WINDOW) or (usage is not None and usage.context >= FULL * window)
 
 
 def without_unfinished_calls(messages: Sequence[Any], format: str = "") -> list[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from foldline._compactor.compactor import Compactor
 from foldline._errors import ContextOverflow
 from foldline._lifecycle.cut import cut_by_window
+from foldline._lifecycle.driving import Steps, arun, run
 from foldline._overflow import read as read_overflow
 
 
@@ -18,54 +20,34 @@ def step(compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any
     reply is not handed out, and its unfinished calls with it. Raises `ContextOverflow` where that is refused as well, `CannotFit`
     where nothing can be folded, and what `send` raises for any other reason. `system` is the system text where it is sent apart.
     """
-    steps = _steps(compactor, messages)
-    next(steps)
-    sent: list[Any] | None = compactor.fit(messages, system=system)
-    while sent is not None:
-        try:
-            reply = send(sent)
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            sent = steps.throw(error)
-        else:
-            sent = steps.send(reply)
-    return reply
+    return run(_steps(compactor, messages, send, partial(compactor.fit, messages, system=system)))
 
 
 async def astep(
     compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Awaitable[Any]], *, system: Any = None
 ) -> Any:
     """The same as `step`, awaited. One that is cancelled leaves the history and the compactor as they were."""
-    steps = _steps(compactor, messages)
-    next(steps)
-    sent: list[Any] | None = await compactor.afit(messages, system=system)
-    while sent is not None:
-        try:
-            reply = await send(sent)
-        except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
-            sent = steps.throw(error)
-        else:
-            sent = steps.send(reply)
-    return reply
+    return await arun(_steps(compactor, messages, send, partial(compactor.afit, messages, system=system)))
 
 
-def _steps(compactor: Compactor, messages: Sequence[Any]) -> Generator[list[Any] | None, Any, None]:
-    """Told of each reply, or thrown each error, what is to be sent again; None where the reply is the one to go on from."""
-    again: list[Any] | None = None
+def _steps(
+    compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Any], fit: Callable[[], Any]
+) -> Steps:
+    sent = yield fit
     tried = False
     while True:
         try:
-            reply = yield again
+            reply = yield partial(send, sent)
         except Exception as error:
             if tried and (found := read_overflow(error)) is not None:
                 raise _refused(compactor, found) from error
-            again, tried = compactor.recover(error, messages), True
+            sent, tried = compactor.recover(error, messages), True
             continue
         compactor.observe(reply)
         if tried or not cut_by_window(reply, compactor.budget.window):
-            again = None
-        else:
-            full = ContextOverflow("the window was full before the reply was whole")
-            again, tried = compactor.recover(full, messages), True
+            return reply
+        full = ContextOverflow("the window was full before the reply was whole")
+        sent, tried = compactor.recover(full, messages), True
 
 
 def _refused(compactor: Compactor, found: ContextOverflow) -> ContextOverflow:

@@ -10,9 +10,10 @@ from foldline._wires.usage import stated
 BROKEN = frozenset(("aborted", "abort", "cancelled", "canceled", "error", "failed", "in_progress", "queued"))
 """How a reply ended, or stands, that no whole answer was billed for: OpenAI's responses, pi, Vercel's AI SDK, Cohere."""
 
-LENGTH = frozenset(
-    ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_context_window_exceeded", "incomplete")
-)
+BY_WINDOW = frozenset(("model_context_window_exceeded",))
+"""How Anthropic names a reply that the window cut off."""
+
+LENGTH = BY_WINDOW | {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "incomplete"}
 """How a reply ended that hit its output limit, in the words of several providers."""
 
 _ENDS = ("status", "stop_reason", "stopReason", "finish_reason", "finishReason", "type")
@@ -23,9 +24,9 @@ def broke_off(reply: Any) -> bool:
     return any(end.lower() in BROKEN for end in _ends_of(reply)) or bool(stated(reply, "error"))
 
 
-def cut_off(reply: Any) -> bool:
-    """Whether a provider's reply, a dict or its library's object, hit its output limit."""
-    return any(end in LENGTH for end in _ends_of(reply))
+def cut_off(reply: Any, ends: frozenset[str] = LENGTH) -> bool:
+    """Whether a provider's reply, a dict or its library's object, hit its output limit, or ended in one of those ways."""
+    return any(end in ends for end in _ends_of(reply))
 
 
 def _ends_of(reply: Any) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from foldline._lifecycle.driving import arun, run
 from foldline._messages import replace
 from foldline._wrapping.conversations import Conversation, Conversations
-from foldline._wrapping.driving import arun, run
 from foldline._wrapping.recalling import offering
 from foldline._wrapping.sdk import Call, Request
 from foldline._wrapping.turn import Turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Self
 
-from foldline._wrapping.driving import Steps, arun, run
+from foldline._lifecycle.driving import Steps, arun, run
 
 
 class Watcher(Protocol):

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from foldline._errors import CannotFit, WireError
+from foldline._lifecycle.driving import Steps
 from foldline._overflow import read as read_overflow
 from foldline._wires.objects import as_data
 from foldline._wires.usage import stated
 from foldline._wrapping.conversations import Conversation
-from foldline._wrapping.driving import Steps
 from foldline._wrapping.recalling import MOST, exchange
 from foldline._wrapping.sdk import Request
 from foldline._wrapping.streams import AwaitedPassing, Passing
