@@ -165,6 +165,12 @@ def test_a_damaged_state_is_refused_and_changes_nothing(state: bytes) -> None:
     assert len(compactor.folds) == 1
 
 
+def test_a_state_that_a_database_does_not_have_is_refused_by_name() -> None:
+    nothing: Any = None
+    with pytest.raises(StateError, match="state: damaged"):
+        compactor_of().load(nothing)
+
+
 def test_a_state_of_a_newer_version_is_refused_by_name() -> None:
     newer = compactor_of().dump().replace(b'"version":1', b'"version":2,"folds":"another shape"')
     with pytest.raises(StateError, match="of version 2; this foldline reads up to 1"):

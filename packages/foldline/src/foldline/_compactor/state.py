@@ -110,14 +110,14 @@ def decoded(data: bytes | str) -> State:
         state = msgspec.json.decode(data, type=State)
         if state.version <= VERSION and BYTES not in data:
             return state
-    except (msgspec.MsgspecError, UnicodeError):
+    except (msgspec.MsgspecError, UnicodeError, TypeError):
         pass
     try:  # bytes, half a character, a newer shape, or damage
         plain = json.loads(data, object_hook=_with_bytes)
         if isinstance(plain, dict) and isinstance(version := plain.get("version"), int) and version > VERSION:
             raise StateError(f"of version {version}; this foldline reads up to {VERSION}", where="state")
         return msgspec.convert(plain, State)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as damage:
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
         raise StateError(f"damaged: {damage}", where="state") from damage
 
 
