@@ -233,6 +233,20 @@ def test_a_call_that_failed_is_made_again_with_what_it_was_made_with(build: Call
     assert not [event for event in heard if isinstance(event, Rewound)]
 
 
+def test_it_is_made_again_where_neighbours_were_put_together() -> None:
+    """Bedrock takes no two messages of one role in a row, so what a fold made stands in one with the user's."""
+    heard: list[Any] = []
+    compactor = Compactor("us.anthropic.claude-sonnet-4-5-20250929-v1:0", window=6_000, on_event=heard.append)
+    history: History = []
+    for step in range(40):
+        history.append({"role": "user", "content": [{"text": f"And part {step}? " + "It is long. " * 60}]})
+        sent = compactor.fit(json.loads(json.dumps(history)))
+        assert compactor.fit(json.loads(json.dumps(history))) == sent
+        history = [*sent, {"role": "assistant", "content": [{"text": f"Part {step} is fine. " * 20}]}]
+    assert len(compactor.folds) > 2
+    assert not [event for event in heard if isinstance(event, Rewound)]
+
+
 def test_what_was_handed_out_and_kept_by_another_process_is_a_summary_and_not_the_users_words() -> None:
     history: History = [TASK]
     for step in range(40):

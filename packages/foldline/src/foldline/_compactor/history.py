@@ -114,7 +114,7 @@ class History:
 
         Raises `WireError` for what is not of the format; then everything is as it was.
         """
-        before, known = self._known, len(self._known)
+        given, before, known = items, self._known, len(self._known)
         self._turn += 1
         goes_on = continues(items, before, self._turn)
         if not goes_on and self._kept and continues(items, self._kept.items):
@@ -133,6 +133,7 @@ class History:
         self._codec.told = told
         if adopted:
             self._adopt(items, found)
+            self._kept = Kept(list(given), len(self._known))
         elif goes_on:
             self._items = items
             self._known += items[known:]
@@ -244,7 +245,6 @@ class History:
                 self._known[at] = item
         self.seen.adopt(items)
         self._known += items[found.read :]
-        self._kept = Kept(list(items), len(self._known))
         self._items = list(self._known)
 
     # -- what changed in it ----------------------------------------------------------------------------------------
