@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,22 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from rich.text import Text
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from chatting import agent_in, kept
 from foldline import Session
+from foldline_agent import terminal
 from foldline_agent.agent import Agent
+from foldline_agent.asking import LanguageModel
 from foldline_agent.terminal.app import Chat
 from foldline_agent.terminal.commands import COMMANDS
 from foldline_agent.terminal.dialogs import Allow, Choose, Show
 from foldline_agent.terminal.entries import Notice
 from foldline_agent.terminal.gauge import gauge
 from foldline_agent.terminal.prompt_box import PromptBox
+from providers import Provider, Request, says, status
 
 PATIENCE = 20.0
 """Seconds in which what is waited for has to come."""
@@ -44,6 +48,7 @@ class User:
         """Writes to the agent, and waits until it is done."""
         await self.writes(text)
         await self.until(lambda: not self.app.agent.working and text in kept(self.app.agent))
+        await self.pilot.pause()
 
     async def until(self, so: Callable[[], object]) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -68,7 +73,7 @@ class User:
 def using(agent: Agent, *steps: Callable[[User], Awaitable[None]], message: str = "", pause: float = 0.0) -> None:
     async def all_of() -> None:
         app = Chat(agent, message, pause=pause)
-        async with app.run_test(size=(110, 40)) as pilot:
+        async with agent.model.native, app.run_test(size=(110, 40)) as pilot:
             for step in steps:
                 await step(User(app, pilot))
 
@@ -90,6 +95,22 @@ def test_a_message_on_the_command_line_is_the_first_one(tmp_path: Path) -> None:
         await user.until(lambda: user.sees("it prints 820."))
 
     using(agent_in(tmp_path), step, message="Write the first part.")
+
+
+def test_what_was_typed_before_the_screen_is_there_stands_in_the_box(tmp_path: Path) -> None:
+    class Early(Chat):
+        CSS_PATH = Path(terminal.__file__).with_name("chat.tcss")
+
+        def on_load(self) -> None:
+            for key in "hello":
+                self.post_message(events.Key(key, key))
+
+    async def all_of() -> None:
+        async with Early(agent_in(tmp_path)).run_test() as pilot:
+            await pilot.pause()
+            assert pilot.app.query_one(PromptBox).text == "hello"
+
+    asyncio.run(all_of())
 
 
 @pytest.mark.parametrize(("key", "stands"), [("y", "new\n"), ("n", "old\n"), ("escape", "old\n")])
@@ -189,14 +210,89 @@ def test_escape_stops_what_is_done_and_the_session_goes_on(tmp_path: Path) -> No
         await user.writes("Wait.")
         await user.until(lambda: user.sees("sleep 600"))
         await user.writes("And then tell me.")
-        await user.until(lambda: user.sees("1 waiting"))
+        await user.until(lambda: user.sees("bash · ", " s · esc stops", "waits: And then tell me."))
         await user.pilot.press("escape")
         await user.until(lambda: user.sees("Stopped.") and not user.app.agent.working)
+        assert user.app.query_one(PromptBox).text == "And then tell me."
+        assert not user.sees("esc stops")
         await user.says("Go on.")
         await user.until(lambda: user.sees("Here I am."))
 
     steps = [{"call": "bash", "arguments": {"command": "sleep 600"}}, {"say": "Here I am."}, {"say": "Still here."}]
     using(agent_in(tmp_path, *steps), step)
+
+
+def asked_of(provider: Provider, folder: Path) -> Agent:
+    """An agent whose model is at a provider on loopback."""
+    model = LanguageModel.named("openai-chat:demo", base_url=provider.url, window=60_000)
+    return Agent(Session.create(folder / "session.jsonl", cwd=str(folder)), model, cwd=folder)
+
+
+def says_half(handler: Any, request: Request) -> None:
+    """Begins to answer, and then is silent."""
+    chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "demo"}
+    said = {**chunk, "choices": [{"index": 0, "delta": {"content": "Half of it"}}]}
+
+    def events() -> Iterator[bytes]:
+        yield f"data: {json.dumps(said)}\n\n".encode()
+        handler.closing.wait(PATIENCE)
+
+    handler.stream(events())
+
+
+def test_what_was_said_before_a_stop_stays_on_the_screen(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("Tell me.")
+        await user.until(lambda: user.sees("the model answers", "Half of it"))
+        await user.pilot.press("escape")
+        await user.until(lambda: user.sees("Stopped."))
+        await user.says("Once more.")
+        assert user.sees("Half of it", "Stopped.", "Here it is.")
+
+    with Provider(says_half, says("Here it is.")) as provider:
+        using(asked_of(provider, tmp_path), step)
+
+
+def test_what_the_model_thinks_is_there_to_be_opened(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.says("Tell me.")
+        assert user.sees("thoughts", "Here it is.")
+        assert not user.sees("It may be so.")
+        await user.pilot.press("ctrl+o")
+        await user.until(lambda: user.sees("It may be so."))
+
+    with Provider(says("Here it is.", thinking="It may be so.")) as provider:
+        using(asked_of(provider, tmp_path), step)
+
+
+def test_a_provider_that_refuses_is_told_in_its_own_words(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("Tell me.")
+        await user.until(lambda: user.sees("HTTP 401: The key is wrong.") and not user.app.agent.working)
+        assert not user.sees("body")
+
+    with Provider(status(401, {"error": {"message": "The key is wrong."}})) as provider:
+        using(asked_of(provider, tmp_path), step)
+
+
+def test_a_stop_while_a_tool_asks_takes_the_question_away(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.writes("Wait.")
+        await user.asked(Allow)
+        await user.pilot.press("ctrl+c")
+        await user.until(lambda: user.sees("Stopped.") and len(user.app.screen_stack) == 1)
+
+    using(agent_in(tmp_path, {"call": "bash", "arguments": {"command": "sleep 600"}}, allowed=False), step)
+
+
+def test_a_message_that_begins_with_a_path_is_no_command(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.says("/etc/hosts is what?")
+        await user.writes("/compcat now")
+        await user.until(lambda: user.sees("There is no command /compcat"))
+        assert user.app.query_one(PromptBox).text == "/compcat now"
+
+    using(agent_in(tmp_path, {"say": "A file."}), step)
 
 
 def test_autocompact_marks_the_current_value_and_the_line_below_tells_that_it_is_off(tmp_path: Path) -> None:
@@ -346,7 +442,7 @@ def test_a_session_that_is_opened_again_shows_what_the_model_sees(tmp_path: Path
 
 def test_the_bar_tells_how_full_the_window_is_and_where_something_is_folded(tmp_path: Path) -> None:
     agent = agent_in(tmp_path, window=12_000)
-    line: Text = gauge(agent.compactor, folds=2, model="demo", waiting=1)
-    assert "2 folds  1 waiting  demo" in line.plain
+    line: Text = gauge(agent.compactor, folds=2, model="demo")
+    assert "2 folds  demo" in line.plain
     assert line.plain.count("┃") == len({layer.at for layer in agent.compactor.policy.layers})
     assert Session(agent.session.path).folds() == []

@@ -23,6 +23,7 @@ from foldline.extend import ToolCall
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
 from foldline_agent.events import Event, Failed, FoldEnded, MessageTaken, ReplyEnded, ReplyStarted, RunEnded
+from providers import Provider, Reply, resets, says
 from strict import CHARACTERS, Strict
 
 RULE = "Never touch config/prod.yaml."
@@ -95,6 +96,21 @@ def test_a_throttle_is_no_overflow(tmp_path: Path) -> None:
     assert ran(agent.run())[-1] == RunEnded("stop")
     assert kept(agent)[-1] == "Counted."
     assert agent.session.folds() == []
+
+
+def test_a_reply_whose_connection_breaks_is_asked_for_once_more(tmp_path: Path) -> None:
+    async def asked(*script: Reply) -> list[Event]:
+        with Provider(*script) as provider:
+            model = LanguageModel.named("openai-chat:demo", base_url=provider.url, window=60_000)
+            async with model.native:
+                session = Session.create(tmp_path / f"{len(script)}.jsonl", cwd=str(tmp_path))
+                return await told(Agent(session, model).run("Tell me."))
+
+    events = asyncio.run(asked(resets, says("Here it is.")))
+    assert [event.message.text for event in of(ReplyEnded, events)] == ["Here it is."]
+    events = asyncio.run(asked(resets))
+    assert len(of(ReplyStarted, events)) == 2
+    assert of(Failed, events)
 
 
 def test_a_reply_that_the_window_cut_off_is_asked_for_once_more(tmp_path: Path) -> None:

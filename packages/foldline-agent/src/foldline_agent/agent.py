@@ -6,8 +6,11 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from pydantic_ai.exceptions import ModelConnectionError
 
 from foldline import (
     Compactor,
@@ -24,7 +27,7 @@ from foldline import (
     astep,
 )
 from foldline.extend import Text, Thinking, ToolCall, ToolResult, estimate, extract, replace
-from foldline_agent.asking import LanguageModel, Reply
+from foldline_agent.asking import LanguageModel, Reply, words_of
 from foldline_agent.events import (
     ConfirmationWanted,
     End,
@@ -108,6 +111,13 @@ class Agent:
         """A message that waits until the agent is done with all before it."""
         if text.strip():
             self._later.append(text)
+
+    def take_back(self) -> str:
+        """The messages that wait, which are not taken then."""
+        text = "\n\n".join(self.waiting)
+        self._steering.clear()
+        self._later.clear()
+        return text
 
     def answer(self, call_id: str, allowed: bool) -> None:
         """The user's word on a `ConfirmationWanted`; one that nobody waits for is passed over."""
@@ -231,7 +241,13 @@ class Agent:
             self._tell(ReplyStarted())
             budget = self.compactor.budget
             most = min(budget.reserve, budget.output or budget.reserve)
-            replies.append(await self.model.ask(messages, self.system, self.tools.values(), self._tell, most))
+            asked = partial(self.model.ask, messages, self.system, self.tools.values(), self._tell, most)
+            try:
+                replies.append(await asked())
+            except ModelConnectionError as broken:
+                self._tell(Noticed(f"{words_of(broken)} The model is asked once more."))
+                self._tell(ReplyStarted())
+                replies.append(await asked())
             return replies[-1].billed
 
         await astep(self.compactor, self.session.context.messages, send, system=self.system)
@@ -325,7 +341,7 @@ class Agent:
         except asyncio.CancelledError:
             end = "aborted"
         except Exception as error:  # noqa: BLE001 - a face shows it; the session stands as it was
-            self._tell(Failed(" ".join(str(error).split()) or type(error).__name__))
+            self._tell(Failed(words_of(error)))
         finally:
             self._tell_no_fold(aborted=end == "aborted")
             self._tell(RunEnded(end))

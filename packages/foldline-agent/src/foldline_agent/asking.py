@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic_ai.direct import model_request_stream
+from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import (
     ModelResponse,
     PartDeltaEvent,
@@ -99,6 +100,16 @@ class LanguageModel:
                     tell(piece)
             response: ModelResponse = stream.get()
         return Reply(reply(response), STOPS.get(response.finish_reason or "", "stop"))
+
+
+def words_of(error: Exception) -> str:
+    """What went wrong in one line: what the provider said, where it said something."""
+    match error:
+        case ModelHTTPError(status_code=status, body={"message": str(said)} | {"error": {"message": str(said)}}):
+            line = f"HTTP {status}: {said}"
+        case _:
+            line = str(error)
+    return " ".join(line.split()) or type(error).__name__
 
 
 def _piece(event: Any) -> Event | None:

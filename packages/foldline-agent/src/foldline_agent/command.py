@@ -76,30 +76,32 @@ async def _drawn(
     yes: bool,
 ) -> int:
     """Draws a face to its end and answers the exit code; what only some of them need is loaded here."""
-    from foldline_agent import editor, printing, rpc
     from foldline_agent.agent import Agent
     from foldline_agent.asking import LanguageModel
-    from foldline_agent.reading import read_lines
 
     def agent_over(session: Session) -> Agent:
         named = LanguageModel.named(model or "test", base_url=base_url, window=window, script_file=script)
         return Agent(session, named, policy=policy, allowed=yes)
 
-    if face == "acp":
-        await editor.serve(agent_over)
-        return 0
-    agent = agent_over(_session(session, again=again))
     match face:
-        case "print":
-            return await printing.print_text(agent, message)
-        case "json":
-            return await printing.print_lines(agent, message)
-        case "screen":
-            from foldline_agent.terminal.app import Chat  # with all that draws
+        case "acp":
+            from foldline_agent.editor import serve
 
-            await Chat(agent, message).run_async()
-            return 0
-    await rpc.Remote(agent).serve(read_lines())
+            await serve(agent_over)
+        case "rpc":
+            from foldline_agent.reading import read_lines
+            from foldline_agent.rpc import Remote
+
+            await Remote(agent_over(_session(session, again=again))).serve(read_lines())
+        case "screen":
+            from foldline_agent.terminal.app import Chat
+
+            await Chat(agent_over(_session(session, again=again)), message).run_async()
+        case _:
+            from foldline_agent.printing import print_lines, print_text
+
+            answer = print_lines if face == "json" else print_text
+            return await answer(agent_over(_session(session, again=again)), message)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Iterator
 from typing import ClassVar
 
@@ -14,9 +15,11 @@ from textual.widgets import Collapsible, Static, TextArea
 from textual.widgets.markdown import MarkdownStream
 
 from foldline import FoldlineError, Message, Session
+from foldline.extend import Thinking
 from foldline_agent.agent import Agent
 from foldline_agent.events import (
     ConfirmationWanted,
+    End,
     Event,
     Failed,
     FillChanged,
@@ -28,18 +31,24 @@ from foldline_agent.events import (
     ReplyStarted,
     RunEnded,
     TextDelta,
+    ThinkingDelta,
     ToolEnded,
     ToolStarted,
 )
 from foldline_agent.scripted import Scripted
 from foldline_agent.terminal.commands import COMMANDS
 from foldline_agent.terminal.dialogs import Allow
-from foldline_agent.terminal.entries import Answered, Aside, Asked, Notice, Used
+from foldline_agent.terminal.doing import Doing
+from foldline_agent.terminal.entries import Answered, Aside, Asked, Notice, Thought, Used
 from foldline_agent.terminal.gauge import gauge
 from foldline_agent.terminal.prompt_box import PromptBox
 
 PAUSE = 1.0
 """Seconds without a key before one is an answer to what a tool asks, and no word that was being written."""
+
+
+COMMAND = re.compile(r"/[a-z]*(\s|$)")
+"""What is a command and no path that a message begins with."""
 
 
 class Chat(App[None]):
@@ -62,15 +71,17 @@ class Chat(App[None]):
         self._first = message
         self.talk = VerticalScroll(id="talk")
         self.hint = Static("", id="hint")
+        self.doing = Doing(lambda: self.agent.waiting)
         self.gauge = Static("", id="gauge")
         self._reply: Answered | None = None
         self._stream: MarkdownStream | None = None
+        self._thought: Thought | None = None
         self._used: dict[str, Used] = {}
-        self._folding: Aside | None = None
         self._opened = False
 
     def compose(self) -> ComposeResult:
         yield self.talk
+        yield self.doing
         yield self.hint
         yield PromptBox([*COMMANDS])
         yield self.gauge
@@ -79,7 +90,7 @@ class Chat(App[None]):
         self.theme = "tokyo-night"
         self.talk.anchor()
         self.open(self.agent.session)
-        self.query_one(PromptBox).focus()
+        self.screen.set_focus(self.query_one(PromptBox))  # at once: what was typed before is waiting
         if self._first:
             self.say(self._first)
 
@@ -88,7 +99,7 @@ class Chat(App[None]):
     def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
         """A command, or words for the agent."""
         self._leaving = False
-        if event.text.startswith("/"):
+        if COMMAND.match(event.text):
             self._command(event.text)
         else:
             self.say(event.text)
@@ -103,7 +114,7 @@ class Chat(App[None]):
         """Words for the agent, which wait while it is at work."""
         if self.agent.working:
             self.agent.steer(text)
-            self._measure()
+            self.doing.tell()
         else:
             self.draw(self.agent.run(text))
 
@@ -138,6 +149,7 @@ class Chat(App[None]):
         command = COMMANDS.get(name)
         if command is None:
             self.tell(Aside(f"There is no command /{name}; /help tells which there are.", "failure"))
+            self.query_one(PromptBox).begin_with(text)
         elif command.idle and self.agent.working:
             self.tell(Aside(f"/{name} waits until the agent is done: esc stops it.", "failure"))
         else:
@@ -179,34 +191,39 @@ class Chat(App[None]):
         match event:
             case MessageTaken(message=message):
                 self.tell(Asked(message.text))
+                self.doing.begin("waiting for the model")
             case ReplyStarted():
                 await self._end_reply(dropped=True)
+                self.doing.begin("waiting for the model")
+            case ThinkingDelta(text=text):
+                self._think(text)
+                self.doing.begin("the model thinks")
             case TextDelta(text=text):
                 await self._write(text)
+                self.doing.begin("the model answers")
             case ReplyEnded():
                 await self._end_reply()
             case ToolStarted(call=call):
                 self._used[call.id] = Used(call)
                 self.tell(self._used[call.id])
+                self.doing.begin(call.name)
             case ToolEnded(call=call, result=result):
                 self._used[call.id].brought(result)
             case ConfirmationWanted():
                 self._ask(event)
+            case RunEnded(end=end):
+                await self._end_run(end)
             case _:
                 self._draw_window(event)
-        if not isinstance(event, TextDelta):
+        if not isinstance(event, TextDelta | ThinkingDelta):
             self._measure()
 
     def _draw_window(self, event: Event) -> None:
         """What becomes of the window, and what went wrong."""
         match event:
             case FoldStarted():
-                self._folding = Aside("folding …")
-                self.tell(self._folding)
+                self.doing.begin("folding")
             case FoldEnded(fold=fold, summary=summary, aborted=aborted):
-                if self._folding is not None:
-                    self._folding.remove()
-                    self._folding = None
                 if fold is not None:
                     self.tell(Notice(fold, summary))
                 elif aborted:
@@ -215,10 +232,19 @@ class Chat(App[None]):
                 self.tell(Aside(text))
             case Failed(error=error):
                 self.tell(Aside(error, "failure"))
-            case RunEnded(end="aborted"):
-                self.tell(Aside("Stopped."))
-            case FillChanged() | RunEnded():
+            case FillChanged():
                 pass
+
+    async def _end_run(self, end: End) -> None:
+        """What was said so far stays on the screen; what waits behind a run that was stopped or failed goes back to the user."""
+        await self._end_reply()
+        while isinstance(self.screen, Allow):
+            await self.screen.dismiss("no")
+        if end == "aborted":
+            self.tell(Aside("Stopped."))
+        if end in ("aborted", "error") and (text := self.agent.take_back()):
+            self.query_one(PromptBox).begin_with(text)
+        self.doing.end()
 
     def _draw_message(self, message: Message) -> None:
         """A message that stands in the session already."""
@@ -226,8 +252,12 @@ class Chat(App[None]):
             self.tell(Aside(f"── the conversation before this is folded\n\n{message.summary.text}", "folded"))
         elif message.role == "user" and message.text:
             self.tell(Asked(message.text))
-        elif message.role == "assistant" and message.text:
-            self.tell(Answered(message.text))
+        elif message.role == "assistant":
+            for part in message.parts:
+                if isinstance(part, Thinking) and part.text:
+                    self.tell(Thought(part.text))
+            if message.text:
+                self.tell(Answered(message.text))
         for call in message.calls:
             self._used[call.id] = Used(call)
             self.tell(self._used[call.id])
@@ -243,12 +273,19 @@ class Chat(App[None]):
         if self._stream is not None:
             await self._stream.write(text)
 
+    def _think(self, text: str) -> None:
+        if self._thought is None:
+            self._thought = Thought()
+            self.tell(self._thought)
+        self._thought.add(text)
+
     async def _end_reply(self, *, dropped: bool = False) -> None:
         if self._stream is not None:
             await self._stream.stop()
-        if dropped and self._reply is not None:
-            await self._reply.remove()
-        self._reply = self._stream = None
+        for shown in (self._thought, self._reply) if dropped else ():
+            if shown is not None:
+                await shown.remove()
+        self._reply = self._stream = self._thought = None
 
     @work(exclusive=False)
     async def _ask(self, wanted: ConfirmationWanted) -> None:
@@ -259,5 +296,4 @@ class Chat(App[None]):
 
     def _measure(self) -> None:
         folds = sum(1 for fold in self.agent.session.folds() if not fold.undone)
-        told = gauge(self.agent.compactor, folds=folds, model=self.agent.model.name, waiting=len(self.agent.waiting))
-        self.gauge.update(told)
+        self.gauge.update(gauge(self.agent.compactor, folds=folds, model=self.agent.model.name))

@@ -14,6 +14,8 @@ from foldline.extend import ToolCall, ToolResult, text_of
 LINES = 8
 """The lines of a tool's output that are shown before it is opened."""
 
+LONGEST = 20
+"""The lines of a message of the user's that are shown."""
 
 KEPT = "Nothing is lost: /recall brings back any message, /undo takes the fold back."
 
@@ -22,7 +24,9 @@ class Asked(Static):
     """The user's words."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(Text(text), classes="asked")
+        lines = text.splitlines()
+        more = f"\n… {len(lines) - LONGEST:,} more lines" if len(lines) > LONGEST else ""
+        super().__init__(Text("\n".join(lines[:LONGEST])).append(more, style="dim"), classes="asked")
 
 
 class Answered(Markdown):
@@ -30,6 +34,20 @@ class Answered(Markdown):
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text, classes="answered")
+
+
+class Thought(Collapsible):
+    """What the model thinks, which is closed until it is asked for."""
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+        self._shown = Static(Text(text), classes="output")
+        super().__init__(self._shown, title="thoughts", classes="used")
+
+    def add(self, text: str) -> None:
+        """More of it."""
+        self._text += text
+        self._shown.update(Text(self._text))
 
 
 class Aside(Static):

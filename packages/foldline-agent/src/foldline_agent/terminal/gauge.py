@@ -25,7 +25,7 @@ def marks(compactor: Compactor) -> list[tuple[float, Layer]]:
     return sorted(found, key=lambda each: each[0])
 
 
-def gauge(compactor: Compactor, *, folds: int, model: str, waiting: int = 0) -> Text:
+def gauge(compactor: Compactor, *, folds: int, model: str) -> Text:
     """One line: the bar, the figures, the policy and the model; "auto off" where nothing folds by itself."""
     size, window, steps = compactor.count, compactor.budget.window, marks(compactor)
     fill = size.tokens / window
@@ -41,8 +41,6 @@ def gauge(compactor: Compactor, *, folds: int, model: str, waiting: int = 0) -> 
         line.append("  auto off", style="bold yellow")
     if folds:
         line.append(f"  {folds} fold{'' if folds == 1 else 's'}")
-    if waiting:
-        line.append(f"  {waiting} waiting", style="italic")
     line.append(f"  {model}")
     layers = " · ".join(f"{layer.name} {share:.0%}" for share, layer in steps)
     return line.append(f"  {compactor.policy.name}: {layers}", style="dim")

@@ -52,6 +52,10 @@ class PromptBox(TextArea):
         word = self.text
         return [name for name in self._commands if word.startswith("/") and f"/{name}".startswith(word)]
 
+    def begin_with(self, text: str) -> None:
+        """Puts a text before what is written."""
+        self._write("\n\n".join(filter(None, (text, self.text))))
+
     def _send(self) -> None:
         text = self.text.strip()
         if text:
