@@ -409,6 +409,39 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(caplog: pyte
     assert (done.exit_code, [record for record in caplog.records if record.exc_info]) == (0, [])
 
 
+def sessions() -> list[Path]:
+    """The files of sessions that are kept below the user's home."""
+    return [*Path.home().rglob("*.jsonl")]
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (("--rpc",), [{"type": "get_state"}]),
+        (("--rpc",), [{"type": "new_session"}, {"type": "new_session"}]),
+        (("--rpc", "--policy", "nowhere"), []),
+        (("--acp",), [{"id": 1, "method": "session/new", "params": {"cwd": ".", "mcpServers": []}}]),
+        (
+            ("--acp", "--policy", "nowhere"),
+            [{"id": 1, "method": "session/new", "params": {"cwd": ".", "mcpServers": []}}],
+        ),
+    ],
+)
+def test_a_session_in_which_nothing_was_said_is_not_kept(words: tuple[str, ...], lines: list[Any]) -> None:
+    begin = {"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+    said = [{"jsonrpc": "2.0", **line} for line in (begin, *lines)] if "--acp" in words else lines
+    done = CliRunner().invoke(chat, words, input="\n".join(map(json.dumps, said)))
+    assert len(done.stdout.splitlines()) >= len(lines)
+    assert sessions() == []
+
+
+def test_a_session_in_which_something_was_said_is_kept() -> None:
+    chatted("-p", "Write it.")
+    CliRunner().invoke(chat, ["--rpc", "-c"], input=json.dumps({"type": "new_session"}))
+    [kept] = sessions()
+    assert Session(kept).messages()
+
+
 @pytest.mark.parametrize(("face", "stdin"), [("--rpc", "<&-"), ("--acp", "</dev/null")])
 def test_a_program_that_says_nothing_ends_it(face: str, stdin: str) -> None:
     program = "from foldline_agent.command import chat; chat()"

@@ -399,7 +399,7 @@ def test_a_handoff_opens_a_new_session_with_what_the_goal_needs(
         ("/handoff", "/handoff takes the goal"),
         ("/pin nowhere", "nowhere"),
         ("/policy nowhere", "nowhere"),
-        ("/model nobody:knows", "nobody"),
+        ("/model nobody:knows", "/model: nobody:knows cannot be called: Unknown provider: nobody; known are"),
         ("/import /nowhere/known.json", "nowhere"),
         ("/edit", "Missing argument"),
         ("/restore nowhere", "nowhere"),

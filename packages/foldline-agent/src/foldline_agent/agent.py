@@ -55,6 +55,12 @@ REFUSED = "The user did not allow it."
 CUT_SHORT = "The agent was stopped before this call was answered; it may or may not have been carried out."
 
 
+def forget_if_empty(session: Session) -> None:
+    """Takes the file of a session away in which nothing was said."""
+    if not (session.changed or session.lineage()):
+        Path(session.path).unlink()
+
+
 class Agent:
     """A coding agent over a session file: `run` answers a message, `compact` folds; both yield events until they are done.
 
@@ -168,6 +174,13 @@ class Agent:
         self._held = held
         if isinstance(model.native, Scripted):
             model.native.go_on_from(sum(message.role == "assistant" for _, message, _ in session.lineage()))
+
+    def go_to(self, session: Session) -> None:
+        """Goes on with another session; the one that it leaves is not kept where nothing was said in it."""
+        left = self.session
+        self.begin(session=session)
+        if left.path != session.path:
+            forget_if_empty(left)
 
     def _compactor_for(
         self, session: Session, model: LanguageModel, policy: Policy | str | None, auto: bool | None

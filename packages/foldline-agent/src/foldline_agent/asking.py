@@ -63,16 +63,22 @@ class LanguageModel:
 
     @classmethod
     def named(
-        cls, name: str, *, base_url: str | None = None, window: int | None = None, script_file: Path | None = None
+        cls,
+        name: str,
+        *,
+        base_url: str | None = None,
+        window: int | None = None,
+        script_file: Path | None = None,
+        path: str = "--model",
     ) -> LanguageModel:
         """The model of that name, served by its provider or at a URL that speaks OpenAI's; `test` plays a script.
 
-        Raises `ConfigError` where it cannot be called: its key is missing, or nobody knows its provider.
+        Raises `ConfigError` at `path` where it cannot be called: its key is missing, or nobody knows its provider.
         """
         if name == TEST:
             window = window or WINDOW
             return cls(f"{TEST}:scripted", Scripted(script(script_file), window=window), window)
-        return cls(name, connect(Endpoint(name, base_url), path="--model"), window)
+        return cls(name, connect(Endpoint(name, base_url), path=path), window)
 
     async def ask(
         self,

@@ -6,12 +6,17 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from foldline import FoldlineError, Session, find_session
+
+if TYPE_CHECKING:
+    from foldline_agent.agent import Agent
 
 FACES = ("print", "json", "rpc", "acp")
 
@@ -83,26 +88,44 @@ async def _drawn(
         named = LanguageModel.named(model or "test", base_url=base_url, window=window, script_file=script)
         return Agent(session, named, policy=policy, allowed=yes)
 
-    match face:
-        case "acp":
-            from foldline_agent.editor import serve
+    if face == "acp":
+        from foldline_agent.editor import serve
 
-            await serve(agent_over)
-        case "rpc":
-            from foldline_agent.reading import read_lines
-            from foldline_agent.rpc import Remote
+        await serve(agent_over)
+        return 0
+    with _begun(_session(session, again=again), agent_over) as agent:
+        match face:
+            case "rpc":
+                from foldline_agent.reading import read_lines
+                from foldline_agent.rpc import Remote
 
-            await Remote(agent_over(_session(session, again=again))).serve(read_lines())
-        case "screen":
-            from foldline_agent.terminal.app import Chat
+                await Remote(agent).serve(read_lines())
+            case "screen":
+                from foldline_agent.terminal.app import Chat
 
-            await Chat(agent_over(_session(session, again=again)), message).run_async()
-        case _:
-            from foldline_agent.printing import print_lines, print_text
+                await Chat(agent, message).run_async()
+            case _:
+                from foldline_agent.printing import print_lines, print_text
 
-            answer = print_lines if face == "json" else print_text
-            return await answer(agent_over(_session(session, again=again)), message)
+                return await (print_lines if face == "json" else print_text)(agent, message)
+        if face == "screen" and agent.session.lineage():
+            click.echo(f"foldline chat --session {agent.session.id} goes on with this session.")
     return 0
+
+
+@contextmanager
+def _begun(session: Session, agent_for: Callable[[Session], Agent]) -> Iterator[Agent]:
+    """An agent over a session, which is not kept where nothing was said in it."""
+    from foldline_agent.agent import forget_if_empty
+
+    try:
+        agent = agent_for(session)
+        try:
+            yield agent
+        finally:
+            session = agent.session
+    finally:
+        forget_if_empty(session)
 
 
 def _session(named: str | None, *, again: bool) -> Session:

@@ -38,7 +38,7 @@ from acp.schema import (
 from foldline import FoldlineError, Session, find_session
 from foldline.extend import ToolCall, ToolResult, text_of
 from foldline_agent import __version__
-from foldline_agent.agent import Agent
+from foldline_agent.agent import Agent, forget_if_empty
 from foldline_agent.envelopes import Envelopes
 from foldline_agent.events import (
     ConfirmationWanted,
@@ -130,9 +130,18 @@ class Editor:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     async def _begin(self, session: Session) -> None:
-        self._agents[session.id] = _opened(lambda: self._agent_for(session))
+        try:
+            self._agents[session.id] = _opened(lambda: self._agent_for(session))
+        except RequestError:
+            forget_if_empty(session)
+            raise
         compact = AvailableCommand(name="compact", description="Fold the session now; what follows says what to keep.")
         await self._update(session.id, update_available_commands([compact]))
+
+    def leave(self) -> None:
+        """Ends the conversations; what nothing was said in is not kept."""
+        for agent in self._agents.values():
+            forget_if_empty(agent.session)
 
     def _agent(self, session_id: str) -> Agent:
         if session_id not in self._agents:
@@ -177,6 +186,7 @@ async def serve(agent_for: Callable[[Session], Agent]) -> None:
     try:
         await run_agent(editor, Envelopes(read_lines(), print_line))
     finally:
+        editor.leave()
         logger.removeFilter(_in_one_line)
 
 

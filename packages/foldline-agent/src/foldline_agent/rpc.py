@@ -102,15 +102,16 @@ class Remote:
             case Compact(custom_instructions=focus):
                 return await self._compact(focus)
             case SetAutoCompaction(enabled=enabled):
-                self._begin(auto=enabled)
+                self._idle().begin(auto=enabled)
             case SetModel(provider=provider, model_id=name):
-                self._begin(model=LanguageModel.named(name if provider == "test" else f"{provider}:{name}"))
+                named = name if provider == "test" else f"{provider}:{name}"
+                self._idle().begin(model=LanguageModel.named(named, path="set_model"))
                 return model_of(agent)
             case NewSession():
-                self._begin(session=Session.create(cwd=str(agent.cwd)))
+                self._idle().go_to(Session.create(cwd=str(agent.cwd)))
                 return {"cancelled": False}
             case SwitchSession(session_path=path):
-                self._begin(session=Session(path))
+                self._idle().go_to(Session(path))
                 return {"cancelled": False}
             case _:
                 return self._told(command)
@@ -162,10 +163,10 @@ class Remote:
         if self._running is not None:
             await asyncio.wait([self._running])
 
-    def _begin(self, **change: Any) -> None:
+    def _idle(self) -> Agent:
         if self.agent.working:
             raise Refused("the agent is at work: abort it first")
-        self.agent.begin(**change)
+        return self.agent
 
     async def _draw(self, told: AsyncIterator[Event], kept: list[Event] | None = None) -> None:
         lines = Lines(self.agent)

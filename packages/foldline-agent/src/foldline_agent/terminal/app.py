@@ -163,7 +163,7 @@ class Chat(App[None]):
 
     def open(self, session: Session) -> None:
         """Goes on with a session, or with the same one read anew: what the model sees of it stands on the screen."""
-        self.agent.begin(session=session)
+        self.agent.go_to(session)
         self.talk.remove_children()
         self._used.clear()
         self.tell(Aside("\n".join(self._where(session))))

@@ -143,7 +143,7 @@ async def policies(chat: Chat) -> list[dict[str, str]]:
 async def model(chat: Chat, rest: str) -> None:
     """Another model for what follows."""
     if rest:
-        chat.agent.begin(model=LanguageModel.named(rest))
+        chat.agent.begin(model=LanguageModel.named(rest, path="/model"))
     chat.tell(Aside(f"The model is {chat.agent.model.name}, its window {chat.agent.compactor.budget.window:,} tokens."))
 
 

@@ -76,7 +76,11 @@ def connect(endpoint: Endpoint, *, path: str = "summarizer") -> Any:
         return infer_model(spelled(endpoint), provider)
     except (UserError, ImportError, ValueError, TypeError) as error:
         keyless = _VARIABLE.search(str(error))
-        why = f"its key is missing: set {keyless[1]} in the environment" if keyless else _named(error)
+        why = (
+            f"its key is missing: set {keyless[1]} in the environment"
+            if keyless
+            else clipped(" ".join(str(error).split()), 300)
+        )
         if "Unknown provider" in why:
             why += "; known are anthropic, openai, google, openrouter and the others of pydantic-ai"
         raise ConfigError(f"{endpoint.model} cannot be called: {why}", path=path) from error
