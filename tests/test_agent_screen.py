@@ -70,10 +70,16 @@ class User:
         return all(word in "\n".join(lines) for word in words)
 
 
-def using(agent: Agent, *steps: Callable[[User], Awaitable[None]], message: str = "", pause: float = 0.0) -> None:
+def using(
+    agent: Agent,
+    *steps: Callable[[User], Awaitable[None]],
+    message: str = "",
+    pause: float = 0.0,
+    size: tuple[int, int] = (110, 40),
+) -> None:
     async def all_of() -> None:
         app = Chat(agent, message, pause=pause)
-        async with agent.model.native, app.run_test(size=(110, 40)) as pilot:
+        async with agent.model.native, app.run_test(size=size) as pilot:
             for step in steps:
                 await step(User(app, pilot))
 
@@ -131,6 +137,22 @@ def test_what_would_change_something_is_shown_and_asked_for(tmp_path: Path, key:
     (tmp_path / "a.txt").write_text("old\n")
     using(agent, step)
     assert (tmp_path / "a.txt").read_text() == stands
+
+
+def test_a_small_terminal_shows_what_is_asked_and_by_which_keys_it_is_answered(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        for command, dialog, words in (
+            ("/help", Show, ("/autocompact [on|off]", "esc closes")),
+            ("/policy", Choose, ("summarizes the whole history", "esc leaves it as it is")),
+            ("Write it.", Allow, ("+row 1 ", "+row 11 ", "y yes   n no")),
+        ):
+            await user.writes(command)
+            await user.asked(dialog)
+            assert user.sees(*words)
+            await user.answers("escape")
+
+    write = {"call": "write", "arguments": {"path": "a.txt", "content": "".join(f"row {n}\n" for n in range(1, 100))}}
+    using(agent_in(tmp_path, write, {"say": "Then not."}, allowed=False), step, size=(60, 20))
 
 
 def test_what_was_being_written_is_no_answer_to_what_a_tool_asks(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ class Chat(App[None]):
     TITLE = "foldline"
     ENABLE_COMMAND_PALETTE = False
     CSS_PATH = "chat.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (26, "-high")]  # noqa: RUF012 - as it is declared in App
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", show=False),
         Binding("ctrl+o", "open", show=False, priority=True),

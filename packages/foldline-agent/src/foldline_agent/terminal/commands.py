@@ -14,6 +14,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.table import Table
+from rich.text import Text
+
 from foldline import Brief, Session
 from foldline_agent.asking import LanguageModel
 from foldline_agent.terminal.dialogs import Choice, Choose, Show
@@ -205,16 +208,22 @@ async def imported(chat: Chat, file: str) -> None:
 
 async def tell_help(chat: Chat, rest: str) -> None:
     """The commands and keys."""
-    width = max(len(f"/{name} {each.takes}") for name, each in COMMANDS.items())
-    lines = [f"{f'/{name} {each.takes}':<{width}}  {each.about}" for name, each in COMMANDS.items()]
-    keys = [
-        "",
-        "esc     stops what is being done",
-        "ctrl+j  a new line",
-        "ctrl+o  opens and closes what folds and tools hold",
-        "ctrl+c  stops, or takes back what is written; twice: ends",
-    ]
-    await chat.push_screen_wait(Show("Commands and keys", "\n".join([*lines, *keys])))
+    table = Table.grid(padding=(0, 2))
+    for name, each in COMMANDS.items():
+        table.add_row(Text(f"/{name} {each.takes}"), each.about)
+    table.add_row()
+    for key, about in KEYS.items():
+        table.add_row(key, about)
+    await chat.push_screen_wait(Show("Commands and keys", table))
+
+
+KEYS = {
+    "esc": "stops what is being done",
+    "ctrl+j": "a new line",
+    "up, down": "what you said before",
+    "ctrl+o": "opens and closes what folds, tools and thoughts hold",
+    "ctrl+c": "stops, or takes back what is written; twice: ends",
+}
 
 
 async def leave(chat: Chat, rest: str) -> None:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 from textual import events
@@ -61,15 +63,16 @@ class Show(ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "word(True)"), Binding("n,escape,q,enter", "word(False)")]
 
-    def __init__(self, title: str, text: str, question: str = "") -> None:
+    def __init__(self, title: str, text: RenderableType, question: str = "") -> None:
         super().__init__()
-        self._title, self._text, self._question = title, text, question
+        self._title, self._question = title, question
+        self._text = Text(text) if isinstance(text, str) else text
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
             yield Static(self._title, classes="title")
             with VerticalScroll():
-                yield Static(Text(self._text))
+                yield Static(self._text)
             yield Static(f"{self._question}   y yes   n no" if self._question else "esc closes", classes="keys")
 
     def on_mount(self) -> None:
@@ -107,9 +110,9 @@ class Choose(ModalScreen[str | None]):
         keys = [each.key for each in self._options]
         self.query_one(OptionList).highlighted = keys.index(self._current) if self._current in keys else 0
 
-    def _line(self, each: Choice) -> Text:
+    def _line(self, each: Choice) -> RenderableType:
         line = Text(f"{'●' if each.key == self._current else ' '} {each.words}")
-        return line.append(f"\n  {each.about}", style="dim") if each.about else line
+        return Group(line, Padding(Text(each.about, style="dim"), (0, 0, 0, 2))) if each.about else line
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Answers."""
