@@ -20,6 +20,7 @@ from foldline_agent.events import (
     FoldEnded,
     FoldStarted,
     MessageTaken,
+    Noticed,
     ReplyEnded,
     ReplyStarted,
     RunEnded,
@@ -130,6 +131,20 @@ def test_what_fails_is_one_line_and_the_session_goes_on(tmp_path: Path) -> None:
     assert ran(agent.run())[-1] == RunEnded("stop")
     assert kept(agent) == ["Hello?", "Back again."]
     assert [type(event) for event in ran(agent.run())] == [RunStarted, RunEnded], "nothing is left to answer"
+
+
+def test_many_folds_are_warned_of_with_the_way_out(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path, window=60_000)
+    warned: list[str] = []
+    while len(agent.session.folds()) < 5:
+        ran(agent.run("Write the next part."))
+        events = ran(agent.compact())
+        if any(event.fold for event in of(FoldEnded, events)):
+            warned.append("".join(event.text for event in of(Noticed, events)))
+    assert warned[:2] == ["", ""]
+    assert "something (3 compactions" in warned[2]
+    assert "much (5 compactions" in warned[4]
+    assert all("/handoff GOAL" in text for text in warned[2:])
 
 
 def test_a_face_that_goes_away_ends_the_run(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ from foldline_agent.scripted import Scripted
 from foldline_agent.tools import ToolFailed, tools_in
 
 REFUSED = "The user did not allow it."
+COSTS = "The folds may have cost {much} ({why}): /handoff GOAL, or foldline session handoff GOAL, starts afresh."
 CUT_SHORT = "The agent was stopped before this call was answered; it may or may not have been carried out."
 
 
@@ -392,7 +393,9 @@ class Agent:
                 self._folding = None
             case SummaryFellBack(reason=why):
                 self._tell(Noticed(f"The summary is by extraction: {why}"))
-            case Skipped(reason=why) | Risk(why=why):
+            case Skipped(reason=why):
                 self._tell(Noticed(why))
+            case Risk(level, why):
+                self._tell(Noticed(COSTS.format(much="much" if level == "High" else "something", why=why)))
             case Looping(tool=tool, times=times):
                 self._tell(Noticed(f"The agent called {tool} {times} times in the same way since the last fold."))
