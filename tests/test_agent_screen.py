@@ -361,6 +361,30 @@ def test_a_branch_begins_at_one_of_the_messages_and_the_old_session_stays(tmp_pa
     using(agent, step)
 
 
+def test_messages_are_chosen_to_be_changed_taken_back_and_pinned(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        for said in ("Count to two.", "Count to three.", "Count to four."):
+            await user.says(said)
+        await user.writes("/edit")
+        await user.asked(Choose)
+        await user.answers("up", "enter")
+        box = user.app.query_one(PromptBox)
+        await user.until(lambda: box.text.startswith("/edit ") and box.text.endswith(" Count to three."))
+        await user.writes(box.text.replace("three", "seven"))
+        await user.until(lambda: user.sees("Edited.", "Count to seven.") and not user.sees("Count to three."))
+        await user.writes("/restore")
+        await user.asked(Choose)
+        await user.answers("up", "enter")
+        await user.until(lambda: user.sees("Restored") and not user.sees("Count to four."))
+        await user.writes("/pin")
+        await user.asked(Choose)
+        await user.answers("enter")
+        await user.until(lambda: user.sees("Pinned: Count to seven."))
+        assert [message.text for message in user.app.agent.session.context.pinned] == ["Count to seven."]
+
+    using(agent_in(tmp_path, *[{"say": "Counted."}] * 3), step)
+
+
 def test_what_foldline_tells_of_the_session_is_a_command_away(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.says("Write the first part.")
@@ -385,11 +409,11 @@ def test_what_a_session_came_to_know_goes_into_a_file_and_out_of_it(tmp_path: Pa
     async def step(user: User) -> None:
         await user.says("Write the first part. Never touch config/prod.yaml.")
         await user.writes(f"/export {file}")
-        await user.until(file.exists)
+        await user.until(lambda: user.sees("known.json") and file.exists())
         assert "Never touch config/prod.yaml." in json.dumps(json.loads(file.read_text()))
         old = user.app.agent.session.path
         await user.writes(f"/import {file}")
-        await user.until(lambda: user.app.agent.session.path != old)
+        await user.until(lambda: user.app.agent.session.path != old and user.sees("imported-"))
         told = user.app.agent.session.context.messages[0]
         assert "Never touch config/prod.yaml." in (told.summary.text if told.summary else told.text)
 
@@ -423,7 +447,10 @@ def test_a_handoff_opens_a_new_session_with_what_the_goal_needs(
         ("/policy nowhere", "nowhere"),
         ("/model nobody:knows", "/model: nobody:knows cannot be called: Unknown provider: nobody; known are"),
         ("/import /nowhere/known.json", "nowhere"),
-        ("/edit", "Missing argument"),
+        ("/edit", "Nothing to do"),
+        ("/edit nowhere But so.", "nowhere"),
+        ("/restore", "Nothing to do"),
+        ("/pin", "Nothing to do"),
         ("/restore nowhere", "nowhere"),
         ("/compact", "Nothing to do"),
         ("/undo", "Nothing to do"),

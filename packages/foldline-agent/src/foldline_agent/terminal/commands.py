@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ from foldline_agent.asking import LanguageModel
 from foldline_agent.terminal.dialogs import Choice, Choose, Show
 from foldline_agent.terminal.entries import Aside, figures
 from foldline_agent.terminal.gauge import marks
+from foldline_agent.terminal.prompt_box import PromptBox
 
 if TYPE_CHECKING:
     from foldline_agent.terminal.app import Chat
@@ -84,16 +85,47 @@ def shows(*words: str, options: Callable[[Chat], tuple[str, ...]] = on_session) 
     return run
 
 
-def does(*words: str) -> Run:
-    """A command of foldline's that changes the session's file, which is read anew behind it."""
+def tell(chat: Chat, said: Said) -> None:
+    """Tells what a command of foldline's said."""
+    chat.tell(Aside(said.text, "notice" if said.well else "failure"))
 
-    async def run(chat: Chat, rest: str) -> None:
-        said = await foldline(chat, *words, *rest.split(maxsplit=1), *on_session(chat))
-        chat.tell(Aside(said.text, "notice" if said.well else "failure"))
-        if said.well:
-            chat.open(Session(chat.agent.session.path))
 
-    return run
+async def change(chat: Chat, *words: str) -> None:
+    """Runs a command of foldline's that changes the session's file, which is read anew behind it."""
+    said = await foldline(chat, *words, *on_session(chat))
+    if said.well:
+        chat.open(Session(chat.agent.session.path))
+    tell(chat, said)
+
+
+async def chosen_message(chat: Chat, question: str, messages: Sequence[Choice]) -> str | None:
+    """The id of the message that is chosen; None where none is."""
+    if messages:
+        return await chosen_from(chat, Choose(question, messages, messages[-1].key))
+    chat.tell(Aside("Nothing to do: nothing was said yet."))
+    return None
+
+
+def points(chat: Chat) -> list[Choice]:
+    """All that the user said, before and after folds."""
+    found = chat.agent.session.points()
+    return [Choice(p.id, brief(p.text), f"after fold {p.folds}" if p.folds else "before any fold") for p in found]
+
+
+def said_in_context(chat: Chat) -> dict[str, str]:
+    """What the user said and the model sees, by its id."""
+    entries = chat.agent.session.context.entries
+    return {id: message.text for id, message in entries if message.role == "user" and not message.summary}
+
+
+def in_context(chat: Chat) -> list[Choice]:
+    """What the user said and the model sees, to be chosen from."""
+    return [Choice(id, brief(text)) for id, text in said_in_context(chat).items()]
+
+
+def brief(text: str) -> str:
+    """The beginning of a message in one line."""
+    return " ".join(text.split())[:90]
 
 
 async def compact(chat: Chat, focus: str) -> None:
@@ -159,18 +191,7 @@ async def undo(chat: Chat, rest: str) -> None:
 
 async def branch(chat: Chat, rest: str) -> None:
     """A new session from one of the user's messages on, before or after a fold."""
-    options = [
-        Choice(
-            point.id,
-            " ".join(point.text.split())[:90],
-            f"after fold {point.folds}" if point.folds else "before any fold",
-        )
-        for point in chat.agent.session.points()
-    ]
-    if not options:
-        chat.tell(Aside("Nothing to do: nothing was said yet."))
-        return
-    chosen = rest or await chosen_from(chat, Choose("Branch at which message?", options, options[-1].key))
+    chosen = rest or await chosen_message(chat, "Branch at which message?", points(chat))
     if chosen:
         made = chat.agent.session.branch(chosen)
         chat.open(Session(made.path))
@@ -192,18 +213,39 @@ async def handoff(chat: Chat, goal: str) -> None:
 
 async def pin(chat: Chat, id: str) -> None:
     """No fold touches a message."""
-    message = chat.agent.session.pin(id)
-    chat.open(chat.agent.session)
-    chat.tell(Aside(f"Pinned: {' '.join(message.text.split())[:80]}"))
+    if chosen := id or await chosen_message(chat, "Which message shall no fold touch?", in_context(chat)):
+        message = chat.agent.session.pin(chosen)
+        chat.open(chat.agent.session)
+        chat.tell(Aside(f"Pinned: {brief(message.text)}"))
+
+
+async def edit(chat: Chat, rest: str) -> None:
+    """Says a message in other words; one without words is put into the box to be changed."""
+    id, _, words = rest.partition(" ")
+    if words:
+        await change(chat, "session", "edit", id, f"--text={words}")
+    elif chosen := id or await chosen_message(chat, "Which message in other words?", in_context(chat)):
+        chat.query_one(PromptBox).begin_with(f"/edit {chosen} {said_in_context(chat).get(chosen, '')}")
+
+
+async def restore(chat: Chat, id: str) -> None:
+    """Takes back all behind a message."""
+    if chosen := id or await chosen_message(chat, "Back to which message?", in_context(chat)):
+        await change(chat, "session", "restore", chosen)
+
+
+async def export(chat: Chat, file: str) -> None:
+    """What the session came to know, into a file."""
+    tell(chat, await foldline(chat, "context", "export", *([file] if file else []), *on_session(chat)))
 
 
 async def imported(chat: Chat, file: str) -> None:
     """A new session that opens with what another one came to know."""
     path = Path(chat.agent.session.path).with_name("imported-" + Path(chat.agent.session.path).name)
     said = await foldline(chat, "context", "import", file, "--into", str(path))
-    chat.tell(Aside(said.text, "notice" if said.well else "failure"))
     if said.well and path.exists():
         chat.open(Session(path))
+    tell(chat, said)
 
 
 async def tell_help(chat: Chat, rest: str) -> None:
@@ -240,12 +282,12 @@ COMMANDS: dict[str, Command] = {
     "autocompact": Command("[on|off]", "whether it folds by itself", autocompact),
     "policy": Command("[name or file]", "when and how it folds", policy),
     "model": Command("[provider:name]", "the model in use, or another", model),
-    "pin": Command("id", "a message that no fold may touch", pin),
+    "pin": Command("[id]", "a message that no fold may touch", pin),
     "branch": Command("[id]", "a new session from one of your messages on, before or after folds", branch),
-    "edit": Command("id text", "one of your messages in other words", does("session", "edit")),
-    "restore": Command("id", "take back all behind a message", does("session", "restore")),
+    "edit": Command("[id text]", "one of your messages in other words", edit),
+    "restore": Command("[id]", "take back all behind a message", restore),
     "handoff": Command("goal", "a new session opened by what the goal needs", handoff),
-    "export": Command("file", "what the session came to know, as JSON", does("context", "export")),
+    "export": Command("file", "what the session came to know, as JSON", export),
     "import": Command("file", "a new session from such a file", imported),
     "help": Command("", "these commands", tell_help, idle=False),
     "quit": Command("", "end; the session stays", leave, idle=False),
