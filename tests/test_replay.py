@@ -128,6 +128,49 @@ def test_what_no_fold_can_bring_under_the_limit_is_over_it_and_sent_as_it_is(tmp
     assert found.sent == unfolded.sent
 
 
+def plan(number: int, *steps: tuple[str, str]) -> list[dict[str, Any]]:
+    """A call of a tool that writes down the plan, and its result."""
+    todos = [{"content": words, "status": status} for words, status in steps]
+    body = {"name": "todo", "arguments": json.dumps({"todos": todos})}
+    asked = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": f"p{number}", "type": "function", "function": body}],
+    }
+    return [asked, {"role": "tool", "tool_call_id": f"p{number}", "content": "Noted."}]
+
+
+def test_rules_and_open_steps_bind_at_a_call_wherever_they_were_said(tmp_path: Path) -> None:
+    rule = "Never touch config/prod.yaml, whatever the tests say."
+    done, open = "Read the parts of the ledger", "Write the sums down"
+    told = [{"role": "user", "content": f"Here is the ledger.\n{rule}"}]
+    planned = [*plan(1, (done, "in_progress"), (open, "pending")), *plan(2, (done, "completed"), (open, "pending"))]
+    recording = read(written(tmp_path, [*told, *planned, *history(30)[1:]]), name=MODEL, window=12_000)
+    assert [held.text for held in recording.rules] == [rule]
+    assert [held.text for held in recording.states[len(recording.calls) - 1]] == [open]
+    looked, planned = len(recording.states), sum(map(bool, recording.states.values()))
+    assert (run(recording, UNFOLDED).rules, run(recording, UNFOLDED).state) == ((looked, looked), (planned, planned))
+    assert run(recording, "default").rules == (looked, looked)
+    assert run(recording, "tail").state[0] < planned
+
+
+def test_a_failure_is_open_until_the_same_call_went_well_or_the_user_speaks(tmp_path: Path) -> None:
+    def tried(number: int, said: str, *, error: bool) -> list[dict[str, Any]]:
+        told = {"type": "tool_result", "tool_use_id": f"c{number}", "content": said, "is_error": error}
+        asked = {"type": "tool_use", "id": f"c{number}", "name": "bash", "input": {"command": "make"}}
+        return [{"role": "assistant", "content": [asked]}, {"role": "user", "content": [told]}]
+
+    asked, failed = {"role": "user", "content": "Build it."}, tried(1, "ledger.c: no such file", error=True)
+    answered = {"role": "assistant", "content": "So it is."}
+    for messages, open in (
+        ([asked, *failed, answered], ["ledger.c: no such file"]),
+        ([asked, *failed, *tried(2, "built", error=False), answered], []),
+        ([asked, *failed, {"role": "user", "content": "Leave it."}, answered], []),
+    ):
+        recording = read(written(tmp_path, messages), name=MODEL)
+        assert [held.text for held in recording.states[len(recording.calls) - 1]] == open
+
+
 def test_every_token_has_a_fate(tmp_path: Path) -> None:
     recording = read(written(tmp_path, history(30)), name=MODEL, window=12_000)
     for name in ("default", "tail", UNFOLDED):
@@ -254,6 +297,7 @@ def test_which_of_two_is_told_in_three_sentences(outcomes: list[Outcome]) -> Non
     assert told.count(". ") == 2
     assert told.endswith(".")
     assert "Over 3 sessions pi costs" in told
+    assert "all that it needs" in told  # nothing is written again
     assert "Neither is better" in compared(outcomes, "default", "default")
     assert "no session" in compared(outcomes, "default", "amp")
 

@@ -21,7 +21,8 @@ LEGEND = """\
 cost: of all requests, with the prompt cache. of best, worst: the same beside the policy's folds at the moments that are
 cheapest in hindsight, in the median and at most. over: requests over the limit. refused: rules of providers that folds break.
 near, far: literals that are written again and that the model still knows; far is what was last said a quarter of the window
-before. user's: lines of the user's that stand. time: what the policy took."""
+before. user's: lines of the user's that stand. rules: those of them that say always or never. state: open steps of plans and
+failures. time: what the policy took."""
 
 
 @click.command()

@@ -7,6 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from foldline_lab.replaying import Outcome
+from foldline_lab.seen import Count
 from foldline_lab.stepping import Run
 from foldline_lab.totals import Total, total
 
@@ -52,7 +53,7 @@ def compared(outcomes: Sequence[Outcome], first: str, second: str) -> str:
     many = f"{len(both)} session{'' if len(both) == 1 else 's'}"
     sentences = [
         f"Over {many} {second} {what} {gap} than {first}, with {b.folds:,} folds to its {a.folds:,}.",
-        f"Of what was said far back and is written again it knows {_share(b)}, and {first} {_share(a)} ({b.far.of:,} literals).",
+        _known(a, b),
         _verdict(a, b, gap),
     ]
     return " ".join(sentences)
@@ -62,8 +63,20 @@ def _by_name(outcome: Outcome) -> dict[str, Run]:
     return {run.contender: run for run in outcome.runs}
 
 
-def _share(each: Total) -> str:
-    return f"{each.far.right / each.far.of:.0%}" if each.far.of else "nothing"
+def _known(a: Total, b: Total) -> str:
+    """What the second still knows of what was said, beside the first."""
+    kinds = (
+        ("what was said far back and is written again", a.far, b.far),
+        ("the user's rules", a.rules, b.rules),
+        ("what is open", a.state, b.state),
+    )
+    told = [f"{_share(its)} of {what} ({a.contender} {_share(other)})" for what, other, its in kinds if its.of]
+    known = " and ".join(filter(None, (", ".join(told[:-1]), *told[-1:])))
+    return f"It knows {known or 'all that it needs'}."
+
+
+def _share(each: Count) -> str:
+    return f"{each.right / max(1, each.of):.0%}"
 
 
 def _verdict(a: Total, b: Total, gap: Interval) -> str:

@@ -11,12 +11,16 @@ from typing import NamedTuple
 
 from foldline import Message, Summary, open_session
 from foldline.extend import Budget, Model, Text, ToolResult, budget, model, replace, text_of, weigh
+from foldline_lab.binding import Held, rules, state
 
 NEWEST = 4_000
 """Tokens before a call whose words nobody forgets: what is needed of them tells no policy from another."""
 
 FAR = 0.25
 """The share of the window beyond which what was said last is far."""
+
+LOOKS = 8
+"""At how many calls it is looked at what still binds: at the last one, and evenly apart before it."""
 
 _WORD = re.compile(r"[A-Za-z0-9_~@$./:#-]{3,160}")
 _TELLING = re.compile(
@@ -43,6 +47,10 @@ class Recording(NamedTuple):
     """For each call of the model how many messages stood before its reply."""
     needs: Sequence[Sequence[Need]]
     """What each reply wrote that stood before the newest messages."""
+    rules: Sequence[Held]
+    """What the user said always or never to do."""
+    states: Mapping[int, Sequence[Held]]
+    """What was open at some of the calls, evenly apart, by their number."""
     model: Model
     budget: Budget
     overhead: int
@@ -66,7 +74,11 @@ def read(path: str, *, name: str = "", window: int | None = None) -> Recording:
     calls = [at for at, m in enumerate(messages) if at and m.role == "assistant" != messages[at - 1].role]
     limits = budget(window or session.window or told.window)
     needs = list(_needed(messages, tokens, calls, round(limits.window * FAR)))
-    return Recording(path, messages, tokens, calls, needs, told, limits, meter.overhead, meter.ratio)
+    looked = range(len(calls) - 1, -1, -max(1, len(calls) // LOOKS))
+    states = {number: state(messages[: calls[number]]) for number in looked}
+    return Recording(
+        path, messages, tokens, calls, needs, rules(messages), states, told, limits, meter.overhead, meter.ratio
+    )
 
 
 def _bare(message: Message) -> Message:

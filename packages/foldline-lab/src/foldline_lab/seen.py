@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from foldline import Message
+from foldline_lab.binding import Held
 from foldline_lab.recording import Need, Recording, said, words
 
 KINDS = ("overhead", "system", "user", "assistant", "tool", "stub", "summary")
 """What fills a context: `stub` is what is left of a message that was cut, `summary` what stands in for many."""
-
-SHORT_LINE = 12
-"""Characters below which a line of the user's says nothing that could be missed."""
-
 
 NEAR = 240
 """Characters of what stands in for messages within which a literal is told what it is, as in `benchmarks/memory.py`."""
@@ -89,21 +86,11 @@ class Seen:
             for around in _around(text, need.word, NEAR)
         )
 
-    def of_the_user(self) -> Count:
-        """The lines of the user's messages that stand, of all that there were."""
-        texts = "\n".join(said(message) for message in self.made)
-        lines = kept = 0
-        for at, message in enumerate(self.recording.messages[: self.reached]):
-            if message.speaker == "user":
-                mine = [line for line in map(str.strip, message.text.splitlines()) if len(line) >= SHORT_LINE]
-                lines += len(mine)
-                kept += len(mine) if at in self._whole else sum(line in texts for line in mine)
-        return Count(kept, lines)
-
-    @property
-    def reached(self) -> int:
-        """How many messages of the recording were there for the request."""
-        return self.recording.calls[-1] if self.recording.calls else 0
+    def holds(self, held: Iterable[Held]) -> Count:
+        """What stands of it in the request, word for word."""
+        texts = "\n".join(map(said, self.made))
+        known = [place in self._whole or text in texts for place, text in held]
+        return Count(sum(known), len(known))
 
 
 class Count(NamedTuple):
@@ -111,6 +98,9 @@ class Count(NamedTuple):
 
     right: int = 0
     of: int = 0
+
+    def __add__(self, other: tuple[int, ...]) -> Count:  # type: ignore[override]
+        return Count(self.right + other[0], self.of + other[1])
 
 
 def _around(text: str, word: str, within: int) -> Iterator[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from foldline import CannotFit, Compactor, Event, Fold, Folded, Message, Policy, Usage
 from foldline.extend import Request, bills
+from foldline_lab.binding import Held, lines_of
 from foldline_lab.recording import Recording
 from foldline_lab.refusals import Provider
 from foldline_lab.seen import Count, Seen
@@ -51,6 +52,8 @@ class Run(msgspec.Struct, frozen=True):
     near: Count = Count()
     far: Count = Count()
     user: Count = Count()
+    rules: Count = Count()
+    state: Count = Count()
     fates: dict[str, int] = {}
     """Tokens of the recording by what became of them."""
     growth: tuple[tuple[int, ...], ...] = ()
@@ -64,6 +67,7 @@ def stepped(recording: Recording, provider: Provider, name: str, policy: Policy 
     requests: list[Request] = []
     folds: list[FoldMade] = []
     near, far = [0, 0], [0, 0]
+    rules = state = Count()
     growth: list[tuple[int, ...]] = []
     over = 0
     billing = bills(recording.model, iter(requests))
@@ -84,6 +88,9 @@ def stepped(recording: Recording, provider: Provider, name: str, policy: Policy 
             counts = far if need.far else near
             counts[0] += seen.knows(need)
             counts[1] += 1
+        if (open := recording.states.get(number)) is not None:
+            rules += seen.holds(rule for rule in recording.rules if rule.place < at)
+            state += seen.holds(open)
         growth.append((number, *seen.kinds.values()))
     run = Run(
         recording.name,
@@ -101,11 +108,20 @@ def stepped(recording: Recording, provider: Provider, name: str, policy: Policy 
         seconds=steps.seconds,
         near=Count(*near),
         far=Count(*far),
-        user=seen.of_the_user(),
+        user=seen.holds(_lines_of_the_user(recording)),
+        rules=rules,
+        state=state,
         fates=_fates(recording, steps),
         growth=tuple(growth[:: -(-len(growth) // POINTS) or 1]),
     )
     return run, requests
+
+
+def _lines_of_the_user(recording: Recording) -> Iterator[Held]:
+    """What the user had said at the last call, line by line."""
+    for place, message in enumerate(recording.messages[: recording.calls[-1]] if recording.calls else ()):
+        if message.speaker == "user":
+            yield from (Held(place, line) for line in lines_of(message))
 
 
 class Steps:

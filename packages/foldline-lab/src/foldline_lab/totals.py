@@ -32,6 +32,8 @@ class Total(NamedTuple):
     near: Count
     far: Count
     user: Count
+    rules: Count
+    state: Count
     seconds: float
 
 
@@ -61,16 +63,13 @@ def total(name: str, runs: Sequence[Run]) -> Total:
         max((run.largest for run in runs), default=0),
         sum(run.over for run in runs),
         sum(len(run.refused) for run in runs),
-        _sum(run.near for run in runs),
-        _sum(run.far for run in runs),
-        _sum(run.user for run in runs),
+        sum((run.near for run in runs), Count()),
+        sum((run.far for run in runs), Count()),
+        sum((run.user for run in runs), Count()),
+        sum((run.rules for run in runs), Count()),
+        sum((run.state for run in runs), Count()),
         sum(run.seconds for run in runs),
     )
-
-
-def _sum(counts: Iterable[Count]) -> Count:
-    found = list(counts)
-    return Count(sum(count.right for count in found), sum(count.of for count in found))
 
 
 def unpriced(outcomes: Iterable[Outcome]) -> str:
@@ -84,12 +83,16 @@ def unpriced(outcomes: Iterable[Outcome]) -> str:
     return f"cost of {priced} of {many}: {', '.join(without)} {verb} no price; --model NAME prices as if of that model"
 
 
-HEAD = ("", "cost", "of best", "worst", "sent", "folds", "largest", "over", "refused", "near", "far", "user's", "time")
+FIGURES = ("cost", "of best", "worst", "sent", "folds", "largest", "over", "refused")
+KNOWN = ("near", "far", "user's", "rules", "state")
+HEAD = ("", *FIGURES, *KNOWN, "time")
 
 
 def cells(each: Total) -> list[str]:
     """A total as the cells of a table under `HEAD`."""
-    shares = [f"{c.right / c.of:.0%}" if c.of else "-" for c in (each.near, each.far, each.user)]
+    shares = [
+        f"{c.right / c.of:.0%}" if c.of else "-" for c in (each.near, each.far, each.user, each.rules, each.state)
+    ]
     return [
         each.contender,
         "-" if each.cost is None else f"${each.cost:,.2f}",
