@@ -512,3 +512,11 @@ def test_a_program_that_is_asked_for_again_and_again_is_told_by_its_command_and_
     assert "write_stdin" not in text
     assert "SESSION_ID" not in text
     assert "`mise run test:e2e lock` → failed; [test:e2e] ERROR task failed" in text
+
+
+def test_a_check_that_failed_is_no_news_once_a_wider_one_passed() -> None:
+    part = bash("python3 -m unittest tests.test_rows", "FAILED (failures=1)", error=True)
+    whole = bash("python3 -m unittest", "Ran 12 tests in 0.3s\n\nOK")
+    assert any("tests.test_rows" in line for line in state(*edit("src/rows.py"), *part))
+    told = state(*edit("src/rows.py"), *part, *whole)
+    assert [line for line in told if line.startswith("last run")] == ["last run: `python3 -m unittest` → ok; OK"]

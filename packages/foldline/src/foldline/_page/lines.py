@@ -10,11 +10,12 @@ from typing import NamedTuple
 from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
+from foldline._facts.attempts import closes
 from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, seen_from
 from foldline._facts.repository import NAMELESS, passes
-from foldline._facts.shell import only_looks
+from foldline._facts.shell import family, only_looks
 from foldline._facts.standing import (
     answered,
     base_of,
@@ -182,7 +183,7 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     """How the newest checks ended and where the repository stands, then what is open; with what the user said `after` it no
     question is."""
     changed = max((file.changed_at for file in changed_files(facts)), default=-1)
-    for check in [c for c in facts.commands if c.note and c.seen >= changed and _checks(c)][-2:]:
+    for check in _newest_checks([c for c in facts.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
         yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
         yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
@@ -281,6 +282,16 @@ def _changed_since(facts: Facts, known: Repository) -> list[str]:
         return [path.removeprefix(f"{known.folder}/") for path in since]
     paths = [path.removeprefix(root).removeprefix(f"{known.folder}/") for path in since]
     return [path for path in paths if not (root and path.startswith(("/", "~")))]
+
+
+def _newest_checks(checks: Sequence[Command]) -> list[Command]:
+    """The checks that none behind them closed: one that failed is over once the same one passed, or a wider one."""
+    tried = [family(check.text) for check in checks]
+    passed = [check.outcome == "ok" for check in checks]
+    closed = [
+        any(passed[j] and closes(tried[j], tried[i]) for j in range(i + 1, len(checks))) for i in range(len(checks))
+    ]
+    return [check for check, ok, over in zip(checks, passed, closed) if ok or not over]
 
 
 def _checks(command: Command) -> bool:
