@@ -26,6 +26,7 @@ SAID = "12 passed in 0.3s"
         f"Script completed\nWall time 0.1 seconds\nOutput:\n\n{SAID}",
         json.dumps({"chunk_id": "f5fa46", "wall_time_seconds": 5.0, "exit_code": 0, "output": f"{SAID}\n"}, separators=(",", ":")),
         json.dumps({"output": SAID, "metadata": {"exit_code": 0, "duration_seconds": 0.1}}, separators=(",", ":")),
+        "Script completed\nOutput:\n" + json.dumps({"content": [{"type": "text", "text": SAID}], "isError": False}),
         f"<returncode>0</returncode>\n<output>\n{SAID}\n</output>",
         f"{SAID}\n[The command completed with exit code 0.]\n[Current working directory: /srv]\n[Python interpreter: /usr/bin/python]",
         f"{SAID}\n(Open file: n/a)\n(Current directory: /srv)\nbash-$",
@@ -66,3 +67,15 @@ def test_a_command_that_a_script_wraps_is_the_command() -> None:
         Message("tool", (ToolResult("c1", (Text(f"Script completed\nWall time 0.8 seconds\nOutput:\n\n{SAID}"),)),)),
     ])  # fmt: skip
     assert [(c.text, c.outcome, c.note) for c in facts.commands] == [("cargo test systemd --lib", "ok", SAID)]
+
+
+def test_of_a_result_of_the_protocol_its_data_is_what_was_said() -> None:
+    data = {"number": 10973, "state": "open", "node": "MDQ6VXNlcjEwOTExNDEy0"}
+    answer = json.dumps({"isError": False, "content": [{"type": "text", "text": "Done."}], "structuredContent": data})
+    facts = facts_of([
+        Message("user", (Text("Open the pull request for the lock, please."),)),
+        Message("assistant", (ToolCall("c1", "mcp__github__create_pull_request", '{"title":"The lock"}'),)),
+        Message("tool", (ToolResult("c1", (Text(answer),)),)),
+    ])  # fmt: skip
+    told = "mcp__github__create_pull_request title=The lock → number: 10973, state: open"
+    assert [p.text for p in facts.pieces if p.by == "tool"] == [told]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+import msgspec
 
 _REPORTED = re.compile(
     r"\A(?:(?:Script completed|Command: |Chunk ID: |Wall time|Process exited|Process running|Exit code: |Original token count|Total output lines)[^\n]*\n)+"
@@ -33,17 +36,39 @@ _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
+class _ToolResult(msgspec.Struct, forbid_unknown_fields=True):
+    """A result of the Model Context Protocol, as its specification of 2025-06-18 has it."""
+
+    content: list[dict[str, Any]]
+    structured: dict[str, Any] = msgspec.field(default_factory=dict, name="structuredContent")
+    failed: bool = msgspec.field(default=False, name="isError")
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+
 def unframed(answer: str) -> str:
     """A tool's answer without its frame; one that was cut in its middle is read as well."""
     if found := _RECORD.match(answer):
         return _unescaped(_RECORD_END.sub("", answer[found.end() :])).strip("\n")
     if found := _REPORTED.match(answer):
         answer = answer[found.end() :]
+    if answer.startswith("{") and '"content"' in answer and (said := _said_by_protocol(answer)):
+        return said
     if answer.startswith("<") or "</output>" in answer[-_EDGE:]:
         answer = _TAGS.sub("", answer)
     if answer.rstrip().endswith(("]", ")", "bash-$")):
         answer = _PLACE.sub("", answer)
     return _DELEGATED.sub("", answer) if "agentId: " in answer[-400:] else answer
+
+
+def _said_by_protocol(answer: str) -> str:
+    """What a tool of the Model Context Protocol said: its data, else its texts; empty for what is no such result."""
+    try:
+        result = msgspec.json.decode(answer, type=_ToolResult)
+    except (msgspec.DecodeError, UnicodeError):
+        return ""
+    if result.structured:
+        return msgspec.json.encode(result.structured).decode()
+    return "\n".join(part["text"] for part in result.content if isinstance(part.get("text"), str))
 
 
 def _unescaped(text: str) -> str:

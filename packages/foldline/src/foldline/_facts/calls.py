@@ -203,7 +203,9 @@ class Ended(Value, frozen=True, dict=True):
     def _ending(self) -> str:
         if self.looks:
             return ""
-        return "; ".join(filter(None, (self.outcome, self.end.fault))) if self.end.failed else self.end.note
+        if self.end.failed:
+            return "; ".join(filter(None, (self.outcome, self.end.fault)))
+        return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 
 def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:

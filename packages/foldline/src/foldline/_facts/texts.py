@@ -271,7 +271,7 @@ def _scalar(value: Any) -> str:
     if value is None or value == "":
         return ""
     text = "true" if value is True else "false" if value is False else str(value)
-    return " ".join(text.split())[:LONGEST]
+    return "" if _OPAQUE.fullmatch(text) else " ".join(text.split())[:LONGEST]
 
 
 def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]:
@@ -299,6 +299,9 @@ _STANDING = re.compile(
     r"(?i)(?:^|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:status|state|total|amount|price|balance|cost|fee|eta|due|version)$"
 )
 """How keys end that name a thing, and that say how it stands."""
+
+_OPAQUE = re.compile(r"(?=\S*[a-z]\S*[a-z])(?=\S*[A-Z]\S*[A-Z])(?=\S*\d)[A-Za-z0-9_-]{14,}={0,2}")
+"""A value that only programs read: the id of a node, a token."""
 
 _CODE_LINE = re.compile(
     r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
