@@ -54,6 +54,7 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([("git switch -c sums", "")], "git: on branch sums"),
         ([("git switch -c sums", ""), ("git branch -M main", "")], "git: on branch main"),
         ([COMMITTED, ("git branch -m sums rows && git push -u origin rows 2>&1 | tail -1", "branch 'rows' set up to track 'origin/rows'.")], "git: on branch rows; last commit 1a2b3c4 “Rows add up”, pushed"),
+        ([COMMITTED, ("git add -A && git commit -qm 'More rows' && git show --stat HEAD | tail -1", " 1 file changed")], "git: on branch sums; last commit “More rows”"),
         ([("git status", "On branch sums\nnothing to commit, working tree clean")], "git: on branch sums; nothing left to commit"),
         ([COMMITTED], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, PUSHED], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),
@@ -108,7 +109,7 @@ def test_without_a_commit_what_was_changed_is_not_committed() -> None:
 def test_a_commit_that_says_nothing_is_one() -> None:
     quiet = ("git commit -qm 'More rows'", "")
     facts = facts_of([*ran(COMMITTED), *edited("src/rows.py"), *ran(quiet)])
-    assert told(facts) == ["git: on branch sums"]
+    assert told(facts) == ["git: on branch sums; last commit “More rows”"]
     assert "changed since: a.py" in told(facts_of([*ran(COMMITTED, quiet), *edited("a.py")]))[0]
 
 
@@ -136,7 +137,7 @@ def test_a_tree_that_was_clean_long_ago_is_not_called_clean() -> None:
 def test_a_quiet_commit_after_a_fold_takes_the_place_of_the_one_before_it() -> None:
     first, second = facts_of(ran(COMMITTED, PUSHED)), facts_of(ran(("git commit -qm 'More rows'", "")))
     assert told(merge(first, second)) == told(facts_of(ran(COMMITTED, PUSHED, ("git commit -qm 'More rows'", ""))))
-    assert told(merge(first, second)) == ["git: on branch sums"]
+    assert told(merge(first, second)) == ["git: on branch sums; last commit “More rows”"]
 
 
 def test_it_lasts_where_a_page_comes_back_as_text() -> None:

@@ -38,6 +38,7 @@ _UNMOVED = re.compile(r"(?i)\bup[ -]to[ -]date\b")
 _PULL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
+_MESSAGE = re.compile(r"-\w{0,6}m|--message")
 _RENAMING = ("-m", "-M", "--move")
 _DETACHED = "detached HEAD"
 
@@ -107,7 +108,8 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         known = _committed(known, f"{found['hash']} “{found['subject'].strip()}”", at)
         known = replace(known, branch=branch)
     if not shown and any(map(_commits, asked)) and not _NO_COMMIT.search(answer):
-        known = _committed(known, _shown(answer), at)
+        said = next(filter(None, map(_message, reversed(asked))), "")
+        known = _committed(known, _shown(answer) or said, at)
     if _CLEAN.search(answer):
         known = replace(known, settled=at, clean=True)
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
@@ -128,6 +130,13 @@ def _lists(args: list[str]) -> bool:
 
 def _commits(args: list[str]) -> bool:
     return args[0] == "commit" and "--dry-run" not in args
+
+
+def _message(args: list[str]) -> str:
+    """The first line of the message that a commit is given; empty where it is not given there."""
+    given = next((i for i, arg in enumerate(args[:-1]) if _commits(args) and _MESSAGE.fullmatch(arg)), None)
+    line = args[given + 1].strip().partition("\n")[0] if given is not None else ""
+    return f"“{line}”" if line and "$(" not in line else ""
 
 
 def _made(args: list[str]) -> str:

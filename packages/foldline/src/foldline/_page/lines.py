@@ -15,7 +15,7 @@ from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, seen_from
 from foldline._facts.repository import NAMELESS, passes
-from foldline._facts.shell import family, only_looks
+from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.standing import (
     answered,
     base_of,
@@ -184,7 +184,7 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     question is."""
     changed = max((file.changed_at for file in changed_files(facts)), default=-1)
     for check in _newest_checks([c for c in facts.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
-        yield f"last run: `{cut(check.text, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+        yield f"last run: `{cut(_tried(check), 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
         yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
     worked_in = [each for each in facts.repositories if not passes(each.folder) or _holds(facts, each.folder)]
@@ -292,6 +292,13 @@ def _newest_checks(checks: Sequence[Command]) -> list[Command]:
         any(passed[j] and closes(tried[j], tried[i]) for j in range(i + 1, len(checks))) for i in range(len(checks))
     ]
     return [check for check, ok, over in zip(checks, passed, closed) if ok or not over]
+
+
+def _tried(check: Command) -> str:
+    """The command line of a check, from the last of its steps on that checks something."""
+    steps = check.text.split(" && ")
+    at = max((i for i, step in enumerate(steps) if checks(family(step))), default=0)
+    return " && ".join(steps[at:])
 
 
 def _checks(command: Command) -> bool:
