@@ -77,6 +77,7 @@ beside its title."""
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
 
+_STEP = re.compile(r"(?: &&|;) ")
 _PASSED = re.compile(r"^(?:ok|OK|PASS)\b")
 _CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE)
 
@@ -296,7 +297,7 @@ def _newest_checks(checks: Sequence[Command]) -> list[Command]:
 
 def _tried(check: Command) -> str:
     """The command line of a check, from the last of its steps on that checks something."""
-    steps = check.text.split(" && ")
+    steps = _STEP.split(check.text)
     at = max((i for i, step in enumerate(steps) if checks(family(step))), default=0)
     return " && ".join(steps[at:])
 
