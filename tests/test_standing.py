@@ -405,6 +405,8 @@ echo DONE && cat patch.txt
 ```
 
 Never change these without a reason.
+Never scroll through a whole file. Instead, use the goto command.
+When you're satisfied with all of the changes you've made, simply run the submit command.
 </instructions>"""
 
 
@@ -413,6 +415,8 @@ def test_what_a_template_orders_of_the_task_stands_on_the_page() -> None:
     assert section(text, "Rules that stand") == [
         "(the command) DO NOT MODIFY: Tests, configuration files (pyproject.toml, setup.cfg, etc.)",
         "(the command) You MUST use this EXACT command to submit: echo DONE && cat patch.txt",
+        "(the command) Never scroll through a whole file. Instead, use the goto command.",
+        "(the command) When you're satisfied with all of the changes you've made, simply run the submit command.",
     ]
     assert section(text, "Task now") == ["> The rows of the export are counted twice where a mirror is slow."]
 
@@ -520,3 +524,12 @@ def test_a_check_that_failed_is_no_news_once_a_wider_one_passed() -> None:
     assert any("tests.test_rows" in line for line in state(*edit("src/rows.py"), *part))
     told = state(*edit("src/rows.py"), *part, *whole)
     assert [line for line in told if line.startswith("last run")] == ["last run: `python3 -m unittest` → ok; OK"]
+
+
+def test_a_short_answer_to_a_question_is_told_and_thanks_are_not() -> None:
+    talk = [TASK, *edit("src/a.py"), says("It writes gzip. Shall I cut a branch for it?")]
+    talk += [user("yes"), *bash("git switch -c gzip"), says("It is on the branch gzip.")]
+    talk += [user("thanks!"), says("You are welcome."), user("Now the same for the import of the invoices, please.")]
+    told = section(page([*talk, *edit("src/b.py"), says("The import reads gzip now.")]), "What happened")
+    assert any(line.endswith("> yes") for line in told)
+    assert not any("thanks" in line for line in told)

@@ -55,6 +55,9 @@ _WRITES = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:cat|tee) [^|;&]*<<…[^|;&]*\Z")
 _EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
 """An answer that says nothing but that there is one."""
 
+_NOTICE = re.compile(r"\[[^\[\]\n]{12,}\]")
+"""An answer that a client put in place of the tool's."""
+
 _COMMIT = re.compile(
     r"(?:^|[\n;&|(])[ \t]{0,8}(?:\w{1,40}=\S{0,80} ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
@@ -196,7 +199,11 @@ class Ended(Value, frozen=True, dict=True):
         if self._ending or action.command or len(self.answer) > _SHORT or self.wrote or self.reads:
             return ""
         said = " ".join(self.answer.split())
-        tells = len(said) <= _WHOLE and not _EMPTY.fullmatch(said) and record_of(self.answer) is None
+        tells = (
+            len(said) <= _WHOLE
+            and not (_EMPTY.fullmatch(said) or _NOTICE.fullmatch(said))
+            and record_of(self.answer) is None
+        )
         return said if tells else ""
 
     @property

@@ -51,6 +51,11 @@ def leans(sentence: str) -> bool:
     return _in_front("leans").match(sentence.lower()) is not None
 
 
+def says_when_done(sentence: str) -> bool:
+    """Whether a sentence says what is to be done once all else is."""
+    return _anywhere("done").match_in(_plain(sentence))
+
+
 def offers(sentence: str) -> bool:
     """Whether a sentence says what its speaker would do if that were wanted."""
     return _anywhere("offers").match_in(_plain(sentence))

@@ -40,6 +40,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     failed: tuple[str, ...] = ()
     announces: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     wonders: tuple[str, ...] = ()

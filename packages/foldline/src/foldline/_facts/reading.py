@@ -53,9 +53,9 @@ def _told(text: str) -> Facts:
 
 
 def user_words(messages: Sequence[Message]) -> Iterator[str]:
-    """What the user says in each message that holds words of the user's."""
+    """What the user asks for in each message that holds words of the user's, or a command for the agent."""
     for spans in spoken(messages):
-        said = "\n".join(span.text for span in spans if span.by == "user").strip()
+        said = "\n".join(filter(None, map(asked, spans))).strip()
         if said:
             yield said
 

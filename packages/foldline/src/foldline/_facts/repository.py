@@ -28,6 +28,10 @@ _SUBJECT = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)
 _HASH = 9
 _ON = re.compile(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
 _CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
+_CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
+"""A file that is not committed, as git lists it."""
+
+_REBASED = re.compile(r"^Successfully rebased", re.MULTILINE)
 _PUSHED = re.compile(
     r"(?m)^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$|^branch '[^'\n]+' set up to track "
 )
@@ -100,9 +104,10 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         known = replace(known, commit="", pushed=False)
     if known.committed and not known.commit and any(map(_lists, asked)):
         known = replace(known, commit=_shown(answer))
-    for branch in (*filter(None, map(_made, asked)), *_ON.findall(answer)):
-        known = replace(known, branch=branch)
-    shown = list(_COMMITTED.finditer(answer))
+    made = [*filter(None, map(_made, asked))]
+    for branch in (*made, *_ON.findall(answer)):
+        known = _moved(known, branch, new=branch in made)
+    shown = [] if _REBASED.search(answer) else list(_COMMITTED.finditer(answer))
     for found in shown:
         branch = "" if found["branch"] == _DETACHED else found["branch"]
         known = _committed(known, f"{found['hash']} “{found['subject'].strip()}”", at)
@@ -110,13 +115,20 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     if not shown and any(map(_commits, asked)) and not _NO_COMMIT.search(answer):
         said = next(filter(None, map(_message, reversed(asked))), "")
         known = _committed(known, _shown(answer) or said, at)
-    if _CLEAN.search(answer):
+    if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
         known = replace(known, settled=at, clean=True)
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
         known = replace(known, pushed=True)
     if any(args[:2] in _OPENING for args in asked) and (pulls := _PULL.findall(answer)):
         known = replace(known, pulls=_newest(known.pulls, pulls))
     return known
+
+
+def _moved(known: Repository, branch: str, *, new: bool) -> Repository:
+    """A repository on another branch: a new one begins with the same commit, what another one ends with is not known."""
+    if not known.branch or branch == known.branch:
+        return replace(known, branch=branch)
+    return replace(known, branch=branch, pushed=False, commit=known.commit if new else "")
 
 
 def _committed(known: Repository, commit: str, at: int) -> Repository:
@@ -126,6 +138,11 @@ def _committed(known: Repository, commit: str, at: int) -> Repository:
 def _lists(args: list[str]) -> bool:
     """Whether git is asked for the newest commits of where it is."""
     return args[0] == "log" and all(arg.startswith("-") for arg in args[1:])
+
+
+def _lists_changes(args: list[str]) -> bool:
+    """Whether git is asked for nothing but the files that are not committed."""
+    return args[0] == "status" and any(arg in ("--short", "-s", "--porcelain", "-sb") for arg in args[1:])
 
 
 def _commits(args: list[str]) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
 from foldline._facts.patterns import Patterns
-from foldline._facts.splitting import BULLET, sentences
+from foldline._facts.splitting import BULLET, Sentence, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
 
@@ -50,6 +50,11 @@ _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
 _FENCED = re.compile(r"```[^\n]*\n(.{1,200}?)\n```", re.DOTALL)
 _LISTED = re.compile(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
 """What a line of instructions leads in: a block of code, a list."""
+
+_INSTEAD = re.compile(
+    r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE
+)
+"""How a sentence begins that says what is to be done in place of what is forbidden."""
 
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
@@ -96,11 +101,24 @@ def ruling(instructions: str) -> list[str]:
     """The sentences of a project's instructions that order something for good; the rest describes the project."""
     language = language_of(instructions)
     read = instructions[:MOST_INSTRUCTIONS]
-    said = (
-        (each.text, each.titled) for each in sentences(read) if lifetime(each.text, language=language) == "standing"
+    said = [*sentences(read)]
+    orders = (
+        _led(each.text, read) if each.titled else _with_instead(each.text, behind.text)
+        for each, behind in zip(said, (*said[1:], Sentence("")))
+        if lifetime(each.text, language=language) == "standing"
     )
-    orders = (_led(text, read) if titled else text for text, titled in dict.fromkeys(said))
-    return [text for text in orders if text and not points_back(text)][:MOST_RULING]
+    return [text for text in dict.fromkeys(orders) if text and not points_back(text)][:MOST_RULING]
+
+
+def shouts(order: str) -> bool:
+    """Whether an order says in capitals that it is one."""
+    cues = _cues(language_of(order))
+    return cues is not None and cues.loud.search(normal(order)) is not None
+
+
+def _with_instead(order: str, behind: str) -> str:
+    """What is forbidden together with what is to be done in its place, where that is said next."""
+    return f"{order} {behind}" if _INSTEAD.match(behind) and len(order) + len(behind) < _LONGEST else order
 
 
 def _led(title: str, text: str) -> str:

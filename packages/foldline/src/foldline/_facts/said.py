@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from foldline._facts.again import taken_back
-from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open
+from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import rules_in, ruling
@@ -88,7 +88,7 @@ class Said:
 
     def order(self, text: str, at: int, part: int) -> None:
         """Tells what the words around a task order, or a command or skill under way."""
-        for each in ruling(text):
+        for each in (*ruling(text), *(each for each in sentences(text) if says_when_done(each))):
             self._pieces.tell(each, at, part, "rule", "command")
 
     def _body(self, text: str, at: int, part: int) -> None:

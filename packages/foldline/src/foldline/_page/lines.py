@@ -15,6 +15,7 @@ from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, seen_from
 from foldline._facts.repository import NAMELESS, passes
+from foldline._facts.rules import shouts
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.standing import (
     answered,
@@ -61,7 +62,7 @@ SINCE = 6
 RUNNING = 3
 """The programs that are told of those that run, the newest."""
 
-INSTRUCTED = 3
+INSTRUCTED = 4
 """The most sentences that are told of a project's own instructions."""
 
 TEMPLATE = 12
@@ -173,9 +174,11 @@ def instructed(facts: Facts, words: str) -> list[Piece]:
     asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
     shared = shared_words(pending, [p.text for p in orders]) if orders else []
-    touching = sorted((-n, i) for i, n in enumerate(shared) if n or orders[i].at == newest >= asked)
-    project = [i for _, i in touching if orders[i].by == "harness"]
-    command = [i for _, i in touching if orders[i].by == "command" and orders[i].at == newest]
+    touching = sorted(
+        (-n, not shouts(orders[i].text), i) for i, n in enumerate(shared) if n or orders[i].at == newest >= asked
+    )
+    project = [i for *_, i in touching if orders[i].by == "harness"]
+    command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
     most = TEMPLATE if any(request.at == newest for request in facts.requests) else INSTRUCTED
     return [orders[i] for i in sorted((*project[:INSTRUCTED], *command[:most]))]
 

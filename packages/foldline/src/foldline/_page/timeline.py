@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._facts.chitchat import accepts
+from foldline._facts.cues import asks
 from foldline._facts.told import NOW
 from foldline._facts.types import Facts
 from foldline._messages import replace
@@ -58,6 +59,7 @@ class Timeline:
         self._reported = reported(facts)
         self._starts = sorted(request.at for request in facts.requests) if numbered else []
         self._wanted = {bisect_right(self._starts, r.newest) for r in facts.requests if r.text in wanted}
+        self._answers = _answers(facts)
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
 
     def left(self) -> list[Candidate]:
@@ -88,7 +90,8 @@ class Timeline:
         cost = sum(each.cost for each in words)
         whole = cost <= room * ALL_WORDS
         if cost <= room * (CHEAP_WORDS if self._fills else ALL_WORDS):
-            self._take(each for each in words if each.piece.kind != "excerpt" and not _small_talk(each))
+            said = (each for each in words if each.piece.kind != "excerpt")
+            self._take(each for each in said if each.piece.at in self._answers or not _small_talk(each))
         share = int(room * (ALL_WORDS if whole else WORDS)) - self._spent
         self.chosen += choose(self._without_chosen(words), share, self.told, self._newest)
         self.chosen += self._choose(filter(self._tells, self.left()), room - self._spent)
@@ -179,6 +182,20 @@ def _joined(group: Sequence[Candidate]) -> str:
             text += f"{apart}{chr(10) if below else ' '}{piece.text}"
         last = each
     return text[1:]
+
+
+def _answers(facts: Facts) -> set[int]:
+    """The messages of the user right behind a report that ends with a question."""
+    found: set[int] = set()
+    asked = False
+    for piece in facts.pieces:
+        if piece.kind == "report":
+            asked = asks(piece.text)
+        elif piece.by == "user":
+            found.update({piece.at} if asked else ())
+        else:
+            asked = False
+    return found
 
 
 def _small_talk(each: Candidate) -> bool:
