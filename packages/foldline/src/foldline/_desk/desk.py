@@ -17,7 +17,6 @@ from foldline._engine.folding import folding
 from foldline._engine.steps import layers, steps_by_hand
 from foldline._facts.speech import project_rules
 from foldline._fold import Fold, Occasion, Trigger, reckoned
-from foldline._handoff.new_session import NewSession, write_new
 from foldline._messages import Usage, replace
 from foldline._models import Model, keeps_reasoning
 from foldline._models import model as model_named
@@ -36,6 +35,7 @@ from foldline._writers import EXTRACT
 from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
+    from foldline._handoff.new_session import NewSession
     from foldline._writers.draft import Summarizer
 
 WAY_OUT = "close it there first, or use --force"
@@ -327,6 +327,8 @@ class FoldPlan(NamedTuple):
 
     def write_new(self, path: str | None, *, cwd: str = "") -> NewSession:
         """Writes the folded session as a new one in the format `into`; the old one is not touched."""
+        from foldline._handoff.new_session import write_new
+
         session = self.desk.session
         return write_new(
             self.after.messages,

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from foldline._facts.language import common_words
 
+_WORD = re.compile(r"[^\W_][\w./-]{2,}\w")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[^\W_{_WIDE}][\w./-]{{2,}}\w")
-_PAIR = re.compile(rf"(?=([{_WIDE}]{{2}}))")
-"""Of Chinese, Japanese and Korean, which have short words, any two letters that follow each other."""
 
 _ANY = re.compile(r"[^\W_]{2,}")
 
@@ -64,4 +62,13 @@ def _stems(text: str) -> set[str]:
 
 @lru_cache(maxsize=4_096)
 def _telling(text: str) -> frozenset[str]:
-    return frozenset((*_WORD.findall(text.lower()), *_PAIR.findall(text)))
+    if text.isascii() or max(text) < "\u3040":
+        return frozenset(_WORD.findall(text.lower()))
+    words, pairs = _wide()
+    return frozenset((*words.findall(text.lower()), *pairs.findall(text)))
+
+
+@cache
+def _wide() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The same where Chinese, Japanese or Korean stands, which have short words: any two letters that follow each other."""
+    return re.compile(rf"[^\W_{_WIDE}][\w./-]{{2,}}\w"), re.compile(rf"(?=([{_WIDE}]{{2}}))")

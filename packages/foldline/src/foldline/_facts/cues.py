@@ -28,7 +28,7 @@ def says_open(sentence: str) -> bool:
 
 def labels_open(line: str) -> bool:
     """Whether a line begins with a label that says that what follows is open."""
-    return _labels().match(line) is not None
+    return _labels().match(line.lower()) is not None
 
 
 def changes_in(sentence: str) -> list[tuple[int, str]]:
@@ -85,7 +85,7 @@ def denies_alarm(sentence: str) -> bool:
 
 def decides(words: str) -> bool:
     """Whether short words of the user accept or refuse what was said or done before them, and say more than that."""
-    return _in_front("decides").match(_plain(words)) is not None
+    return _decides().match_in(_plain(words))
 
 
 def asks(text: str) -> bool:
@@ -155,6 +155,11 @@ def _in_front(kind: str) -> re.Pattern[str]:
     return re.compile(lower("|".join(_of_all_languages(kind))))
 
 
+@cache
+def _decides() -> Patterns:
+    return Patterns(f"^(?:{pattern})" for pattern in _of_all_languages("decides"))
+
+
 def _of_all_languages(kind: str) -> list[str]:
     return [pattern for each in languages().values() for pattern in getattr(each, kind)]
 
@@ -168,7 +173,7 @@ def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 @cache
 def _labels() -> re.Pattern[str]:
-    return re.compile(_LABELLED.format(words=_words("open"), most=_LABEL), re.IGNORECASE)
+    return re.compile(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
 
 
 @cache

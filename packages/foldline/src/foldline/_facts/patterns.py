@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
+from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"[^\\\[\].()|?*+{}^$<]+"  # letters
@@ -29,36 +30,42 @@ Literals = frozenset[str]
 """One of them stands in whatever a pattern matches."""
 
 
+class Part(NamedTuple):
+    """What several patterns share, and what it needs."""
+
+    pattern: str
+    needs: list[Literals]
+
+
 class Patterns:
     """Patterns of which any may match, whatever the case; `<name>` in one stands for the part of that name."""
 
-    def __init__(self, patterns: Iterable[str], parts: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(self, patterns: Iterable[str], parts: Mapping[str, Part] = MappingProxyType({})) -> None:
         self._parts = parts
         self._compiled: dict[str, re.Pattern[str]] = {}
         self._likely: dict[str, list[tuple[str, list[Literals]]]] = {}
         """The patterns by the rarest of what they need, and what else they need."""
-        known = needed_by_parts(parts)
         for pattern in patterns:
-            literals, *more = sorted(needed(pattern.lower(), known), key=_rareness, reverse=True) or [frozenset([""])]
+            literals, *more = sorted(needed(pattern.lower(), parts), key=_rareness, reverse=True) or [frozenset([""])]
             for literal in literals:
                 self._likely.setdefault(literal, []).append((pattern, more))
 
     def match_in(self, text: str) -> bool:
         """Whether one of them matches somewhere in a text in lower case."""
+        return any(self._of(pattern).search(text) for pattern in self._likely_in(text))
+
+    def _likely_in(self, text: str) -> Iterator[str]:
         for literal, patterns in self._likely.items():
             if literal in text:
                 for pattern, needs in patterns:
-                    if all(any(map(text.__contains__, literals)) for literals in needs) and self._of(pattern).search(
-                        text
-                    ):
-                        return True
-        return False
+                    if all(any(map(text.__contains__, literals)) for literals in needs):
+                        yield pattern
 
     def _of(self, pattern: str) -> re.Pattern[str]:
         if pattern not in self._compiled:
             whole = pattern
             for name, part in self._parts.items():
-                whole = whole.replace(f"<{name}>", part)
+                whole = whole.replace(name, part.pattern)
             self._compiled[pattern] = re.compile(lower(whole))
         return self._compiled[pattern]
 
@@ -68,20 +75,20 @@ def lower(pattern: str) -> str:
     return _ESCAPED.sub(lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern)
 
 
-def needed(pattern: str, parts: Mapping[str, list[Literals]]) -> list[Literals]:
+def needed(pattern: str, parts: Mapping[str, Part]) -> list[Literals]:
     """What a pattern needs: "(?:never|do not) (?:ever )?touch" one of two, and "touch"."""
     return _needed(iter(_TOKEN.findall(pattern)), parts)
 
 
-def needed_by_parts(parts: Mapping[str, str]) -> dict[str, list[Literals]]:
-    """What each part needs; those behind it may stand in it."""
-    known: dict[str, list[Literals]] = {}
-    for name, part in reversed([*parts.items()]):
-        known[f"<{name}>"] = needed(part, known)
-    return known
+def parts_of(texts: Mapping[str, str]) -> dict[str, Part]:
+    """The parts of a language in their order, by how patterns name them; those behind one may stand in it."""
+    parts: dict[str, Part] = {}
+    for name in reversed([*texts]):
+        parts[f"<{name}>"] = Part(texts[name], needed(texts[name].lower(), parts))
+    return dict(reversed(parts.items()))
 
 
-def _needed(tokens: Iterator[str], known: Mapping[str, list[Literals]]) -> list[Literals]:
+def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     """What the rest of a group needs, up to where it closes."""
     choices: list[list[Literals]] = []
     found: list[list[Literals]] = []
@@ -94,7 +101,7 @@ def _needed(tokens: Iterator[str], known: Mapping[str, list[Literals]]) -> list[
         if token in _PLACES:
             continue
         if token in _UNWANTED:
-            _needed(tokens, known)
+            _needed(tokens, parts)
             continue
         if sign == "\\" and not token[1].isalnum():
             run += token[1]
@@ -113,9 +120,9 @@ def _needed(tokens: Iterator[str], known: Mapping[str, list[Literals]]) -> list[
             choices.append([*chain(*found)])
             found = []
         elif sign == "(":
-            found.append(_choice(token) if token[-1] == ")" else _needed(tokens, known))
+            found.append(_choice(token) if token[-1] == ")" else _needed(tokens, parts))
         elif sign in "<[.\\":
-            found.append(known.get(token, []))
+            found.append(parts[token].needs if token in parts else [])
     if run:
         found.append([frozenset([run])])
     last = [*chain(*found)]

@@ -16,7 +16,7 @@ import msgspec
 
 from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
-from foldline._facts.patterns import Patterns
+from foldline._facts.patterns import Patterns, parts_of
 from foldline._facts.splitting import BULLET, Sentence, sentences
 
 Lifetime = Literal["none", "standing", "once", "back"]
@@ -200,4 +200,5 @@ def _cues(language: str) -> Cues | None:
         return None
     table = msgspec.convert(read_words(language), Table)
     loud = re.compile("|".join(table.cues.pop("loud")))
-    return Cues(loud, **{kind: Patterns(patterns, table.parts) for kind, patterns in table.cues.items()})
+    parts = parts_of(table.parts)
+    return Cues(loud, **{kind: Patterns(patterns, parts) for kind, patterns in table.cues.items()})

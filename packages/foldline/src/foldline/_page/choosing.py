@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import log
 
 from foldline._facts.again import said_again, shared_words
@@ -21,7 +21,6 @@ from foldline._page.lines import telling
 from foldline._tokens.estimate import estimate_all
 
 _TERM = re.compile(r"[\w@~$€£#./:%+-]+")
-_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]")
 
 _FRAME = 3
@@ -349,15 +348,21 @@ def terms(text: str) -> dict[str, float]:
     """The words and literals of a text, in small letters, with what each is worth by its shape."""
     found: dict[str, float] = {}
     for word in _TERM.findall(text):
-        if not word.isascii() and (runs := _SPACELESS.findall(word)):
+        if not word.isascii() and (runs := _spaceless().findall(word)):
             for run in runs:
                 for i in range(max(1, len(run) - 1)):
                     found[run[i : i + 2]] = 0.15
-            word = _SPACELESS.sub("", word)
+            word = _spaceless().sub("", word)
         weight, term = _weighed(word)
         if weight:
             found[term] = weight
     return found
+
+
+@cache
+def _spaceless() -> re.Pattern[str]:
+    """Letters of languages that are written without spaces."""
+    return re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 
 
 @lru_cache(maxsize=65_536)
