@@ -48,13 +48,13 @@ class Desk:
         self,
         session: SessionFile,
         *,
-        model: str = "",
         window: int | None = None,
         environment: Mapping[str, str] = os.environ,
+        chosen: str = "",
     ) -> None:
         self.session = session
-        self.model: Model = model_named(model or session.model)
-        self.chosen = ""
+        self.model: Model = model_named(session.model)
+        self.chosen = chosen
         """Which session it is, where that was left open by whoever opened it."""
         self._window = window or session.window or None
         self._environment = environment
@@ -66,23 +66,19 @@ class Desk:
         cls,
         session: str | None = None,
         *,
-        cwd: str | None = None,
         strict: bool = False,
         window: int | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> Desk:
-        """The session of that path or id, or that of the agent that asks: its newest in `cwd`, this directory unless named."""
-        place = cwd or os.getcwd()
+        """The session of that path or id, or that of the agent that asks: its newest in this directory."""
+        here = os.getcwd()
         path = (
-            find_session(session, cwd=place, environment=environment)
+            find_session(session, cwd=here, environment=environment)
             if session
-            else session_that_asks([place], environment=environment)
+            else session_that_asks([here], environment=environment)
         )
         found = open_session(path, strict=strict)
-        chosen = _chosen(session, found.path)
-        desk = cls(found, window=window, environment=environment)
-        desk.chosen = chosen
-        return desk
+        return cls(found, window=window, environment=environment, chosen=_chosen(session, found.path))
 
     @property
     def window_known(self) -> bool:
