@@ -92,7 +92,7 @@ PI = Agent(
     variable="PI_CODING_AGENT_DIR",
     folder=".pi/agent",
     automatic="/compact, the threshold and overflow fold by foldline, without a model call",
-    by_hand="/fold, /context, /autocompact, /undo-fold, /handoff, /recall",
+    by_hand=f"in pi: /fold, /context, /autocompact, /undo-fold, /handoff, /recall; {_AT_REST}",
     mcp="not needed: the extension brings the tool recall",
     puts=_files("pi", "extensions", ("foldline.ts",), ".pi/extensions"),
 )
