@@ -58,6 +58,14 @@ def test_a_session_that_is_given_bare_is_told_how_it_is_named(foldline, session,
     assert "--session PATH-OR-ID" in run.stderr
 
 
+@pytest.mark.parametrize("command", ["recall", "session handoff"])
+def test_a_session_among_words_is_told_how_it_is_named(foldline, session, command):
+    run = foldline(*command.split(), str(session))
+    assert run.returncode == 2
+    assert "--session" in run.stderr
+    assert foldline("recall", "README.md", "--session", str(session)).returncode != 2
+
+
 def test_help_names_every_command_and_the_exit_codes(foldline):
     told = foldline("--help").stdout
     for command in ("compact", "context", "session", "recall", "autocompact", "models"):

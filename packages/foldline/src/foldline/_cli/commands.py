@@ -125,7 +125,8 @@ def run() -> None:
 def _way_out(error: click.ClickException) -> str:
     """How a session is named, behind what is said of a word too many to a command that is about one."""
     about = error.ctx.command.params if isinstance(error, click.UsageError) and error.ctx else ()
-    bare = error.message.startswith("Got unexpected extra argument") and any(each.name == "session" for each in about)
+    told = {each.name for each in about if isinstance(each, click.Option)}
+    bare = error.message.startswith("Got unexpected extra argument") and "session" in told and len(told) == len(about)
     return "; a session is named by --session PATH-OR-ID" if bare else ""
 
 

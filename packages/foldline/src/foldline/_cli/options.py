@@ -127,7 +127,16 @@ def _ids(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
 
 def words(name: str, metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An argument of one word or more, with quotation marks around them or without."""
-    return click.argument(name, metavar=metavar, nargs=-1, required=True, callback=lambda _, __, given: " ".join(given))
+    return click.argument(name, metavar=metavar, nargs=-1, required=True, callback=_joined)
+
+
+def _joined(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str:
+    """The words as one text; refuses the file of a session among them, which an option names."""
+    from foldline._sessions.opening import recognize
+
+    if session := next((each for each in given if os.path.isfile(each) and recognize(each)), None):
+        raise click.BadParameter(f"{session} is a session, which is named by --session")
+    return " ".join(given)
 
 
 session_option = click.option(
