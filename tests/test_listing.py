@@ -151,6 +151,15 @@ def test_what_the_newest_bill_does_not_hold_is_counted_at_a_glance(home: Home) -
         assert known.tokens == pytest.approx(Desk(open_session(file.path)).tokens, rel=0.1), file.agent
 
 
+def test_a_row_that_the_beginning_cuts_off_is_no_row_with_what_the_end_begins_with(home: Home) -> None:
+    """Claude Code puts summaries of other conversations near the head of a file, and they may be long."""
+    other = {"type": "summary", "summary": "plums and pears " * 600, "leafUuid": "z1"}
+    first, *rest = claude_rows(100)
+    rows = (json.dumps(row, separators=(",", ":")) for row in (first, other, *rest))
+    home.path(STORES["claude-code"][0]).write_text("\n".join((*rows, "")))
+    assert [(row.id, row.title, row.error) for row in home.list()] == [("c1", "", "")]
+
+
 def test_of_a_long_output_codex_sends_a_part_and_a_glance_counts_no_more(home: Home) -> None:
     *rows, bill = codex_rows(8)
     call = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}

@@ -67,9 +67,9 @@ def _glanced(file: StoreFile, fd: int) -> list[Known]:
             for s in several
         ]
     last = read_at(fd, CHUNK, max(0, file.size - CHUNK))
-    known = _known(
-        file, about_file(fd, file.path, format_named(file.agent), last[max(0, FIRST + len(last) - file.size) :])
-    )
+    start = file.size - len(last)
+    behind = last[FIRST - start :] if start <= FIRST else b"\n" + last  # a row that was cut off is joined to no other
+    known = _known(file, about_file(fd, file.path, format_named(file.agent), behind))
     told = ends(fd, file.size, file.agent, last)
     if told is not None:
         known.model, known.tokens = told.model, told.tokens

@@ -48,10 +48,14 @@ def _about(path: str, ends: bytes, about: About) -> About:
 
 def _summary(ends: bytes) -> str:
     """The newest summary of a conversation that stands here: the rows name those of other files, too."""
-    found = (mapping(decode(row)) for row in reversed(_SUMMARY.findall(ends) if b'"summary"' in ends else []))
-    return next(
-        (string(row.get("summary")) for row in found if ends.count(string(row.get("leafUuid")).encode()) > 1), ""
-    )
+    for data in reversed(_SUMMARY.findall(ends) if b'"summary"' in ends else []):
+        try:
+            row = mapping(decode(data))
+        except ValueError:  # it was cut off
+            continue
+        if ends.count(string(row.get("leafUuid")).encode()) > 1:
+            return string(row.get("summary"))
+    return ""
 
 
 def _busy(path: str) -> Iterator[int]:
