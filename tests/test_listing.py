@@ -160,6 +160,12 @@ def test_a_row_that_the_beginning_cuts_off_is_no_row_with_what_the_end_begins_wi
     assert [(row.id, row.title, row.error) for row in home.list()] == [("c1", "", "")]
 
 
+def test_a_list_of_names_that_cannot_be_read_takes_no_session_from_the_list(home: Home) -> None:
+    home.write(STORES["codex"][0], codex_rows(3))
+    home.path(".codex/session_index.jsonl").mkdir()
+    assert [row.id for row in home.list()] == ["x1"]
+
+
 def test_of_a_long_output_codex_sends_a_part_and_a_glance_counts_no_more(home: Home) -> None:
     *rows, bill = codex_rows(8)
     call = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from foldline._errors import SessionError
 from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, last_said, later, said
 from foldline._sessions.source import Source
 from foldline._sessions.values import mapping, string
@@ -45,7 +46,7 @@ def _thread_names(path: str) -> dict[str, str]:
     index = f"{path.rpartition('/sessions/')[0]}/session_index.jsonl"
     try:
         return _read_names(index, os.stat(index).st_mtime_ns)
-    except OSError:
+    except (OSError, SessionError):
         return {}
 
 
