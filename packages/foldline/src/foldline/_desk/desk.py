@@ -212,7 +212,7 @@ class Desk:
     @property
     def stands_beside(self) -> bool:
         """Whether a fold stands in the session that foldline keeps, and its agent's log does not."""
-        return stands(self.session.agent, self.session.id, self._environment)
+        return stands(self.session.agent, self.session.id)
 
     @property
     def not_ours(self) -> str:
@@ -225,7 +225,7 @@ class Desk:
     def undo(self, *, force: bool = False) -> str | None:
         """Takes back the newest fold and answers its id, or None where none stands."""
         if self.stands_beside:
-            return take_back(self.session.agent, self.session.id, self._environment)
+            return take_back(self.session.agent, self.session.id)
         self.check_writable(force=force)
         return self.session.undo()
 

@@ -58,10 +58,10 @@ def asked_in(data: bytes) -> Asked:
     return asked
 
 
-def summary_for(asked: Asked, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def summary_for(asked: Asked) -> dict[str, Any]:
     """What is to stand for messages that an agent chose itself, with its receipt; as for a session, nothing is written."""
     new = [message for each in asked.messages if (message := message_in(each))]
-    told = [*([remembered(asked.previous, environment)] if asked.previous else []), *new]
+    told = [*([remembered(asked.previous)] if asked.previous else []), *new]
     if not new:
         return not_folded("NothingToDo", "no message that a model would see")
     trigger = TRIGGERS[asked.trigger]
@@ -71,7 +71,7 @@ def summary_for(asked: Asked, environment: Mapping[str, str] = os.environ) -> di
     before, after = sum(map(weigh, told)), estimate(summary.text)
     receipt = Receipt(before, after, len(new), round=round, instruction=asked.focus)
     fold = Fold(os.urandom(4).hex(), trigger, "summarize", receipt=receipt)
-    keep(fold, Summary(summary.text, {**summary.facts, **counts}), environment)
+    keep(fold, Summary(summary.text, {**summary.facts, **counts}))
     answer = {"fold": fold.id, "trigger": trigger, "summary": marked(summary.text, fold)}
     return {**answer, "tokens_before": before, "tokens_after": after, "receipt": msgspec.to_builtins(receipt)}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,44 +42,44 @@ def marked(summary: str, fold: Fold) -> str:
     return f"[fold {fold.id} by foldline]\n{summary}"
 
 
-def keep(fold: Fold, summary: Summary, environment: Mapping[str, str] = os.environ) -> None:
+def keep(fold: Fold, summary: Summary) -> None:
     """Keeps what the agent's log cannot; raises `SessionError` or `OSError` where that cannot be written."""
     kept = Kept(fold.trigger, fold.layer, fold.receipt, summary.facts)
-    _write(_place(f"folds/{fold.id}.json", environment), kept)
+    _write(_place(f"folds/{fold.id}.json"), kept)
 
 
-def remembered(summary: str, environment: Mapping[str, str] = os.environ) -> Message:
+def remembered(summary: str) -> Message:
     """A summary that an agent hands back, with the facts that foldline keeps of it."""
-    kept = _kept(summary, environment)
+    kept = _kept(summary)
     return Message("user", (Summary(summary, kept.facts if kept else {}),))
 
 
-def with_receipts(reading: Reading, environment: Mapping[str, str] = os.environ) -> Reading:
+def with_receipts(reading: Reading) -> Reading:
     """A reading in which the folds that agents wrote for foldline have their receipts, and their summaries their facts."""
     if not any(fold.ours is False and _MARK.search(fold.summary) for fold in reading.folds):
         return reading
     return replace(
         reading,
-        entries=tuple((id, _with_facts(message, environment)) for id, message in reading.entries),
-        folded=tuple((id, _with_facts(message, environment)) for id, message in reading.folded),
-        folds=tuple(_with_receipt(fold, environment) for fold in reading.folds),
+        entries=tuple((id, _with_facts(message)) for id, message in reading.entries),
+        folded=tuple((id, _with_facts(message)) for id, message in reading.folded),
+        folds=tuple(_with_receipt(fold) for fold in reading.folds),
     )
 
 
-def _with_facts(message: Message, environment: Mapping[str, str]) -> Message:
+def _with_facts(message: Message) -> Message:
     summary = message.summary
-    kept = _kept(summary.text, environment) if summary else None
+    kept = _kept(summary.text) if summary else None
     return Message(message.role, (Summary(summary.text, kept.facts),)) if summary and kept else message
 
 
-def _with_receipt(fold: PastFold, environment: Mapping[str, str]) -> PastFold:
-    kept = None if fold.ours else _kept(fold.summary, environment)
+def _with_receipt(fold: PastFold) -> PastFold:
+    kept = None if fold.ours else _kept(fold.summary)
     return replace(fold, trigger=kept.trigger, layer=kept.layer, receipt=kept.receipt, ours=True) if kept else fold
 
 
-def _kept(summary: str, environment: Mapping[str, str]) -> Kept | None:
+def _kept(summary: str) -> Kept | None:
     named = _MARK.search(summary)
-    return _read(_place(f"folds/{named[1]}.json", environment), Kept) if named else None
+    return _read(_place(f"folds/{named[1]}.json"), Kept) if named else None
 
 
 # -- folds that stand ----------------------------------------------------------------------------------------------
@@ -95,9 +94,9 @@ class Standing(msgspec.Struct, frozen=True):
     last: str
 
 
-def stand(agent: str, session: str, new: Standing, environment: Mapping[str, str] = os.environ) -> None:
+def stand(agent: str, session: str, new: Standing) -> None:
     """Lets a fold stand in a session from now on; raises `SessionError` or `OSError` where that cannot be written."""
-    _write(_standing_place(agent, session, environment), (*_standing(agent, session, environment), new))
+    _write(_standing_place(agent, session), (*_standing(agent, session), new))
 
 
 def standing(fold: Fold, summary: Summary, first_kept: str, last: str) -> Standing:
@@ -106,25 +105,25 @@ def standing(fold: Fold, summary: Summary, first_kept: str, last: str) -> Standi
     return Standing(past, summary.facts, first_kept, last)
 
 
-def stands(agent: str, session: str, environment: Mapping[str, str] = os.environ) -> bool:
+def stands(agent: str, session: str) -> bool:
     """Whether a fold stands in a session."""
-    return agent in SENDS and any(not each.fold.undone for each in _standing(agent, session, environment))
+    return agent in SENDS and any(not each.fold.undone for each in _standing(agent, session))
 
 
-def take_back(agent: str, session: str, environment: Mapping[str, str] = os.environ) -> str | None:
+def take_back(agent: str, session: str) -> str | None:
     """Undoes the newest fold that stands in a session and answers its id; None where none does."""
-    known = _standing(agent, session, environment)
+    known = _standing(agent, session)
     newest = next((each for each in reversed(known) if not each.fold.undone), None)
     if newest is None:
         return None
     undone = msgspec.structs.replace(newest, fold=replace(newest.fold, undone=True))
-    _write(_standing_place(agent, session, environment), tuple(undone if e is newest else e for e in known))
+    _write(_standing_place(agent, session), tuple(undone if e is newest else e for e in known))
     return newest.fold.id
 
 
-def as_sent(reading: Reading, environment: Mapping[str, str] = os.environ) -> Reading:
+def as_sent(reading: Reading) -> Reading:
     """A reading as the agent sends it: with the newest fold that stands, of which all is still there."""
-    known = _standing(reading.agent, reading.id, environment) if reading.agent in SENDS else ()
+    known = _standing(reading.agent, reading.id) if reading.agent in SENDS else ()
     if not known:
         return reading
     folds = (*reading.folds, *(each.fold for each in known))
@@ -143,20 +142,20 @@ def as_sent(reading: Reading, environment: Mapping[str, str] = os.environ) -> Re
     )
 
 
-def _standing(agent: str, session: str, environment: Mapping[str, str]) -> tuple[Standing, ...]:
-    return _read(_standing_place(agent, session, environment), tuple[Standing, ...]) or ()
+def _standing(agent: str, session: str) -> tuple[Standing, ...]:
+    return _read(_standing_place(agent, session), tuple[Standing, ...]) or ()
 
 
-def _standing_place(agent: str, session: str, environment: Mapping[str, str]) -> Path:
-    return _place(f"standing/{agent}/{re.sub('[^0-9A-Za-z_-]', '_', session)}.json", environment)
+def _standing_place(agent: str, session: str) -> Path:
+    return _place(f"standing/{agent}/{re.sub('[^0-9A-Za-z_-]', '_', session)}.json")
 
 
 # -- files ---------------------------------------------------------------------------------------------------------
 
 
-def _place(name: str, environment: Mapping[str, str]) -> Path:
-    home = environment.get("HOME") or str(Path.home())
-    state = environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+def _place(name: str) -> Path:
+    home = os.environ.get("HOME") or str(Path.home())
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
     return Path(state, "foldline", name)
 
 
