@@ -53,11 +53,9 @@ def write_new(
     thought it and is left out, and so are system prompts in a session of an agent, which has its own. `note` is foldline's
     own on the first record, where the format has records.
     """
-    if format not in FORMATS:
-        raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path or "")
     lost: Counter[str] = Counter()
     if format not in AGENTS:
-        return _of_messages(list(portable(messages, format, lost)), format, path or cwd, lost)
+        return _of_messages(messages, format, path or "", lost)
     writes = AGENTS[format]
     carried = list(portable(messages, writes.told_in, lost))
     system, said = beside_system(carried)
@@ -78,13 +76,14 @@ HEADERS = ("session", "session_meta")
 """The types of rows that say no message."""
 
 
-def _of_messages(messages: list[Message], format: str, path: str, lost: Counter[str]) -> NewSession:
+def _of_messages(messages: Iterable[Message], format: str, path: str, lost: Counter[str]) -> NewSession:
     """Writes the messages of a provider as one document."""
+    request = wire.FORMATS[format].request if format in wire.FORMATS else None
+    if request is None:
+        raise SessionError(f"not written in {format!r}; there are {', '.join(FORMATS)}", path=path)
     if not path or os.path.isdir(path):
         raise SessionError(f"messages of {format} need a file to be named", path=path)
-    request = wire.FORMATS[format].request
-    assert request is not None
-    document, count = request(messages)
+    document, count = request(list(portable(messages, format, lost)))
     write_whole(path, _json(document))
     return NewSession(path, format, "", count, {kind: n for kind, n in lost.items() if n})
 
