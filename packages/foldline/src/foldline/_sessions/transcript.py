@@ -99,11 +99,11 @@ class Transcript:
 
     def points(self) -> list[Point]:
         """Refused: there is nothing to branch off."""
-        raise self._refused("cannot be branched; hand it off instead")
+        raise self._refused("cannot be branched: `foldline session handoff GOAL` opens a new one with what GOAL needs")
 
     def branch(self, at: str) -> Branch:
         """Refused: there is nothing to branch off."""
-        raise self._refused("cannot be branched; hand it off instead")
+        raise self._refused("cannot be branched: `foldline session handoff GOAL` opens a new one with what GOAL needs")
 
     def _refused(self, what: str) -> SessionError:
         return SessionError(f"sessions of {self.agent} {what}", path=self.path)
