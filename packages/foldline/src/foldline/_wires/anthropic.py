@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from foldline._messages import (
@@ -19,20 +20,21 @@ from foldline._messages import (
     Usage,
 )
 from foldline._wires.arranging import alternating, beside_system
-from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, item_as_mapping, kind_of, no_role, parts_of
+from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, kind_of, parts_of, role_in
 from foldline._wires.shape import (
+    ANY,
     TEXT,
     Shape,
     content_in,
     content_out,
     extra_of,
-    from_json,
     item_of,
+    opaque_out,
     part_in,
     placeholder,
     text_in,
     to_json,
-    verbatim,
+    value_of,
 )
 from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, stated, states_any
@@ -45,9 +47,6 @@ REDACTED = Shape(("type", "data"), 2)
 TOOL_USE = Shape(("type", "id", "name", "input"), 4)
 TOOL_RESULT = Shape(("type", "tool_use_id", "content", "is_error"), 2)
 
-ANY = "any"
-"""The mark of an input that is not a mapping."""
-
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 
 
@@ -56,7 +55,7 @@ _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "
 
 def decode(item: Mapping[str, Any], where: str = "") -> Message:
     """The message that an item says; `where` names the item in errors."""
-    role = _role(item, where)
+    role = role_in(item, _ROLES, NAME, where)
     if "content" not in item:
         return Message(role, (), None, extra_of(item, MESSAGE, {}), NAME)
     content = item["content"]
@@ -64,14 +63,6 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
         return Message(role, (Text(content),), None, {}, NAME)
     parts, mark = content_in(content, _part_in)
     return Message(role, parts, None, extra_of(item, MESSAGE, {"content": mark} if mark else {}), NAME)
-
-
-def _role(item: Any, where: str) -> Role:
-    role = item_as_mapping(item, NAME, where).get("role")
-    known = _ROLES.get(role) if isinstance(role, str) else None
-    if known is None:
-        raise no_role(item, NAME, where)
-    return known
 
 
 def _part_in(block: Any) -> Part:
@@ -201,9 +192,7 @@ def _thinking_out(part: Thinking, origin: str) -> dict[str, Any]:
 
 def _tool_use_out(part: ToolCall, origin: str) -> dict[str, Any]:
     extra = part.extra if origin == NAME else {}
-    given = from_json(part.arguments, part)
-    if given is part or not (isinstance(given, dict) or extra.get("input") == ANY):
-        given = {"arguments": part.arguments}
+    given = value_of(part.arguments, any=extra.get("input") == ANY)
     fields = {"type": "tool_use", "id": part.id, "name": part.name, "input": given}
     return item_of(fields, extra, TOOL_USE, {"input": {}})
 
@@ -222,10 +211,6 @@ def _media_out(part: Media, origin: str) -> dict[str, Any]:
     return dict(part.source) if part.source.get("type") in ("image", "document") else placeholder(part)
 
 
-def _opaque_out(part: Opaque, origin: str) -> Any:
-    return verbatim(part.source) if origin in (NAME, "") else placeholder(part)
-
-
 _WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
     Text: _text_out,
     Summary: _summary_out,
@@ -233,7 +218,7 @@ _WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
     ToolCall: _tool_use_out,
     ToolResult: _tool_result_out,
     Media: _media_out,
-    Opaque: _opaque_out,
+    Opaque: partial(opaque_out, name=NAME),
 }
 
 

@@ -18,21 +18,22 @@ from foldline._wires.format import (
     Tool,
     WireFormat,
     at,
-    item_as_mapping,
-    no_role,
     opaque,
     parts_of,
+    role_in,
 )
 from foldline._wires.shape import (
-    BARE,
+    ANY,
     AnyPart,
     Shape,
-    content_in,
     extra_of,
     from_json,
     item_of,
+    list_in,
+    list_out,
     placeholder,
     to_json,
+    value_of,
     verbatim,
 )
 from foldline._wires.summary import summary_text
@@ -44,7 +45,6 @@ MESSAGE = Shape(("role", "content"), 2)
 TEXT = Shape(("text",), 1)
 TOOL_USE = Shape(("toolUseId", "name", "input"), 3)
 TOOL_RESULT = Shape(("toolUseId", "content", "status"), 2)
-REASONING = Shape(("text", "signature"), 1)
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _NAMES: dict[Role, str] = {"user": "user", "assistant": "assistant", "system": "system", "tool": "user"}
@@ -58,28 +58,15 @@ _MEDIA: dict[str, Literal["image", "document", "audio", "video"]] = {
 JSON = "json"
 """The key of a block that is a value instead of words; its JSON text stands in the parts."""
 
-ANY = "any"
-"""The mark of an input that is not a mapping."""
-
 
 # -- decode -------------------------------------------------------------------------------------------------------
 
 
 def decode(item: Mapping[str, Any], where: str = "") -> Message:
     """The message that an item says; `where` names the item in errors."""
-    item = item_as_mapping(item, NAME, where)
-    given = item.get("role")
-    role = _ROLES.get(given) if isinstance(given, str) else None
-    if role is None:
-        raise no_role(item, NAME, where)
-    if "content" not in item:
-        return Message(role, (), None, extra_of(item, MESSAGE, {}), NAME)
-    content = item["content"]
-    if not isinstance(content, (list, tuple)) and content is not None:
-        return Message(role, (Opaque(verbatim(content)),), None, extra_of(item, MESSAGE, {"content": BARE}), NAME)
-    parts, _ = content_in(content, _part_in)
-    marks = {} if content else {"content": {"is": content}}
-    return Message(role, parts, None, extra_of(item, MESSAGE, marks), NAME)
+    role = role_in(item, _ROLES, NAME, where)
+    parts, mark = list_in(item["content"], _part_in) if "content" in item else ((), None)
+    return Message(role, parts, None, extra_of(item, MESSAGE, {"content": mark} if mark else {}), NAME)
 
 
 def _part_in(block: Any) -> Part:
@@ -158,13 +145,8 @@ def _tool_result_in(block: dict[str, Any]) -> ToolResult | None:
     id = at(body, "toolUseId")
     if not isinstance(id, str):
         return None
-    content = body.get("content")
-    marks: dict[str, Any] = {}
-    parts: tuple[Any, ...] = ()
-    if isinstance(content, (list, tuple)) and content:
-        parts = tuple([_result_part_in(each) for each in content])
-    elif "content" in body and content != []:
-        parts, marks["content"] = (Opaque(verbatim(content)),), BARE
+    parts, mark = list_in(body["content"], _result_part_in) if "content" in body else ((), None)
+    marks: dict[str, Any] = {"content": mark} if mark and body["content"] != [] else {}
     failed = body.get("status") == "error"
     if not failed and "status" in body:
         marks["status"] = {"is": body["status"]}
@@ -208,10 +190,7 @@ def encode(message: Message) -> dict[str, Any]:
     own = message.format == NAME
     extra = message.extra if own else {}
     parts = [part for part in message.parts if own or type(part) is not Thinking]
-    if extra.get("content") == BARE and len(parts) == 1 and type(part := parts[0]) is Opaque:
-        content = verbatim(part.source)
-    else:
-        content = [_part_out(part, message.format) for part in parts]
+    content = list_out(parts, extra.get("content"), _part_out, message.format)
     return item_of({"role": _NAMES[message.role], "content": content}, extra, MESSAGE, {"content": []})
 
 
@@ -264,18 +243,15 @@ def _thinking_out(part: Thinking, extra: Mapping[str, Any]) -> dict[str, Any]:
 
 def _tool_use_out(call: ToolCall, extra: Mapping[str, Any]) -> dict[str, Any]:
     marks = extra.get("toolUse") or {}
-    given = from_json(call.arguments, _BROKEN)
-    if given is _BROKEN or not (isinstance(given, dict) or marks.get("input") == ANY):
-        given = {"arguments": call.arguments}
+    given = value_of(call.arguments, any=marks.get("input") == ANY)
     body = item_of({"toolUseId": call.id, "name": call.name, "input": given}, marks, TOOL_USE, {"input": {}})
     return item_of({"toolUse": body}, extra, Shape(("toolUse",), 1))
 
 
 def _tool_result_out(result: ToolResult, extra: Mapping[str, Any], origin: str) -> dict[str, Any]:
     marks = extra.get("toolResult") or {}
-    fields: dict[str, Any] = {"toolUseId": result.call_id, "content": [_part_out(p, origin) for p in result.parts]}
-    if marks.get("content") == BARE and len(result.parts) == 1 and type(part := result.parts[0]) is Opaque:
-        fields["content"] = verbatim(part.source)
+    content = list_out(result.parts, marks.get("content"), _part_out, origin)
+    fields: dict[str, Any] = {"toolUseId": result.call_id, "content": content}
     if result.error:
         fields["status"] = "error"
     body = item_of(fields, marks, TOOL_RESULT, {"content": []})

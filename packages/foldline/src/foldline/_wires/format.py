@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from foldline._errors import WireError
 from foldline._messages import Message, Opaque, Part, Role, ToolResult, Usage
+
+Known = TypeVar("Known")
 
 
 class Sign(IntEnum):
@@ -151,10 +153,14 @@ def item_as_mapping(item: Any, format: str, where: str) -> Mapping[str, Any]:
     raise WireError(f"a message must be a mapping, not {type(item).__name__}", format=format, where=where)
 
 
-def no_role(item: Mapping[str, Any], format: str, where: str) -> WireError:
-    """The error for an item without a role that the format knows."""
-    problem = f"no such role: {item['role']!r}" if "role" in item else "a message without a role"
-    return WireError(problem, format=format, where=f"{where}.role" if where else "role")
+def role_in(item: Any, roles: Mapping[str, Known], format: str, where: str) -> Known:
+    """What a format knows by the role of an item; raises `WireError` where it knows none of that name."""
+    given = item_as_mapping(item, format, where).get("role")
+    known = roles.get(given) if isinstance(given, str) else None
+    if known is None:
+        problem = f"no such role: {given!r}" if "role" in item else "a message without a role"
+        raise WireError(problem, format=format, where=f"{where}.role" if where else "role")
+    return known
 
 
 def parts_of(item: Mapping[str, Any]) -> Sequence[Any]:

@@ -10,9 +10,20 @@ from typing import Any
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline._wires.arranging import alternating, beside_system, results_named
-from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, no_role, opaque
+from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, opaque, role_in
 from foldline._wires.pairing import UNSTATED, paired
-from foldline._wires.shape import BARE, Shape, extra_of, from_json, item_of, placeholder, to_json, verbatim
+from foldline._wires.shape import (
+    Shape,
+    extra_of,
+    from_json,
+    item_of,
+    list_in,
+    list_out,
+    placeholder,
+    to_json,
+    value_of,
+    verbatim,
+)
 from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, less_cached, states_any
 
@@ -56,17 +67,10 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
     """The message that a content says; `where` names it in errors."""
     item = item_as_mapping(item, NAME, where)
     given = item.get("role")
-    role = _ROLES.get(given) if isinstance(given, str) else "user" if given is None and "parts" in item else None
-    if role is None:
-        raise no_role(item, NAME, where)
+    role: Role = "user" if given is None and "parts" in item else role_in(item, _ROLES, NAME, where)
     marks: dict[str, Any] = {} if given == _NAMES[role] else {"role": {"is": given}}
-    parts: tuple[Part, ...] = ()
-    if isinstance(said := item.get("parts"), (list, tuple)) and said:
-        parts = tuple(_part_in(part) for part in said)
-    elif said is not None and said != []:
-        parts, marks["parts"] = (Opaque(verbatim(said)),), BARE
-    elif "parts" in item:
-        marks["parts"] = {"is": said}
+    parts, mark = list_in(item["parts"], _part_in) if "parts" in item else ((), None)
+    marks |= {"parts": mark} if mark else {}
     return Message(role, parts, None, extra_of(item, CONTENT, marks), NAME)
 
 
@@ -161,9 +165,8 @@ def encode(message: Message) -> dict[str, Any]:
     """
     own = message.format == NAME
     extra = message.extra if own else {}
-    parts: Any = [_part_out(part, message.format) for part in message.parts if own or type(part) is not Thinking]
-    if extra.get("parts") == BARE and len(parts) == 1 and type(message.parts[0]) is Opaque:
-        parts = parts[0]
+    told = [part for part in message.parts if own or type(part) is not Thinking]
+    parts = list_out(told, extra.get("parts"), _part_out, message.format)
     role: Any = _NAMES[message.role]
     if "parts" in extra or "role" in extra:
         given = extra.get("role", _ABSENT)
@@ -195,9 +198,7 @@ def _part_out(part: Part, origin: str) -> Any:
 def _call_out(call: ToolCall, extra: dict[str, Any]) -> dict[str, Any]:
     key = next((key for key in extra if key in _CALLS), "functionCall")
     shape, marks = _CALLS[key], extra.get(key) or {}
-    args = from_json(call.arguments, None)
-    if not isinstance(args, dict) and not (marks.get("args") == JSON and args is not None):
-        args = {"arguments": call.arguments}
+    args = value_of(call.arguments, any=marks.get("args") == JSON)
     body = {shape.keys[0]: call.name, "args": args, **_id_out(call.id, marks)}
     return _wrapped(key, item_of(body, marks, shape, {"args": {}}), extra)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from foldline._errors import WireError
@@ -16,10 +17,9 @@ from foldline._wires.format import (
     Tool,
     WireFormat,
     at,
-    item_as_mapping,
     kind_of,
-    no_role,
     parts_of,
+    role_in,
     strangers,
 )
 from foldline._wires.openai_calls import CALL, call_in, call_out
@@ -31,6 +31,7 @@ from foldline._wires.shape import (
     content_out,
     extra_of,
     item_of,
+    opaque_out,
     part_in,
     placeholder,
     text_in,
@@ -133,13 +134,8 @@ _QUICK: dict[tuple[str, ...], Callable[[dict[str, Any]], Message | None]] = {
 
 
 def _decode(item: Any, where: str) -> Message:
-    item = item_as_mapping(item, NAME, where)
-    given = item.get("role")
-    known = _ROLES.get(given) if isinstance(given, str) else None
-    if known is None:
-        raise no_role(item, NAME, where)
-    role, shape = known
-    marks: dict[str, Any] = {} if given == role else {"role": given}
+    role, shape = role_in(item, _ROLES, NAME, where)
+    marks: dict[str, Any] = {} if item["role"] == role else {"role": item["role"]}
     parts: tuple[Part, ...] = _content_in(item, marks)
     if shape is RESULT:
         parts = (_result_in(item, parts, marks),)
@@ -355,15 +351,11 @@ def _media_out(part: Media, origin: str) -> dict[str, Any]:
     return dict(part.source) if part.source.get("type") in _PARTS else placeholder(part)
 
 
-def _opaque_out(part: Opaque, origin: str) -> Any:
-    return verbatim(part.source) if origin in (NAME, "") else placeholder(part)
-
-
 _WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
     Text: _text_out,
     Summary: _summary_out,
     Media: _media_out,
-    Opaque: _opaque_out,
+    Opaque: partial(opaque_out, name=NAME),
 }
 
 

@@ -23,8 +23,8 @@ from foldline._wires.format import (
     at,
     item_as_mapping,
     kind_of,
-    no_role,
     parts_of,
+    role_in,
 )
 from foldline._wires.openai_chat import DATA_URL
 from foldline._wires.responses_tools import (
@@ -97,11 +97,8 @@ def _role_of(item: Mapping[str, Any], kind: str) -> Role:
 
 
 def _words_in(item: Mapping[str, Any], where: str) -> Message:
-    given = item.get("role")
-    role = _ROLES.get(given) if isinstance(given, str) else None
-    if role is None:
-        raise no_role(item, NAME, where)
-    marks: dict[str, Any] = {} if given == role else {"role": given}
+    role = role_in(item, _ROLES, NAME, where)
+    marks: dict[str, Any] = {} if item["role"] == role else {"role": item["role"]}
     parts: tuple[Part, ...] = ()
     if "content" in item:
         parts, mark = content_in(item["content"], partial(_part_in, role=role))

@@ -77,12 +77,24 @@ def content_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[Any
     """The parts of a content, and its mark."""
     if isinstance(value, str):
         return (Text(value),), None
+    parts, mark = list_in(value, part_in)
+    return parts, LIST if mark is None and len(parts) == 1 and _is_plain(parts[0]) else mark
+
+
+def list_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[AnyPart | Opaque, ...], Any]:
+    """The parts of a content that is a list and never a string, and its mark."""
     if isinstance(value, (list, tuple)) and value:
-        parts = tuple([part_in(item) for item in value])
-        return parts, LIST if len(parts) == 1 and _is_plain(parts[0]) else None
+        return tuple([part_in(item) for item in value]), None
     if value is None or value == []:
         return (), {"is": value}
     return (Opaque(verbatim(value)),), BARE
+
+
+def list_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any, str], Any], origin: str) -> Any:
+    """The list that says the parts, or what stood in its place."""
+    if mark == BARE and len(parts) == 1 and type(part := parts[0]) is Opaque:
+        return verbatim(part.source)
+    return [part_out(part, origin) for part in parts]
 
 
 def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any, str], Any], origin: str, void: Any) -> Any:
@@ -138,6 +150,11 @@ def part_in(item: Any, known: Mapping[str, Callable[[dict[str, Any]], AnyPart | 
     return Opaque(verbatim(item))
 
 
+def opaque_out(part: Opaque, origin: str, name: str) -> Any:
+    """What stands verbatim in a part, for the format that it came from; else what stands in for it."""
+    return verbatim(part.source) if origin in (name, "") else placeholder(part)
+
+
 def placeholder(part: Media | Opaque) -> dict[str, Any]:
     """The text part that stands in for what this format cannot say."""
     kind = part.kind if type(part) is Media else part.source.get("type") if isinstance(part.source, dict) else None
@@ -157,6 +174,18 @@ def to_json(value: Any) -> str | None:
         return _dumps(value)
     except (TypeError, ValueError, RecursionError):
         return None
+
+
+ANY = "any"
+"""The mark of a call's input that is not a mapping."""
+
+_BROKEN = object()
+
+
+def value_of(arguments: str, *, any: bool) -> Any:
+    """The value of a call's arguments; where that is no mapping, and not `any` value may stand, one that holds their text."""
+    value = from_json(arguments, _BROKEN)
+    return value if isinstance(value, dict) or (any and value is not _BROKEN) else {"arguments": arguments}
 
 
 def from_json(text: str, default: Any) -> Any:
