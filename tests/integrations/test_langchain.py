@@ -23,7 +23,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from round_trips import JSON, WORDS, check
 from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, output, worked
 
-from foldline import Brief, Compactor, Folded, Message, Summary
+from foldline import Brief, Compactor, FoldDue, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
 from foldline.integrations._history import HostHistory
 from foldline.integrations._shapes.langchain import SHAPE
@@ -99,6 +99,22 @@ def test_five_windows_of_work(persist: bool) -> None:
     assert (len(kept.calls) == len(REQUESTS) * (STEPS - 1)) is not persist
     assert ("<summary>" in kept.words) is persist
     assert any(isinstance(event, Folded) for event in told)
+
+
+@pytest.mark.parametrize("persist", [False, True])
+def test_the_agents_own_model_says_the_window(persist: bool) -> None:
+    class Named(Fake):
+        model_name: str = "gpt-4"
+
+    provider, windows = Provider(window=8_192, steps=24), set()
+    told = lambda event: windows.add(event.window) if isinstance(event, FoldDue) else None  # noqa: E731
+    folding = Folding(persist=persist, reserve=500, on_event=told)
+    agent = create_agent(Named(provider=provider), [read], middleware=[folding], checkpointer=InMemorySaver())
+    for request in REQUESTS:
+        agent.invoke({"messages": [HumanMessage(request)]}, thread())
+    assert (provider.refused, windows) == ([], {8_192})
+    kept = sent(agent.get_state(thread()).values["messages"])
+    assert ("<summary>" in kept.words) is persist
 
 
 def test_without_a_checkpointer_the_caller_keeps_the_messages() -> None:

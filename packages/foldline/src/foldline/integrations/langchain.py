@@ -1,4 +1,4 @@
-"""LangChain, LangGraph and deepagents: `create_agent(model, tools, middleware=[Folding("gpt-5.4")])`."""
+"""LangChain, LangGraph and deepagents: `create_agent(model, tools, middleware=[Folding()])`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ from foldline.integrations._history import KEY, HostHistory
 from foldline.integrations._shapes.langchain import SHAPE
 
 
+NAMES = ("model_name", "model", "model_id")
+"""Where LangChain's chat models have the name of theirs."""
+
+
 class Folded(AgentState[Any]):
     """The state of a graph, with foldline's own beside the messages."""
 
@@ -32,25 +36,32 @@ class Folding(AgentMiddleware[Any, Any]):
 
     With `persist` the graph's own messages are folded. Without, they stay whole and the model sees them folded, and what
     foldline knows is a private part of the graph's state, written with each fold before the model is called. `recall` offers
-    the model what was folded. Threads are told by `thread_id`, or by their first message. `options` are those of `Compactor`.
+    the model what was folded. Threads are told by `thread_id`, or by their first message. `model` is for a model that foldline
+    should take the agent's for, which is known from its first request on; `options` are those of `Compactor`.
     """
 
     state_schema = Folded
 
-    def __init__(self, model: str, *, persist: bool = False, recall: bool = False, **options: Any) -> None:
+    def __init__(self, model: str = "", *, persist: bool = False, recall: bool = False, **options: Any) -> None:
         super().__init__()
         self.persist = persist
+        self._model: str | None = model or None
+        """The model's name; None until it is known."""
         self._threads: Conversations[Any] = Conversations(SHAPE, model, options)
         self.tools: Sequence[BaseTool] = [self._tool()] if recall else []
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Folds where the window fills."""
-        history = self._history(state, runtime)
+        if self._model is None:
+            return None
+        history = self._history(state, runtime, self._model)
         return self._update(history.fit(state["messages"]), state, runtime)
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """The same, while the event loop goes on."""
-        history = self._history(state, runtime)
+        if self._model is None:
+            return None
+        history = self._history(state, runtime, self._model)
         return self._update(await history.afit(state["messages"]), state, runtime)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Any]) -> Any:
@@ -65,11 +76,13 @@ class Folding(AgentMiddleware[Any, Any]):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _history(self, state: Any, runtime: Any) -> HostHistory[Any]:
-        return self._threads.history(_key(state, runtime), state="" if self.persist else state.get(KEY, ""))
+    def _history(self, state: Any, runtime: Any, model: str) -> HostHistory[Any]:
+        return self._threads.history(_key(state, runtime), model, "" if self.persist else state.get(KEY, ""))
 
     def _asking(self, request: ModelRequest[Any]) -> Asking[Any]:
-        history = self._history(request.state, request.runtime)
+        names = (getattr(request.model, name, None) for name in NAMES)
+        self._model = next((str(name) for name in names if name), "")
+        history = self._history(request.state, request.runtime, self._model)
         system = request.system_message.content if request.system_message else None
         return Asking(history, request.messages, system=system, kept=lambda: None, billed=_billed)
 
