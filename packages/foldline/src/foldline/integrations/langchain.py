@@ -20,7 +20,6 @@ from foldline.integrations._conversations import Conversations, bill, declared
 from foldline.integrations._history import KEY, HostHistory
 from foldline.integrations._shapes.langchain import SHAPE
 
-
 NAMES = ("model_name", "model", "model_id")
 """Where LangChain's chat models have the name of theirs."""
 
