@@ -16,6 +16,9 @@ Folding = Generator[Ask, Answer, tuple[View, Fold]]
 
 Came = TypeVar("Came")
 
+Steps = Generator["Waiting", Any, Any]
+"""What waits for somebody, step after step."""
+
 
 class Waiting(Protocol):
     """What somebody has to wait for, standing still or awaiting it."""
@@ -43,26 +46,49 @@ class Asked(NamedTuple):
         return await await_answer(self.ask, self.summarizer, self.seconds)
 
 
+class Doing(NamedTuple):
+    """Something to be done, and awaited where it must be."""
+
+    do: Callable[[], Any]
+
+    def wait(self) -> Any:
+        """What came of it."""
+        return self.do()
+
+    async def await_it(self) -> Any:
+        """The same, awaited."""
+        came = self.do()
+        return await came if hasattr(came, "__await__") else came
+
+
 def driven(steps: Generator[Waiting, Any, Came]) -> Came:
-    """What comes of the steps, standing still where they wait."""
+    """What comes of the steps, standing still where they wait; they are sent what came of it, or thrown what that raised."""
+    go_on: Callable[[Any], Waiting] = steps.send
     answer: Any = None
     while True:
         try:
-            waiting = steps.send(answer)
+            waiting = go_on(answer)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-        answer = waiting.wait()
+        try:
+            go_on, answer = steps.send, waiting.wait()
+        except Exception as error:  # noqa: BLE001 - the steps say what becomes of it
+            go_on, answer = steps.throw, error
 
 
 async def adriven(steps: Generator[Waiting, Any, Came]) -> Came:
-    """What comes of the steps, awaiting what they wait for."""
+    """The same, awaiting what they wait for."""
+    go_on: Callable[[Any], Waiting] = steps.send
     answer: Any = None
     while True:
         try:
-            waiting = steps.send(answer)
+            waiting = go_on(answer)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-        answer = await waiting.await_it()
+        try:
+            go_on, answer = steps.send, await waiting.await_it()
+        except Exception as error:  # noqa: BLE001 - as above
+            go_on, answer = steps.throw, error
 
 
 def asking(

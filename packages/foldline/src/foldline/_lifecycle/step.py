@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from foldline._compactor.compactor import Compactor
+from foldline._engine.driving import Doing, Steps, adriven, driven
 from foldline._errors import ContextOverflow
 from foldline._lifecycle.cut import cut_by_window
-from foldline._lifecycle.driving import Steps, arun, run
 from foldline._overflow import read as read_overflow
 
 
@@ -20,24 +20,24 @@ def step(compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any
     reply is not handed out, and its unfinished calls with it. Raises `ContextOverflow` where that is refused as well, `CannotFit`
     where nothing can be folded, and what `send` raises for any other reason. `system` is the system text where it is sent apart.
     """
-    return run(_steps(compactor, messages, send, partial(compactor.fit, messages, system=system)))
+    return driven(_steps(compactor, messages, send, partial(compactor.fit, messages, system=system)))
 
 
 async def astep(
     compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Awaitable[Any]], *, system: Any = None
 ) -> Any:
     """The same as `step`, awaited. One that is cancelled leaves the history and the compactor as they were."""
-    return await arun(_steps(compactor, messages, send, partial(compactor.afit, messages, system=system)))
+    return await adriven(_steps(compactor, messages, send, partial(compactor.afit, messages, system=system)))
 
 
 def _steps(
     compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Any], fit: Callable[[], Any]
 ) -> Steps:
-    sent = yield fit
+    sent = yield Doing(fit)
     tried = False
     while True:
         try:
-            reply = yield partial(send, sent)
+            reply = yield Doing(partial(send, sent))
         except Exception as error:
             if tried and (found := read_overflow(error)) is not None:
                 raise _refused(compactor, found) from error

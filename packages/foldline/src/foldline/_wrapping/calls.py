@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from foldline._lifecycle.driving import arun, run
+from foldline._engine.driving import adriven, driven
 from foldline._messages import replace
 from foldline._wrapping.conversations import Conversation, Conversations
 from foldline._wrapping.recalling import offering
@@ -35,11 +35,11 @@ class Calls:
 
         def sent(*arguments: Any, **named: Any) -> Any:
             turn = self._turn(call, function, arguments, named)
-            return run(turn.steps()) if turn else function(*arguments, **named)
+            return driven(turn.steps()) if turn else function(*arguments, **named)
 
         async def sent_awaited(*arguments: Any, **named: Any) -> Any:
             turn = self._turn(call, function, arguments, named)
-            return await (arun(turn.steps()) if turn else function(*arguments, **named))
+            return await (adriven(turn.steps()) if turn else function(*arguments, **named))
 
         return sent_awaited if call.awaited else sent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Self
 
-from foldline._lifecycle.driving import Steps, arun, run
+from foldline._engine.driving import Steps, adriven, driven
 
 
 class Watcher(Protocol):
@@ -62,7 +62,7 @@ class Passing(_Watched):
         except StopIteration:
             raise
         except Exception as error:  # noqa: BLE001 - raised again, or recovered from
-            self._stream = run(self._again(error))
+            self._stream = driven(self._again(error))
             self._chunks = iter(self._stream)
             chunk = next(self._chunks)
         return self._came(chunk)
@@ -89,7 +89,7 @@ class AwaitedPassing(_Watched):
         except StopAsyncIteration:
             raise
         except Exception as error:  # noqa: BLE001 - as above
-            self._stream = await arun(self._again(error))
+            self._stream = await adriven(self._again(error))
             self._chunks = aiter(self._stream)
             chunk = await anext(self._chunks)
         return self._came(chunk)

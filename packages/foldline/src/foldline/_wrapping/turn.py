@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from foldline._engine.driving import Doing, Steps
 from foldline._errors import CannotFit, WireError
-from foldline._lifecycle.driving import Steps
 from foldline._overflow import read as read_overflow
 from foldline._wires.objects import as_data
 from foldline._wires.usage import stated
@@ -92,7 +92,7 @@ class Turn:
         self._sent = self._history
         try:
             self._sent = self._whole()
-            self._sent = yield partial(fit, self._sent, system=self._apart())
+            self._sent = yield Doing(partial(fit, self._sent, system=self._apart()))
         except CannotFit:
             raise
         except Exception as error:  # noqa: BLE001 - the request goes as it came
@@ -109,9 +109,9 @@ class Turn:
         except WireError:  # functions, which the library describes by itself
             return str(apart)
 
-    def _sending(self) -> Callable[[], Any]:
+    def _sending(self) -> Doing:
         request = self.request.with_history(self._sent)
-        return partial(request.send, request.fields)
+        return Doing(partial(request.send, request.fields))
 
     def _recovered(self, said: Any) -> bool:
         """Whether a shorter history stands in for one that was refused as too long, once."""
@@ -134,7 +134,7 @@ class Turn:
         if self.request.opened is None:
             return None
         try:
-            found = yield partial(self.request.opened, reply)
+            found = yield Doing(partial(self.request.opened, reply))
             self.talk.bill(self._sent, found)
         except Exception as error:  # noqa: BLE001 - it is handed out all the same
             self._tell(f"a reply was not read: {error}")
