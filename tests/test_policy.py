@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from foldline import Brief, CannotFit, ConfigError, Edit, Fold, Layer, Message, Policy, Summary, UnsafeEdit, View
+from foldline import (
+    Brief,
+    CannotFit,
+    Compactor,
+    ConfigError,
+    Edit,
+    Fold,
+    Layer,
+    Message,
+    Policy,
+    Summary,
+    UnsafeEdit,
+    View,
+)
 from foldline._engine.driving import arun, run
 from foldline._engine.folding import folding
 from foldline._engine.steps import steps_by_hand, steps_for, steps_within
@@ -84,6 +98,16 @@ def test_the_reserve_is_pis_and_at_most_a_fifth_of_the_window() -> None:
 def test_an_impossible_budget_is_refused_by_key(window: int, reserve: int | None, key: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         budget(window, reserve)
+    assert refusal.value.key == key
+
+
+@pytest.mark.parametrize(
+    ("window", "reserve", "key"), [("6000", None, "window"), (1e5, None, "window"), (6_000, "5", "reserve")]
+)
+def test_a_budget_of_no_whole_number_is_refused_by_key(window: Any, reserve: Any, key: str) -> None:
+    """As a setting from the environment is a text, and 1e5 is none that a state could hold."""
+    with pytest.raises(ConfigError, match="a whole number of tokens, not") as refusal:
+        Compactor(window=window, reserve=reserve)
     assert refusal.value.key == key
 
 

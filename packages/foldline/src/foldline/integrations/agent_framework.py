@@ -60,7 +60,7 @@ class Folding(ChatMiddleware):
         begun = self._runs.beginnings.key(whole, told)
         if session is None:
             return begun
-        copied = KEY not in session.state and any(message.role == "assistant" for message in whole)
+        copied = KEY not in session.state and any(told(message)[0] == "assistant" for message in whole)
         key = self._sessions.get(session.session_id) or (self._begun.get(begun) if copied else None)
         key = key or str(session.session_id)
         remember(self._sessions, session.session_id, key)
