@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline import (
@@ -581,6 +581,7 @@ APPENDED = st.sampled_from(
 )
 
 
+@settings(max_examples=25)
 @given(st.lists(st.one_of(st.none(), APPENDED), max_size=8), st.sampled_from([1, 2, 3]))
 def test_a_session_that_is_gone_on_with_is_as_one_that_is_opened_again(steps, version):
     with tempfile.TemporaryDirectory() as folder:
