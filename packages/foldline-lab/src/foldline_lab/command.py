@@ -52,7 +52,7 @@ def replay_command(
 ) -> None:
     """Go through recorded sessions call by call, as each policy would have sent them.
 
-    SESSIONS are files of any agent that foldline reads, and folders of such. Controls stand in every table: a tail,
+    SESSIONS are files of any agent that foldline reads, folders of such, and URLs (s3://, gs://). Controls stand in every table: a tail,
     masking of tool outputs, no folding at all, and the first policy's folds at the moments that are cheapest in hindsight.
     """
     names = tuple(dict.fromkeys((*policies, *(compare or ())))) or ("default",)

@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -17,6 +17,7 @@ import msgspec
 
 from foldline import FoldlineError, SessionError
 from foldline.extend import Request, bills
+from foldline_lab.buckets import files_at, is_url, local, version
 from foldline_lab.contenders import BEST, CONTROLS, UNFOLDED, policy_named
 from foldline_lab.fleet import on_fleet
 from foldline_lab.moments import best_moments, unfolded
@@ -46,7 +47,8 @@ def replayed(path: str, asked: Asked) -> Outcome:
     """One session under each contender, the controls behind the policies."""
     key = key_of(path, asked)
     try:
-        recording = read(path, name=asked.model, window=asked.window)
+        with local(path) as file:
+            recording = read(file, name=asked.model, window=asked.window)._replace(name=path)
         if not recording.calls:
             return Outcome(path, key, fault="no call of a model is recorded in it")
         provider = Provider(recording.messages)
@@ -105,9 +107,12 @@ def _at_best(run: Run, requests: Sequence[Request]) -> Run:
 
 
 def sessions_in(paths: Sequence[str]) -> list[str]:
-    """The files that are named, and all below the folders that are; raises `SessionError` for what is not there."""
+    """The files that are named, and all below the folders and URLs that are; raises `SessionError` for what is not there."""
     found: list[str] = []
     for path in paths:
+        if is_url(path):
+            found += files_at(path)
+            continue
         if not os.path.exists(path.partition("#")[0]):
             raise SessionError("there is no such file or folder", path=path)
         found += sorted(map(str, filter(Path.is_file, Path(path).rglob("*")))) if os.path.isdir(path) else [path]
@@ -116,10 +121,13 @@ def sessions_in(paths: Sequence[str]) -> list[str]:
 
 def key_of(path: str, asked: Asked) -> str:
     """What tells whether results are of the same file, unchanged, under the same question; policies' files included."""
-    told = [os.path.abspath(path), msgspec.json.encode(asked).decode()]
-    for file in (path.partition("#")[0], *filter(os.path.isfile, asked.policies)):
-        about = os.stat(file)
-        told += [str(about.st_size), str(about.st_mtime_ns)]
+    told = [path, version(path)] if is_url(path) else [os.path.abspath(path)]
+    told.append(msgspec.json.encode(asked).decode())
+    files = [] if is_url(path) else [path.partition("#")[0]]
+    for file in (*files, *filter(os.path.isfile, asked.policies)):
+        with suppress(FileNotFoundError):
+            about = os.stat(file)
+            told += [str(about.st_size), str(about.st_mtime_ns)]
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 
