@@ -43,6 +43,8 @@ def test_a_message_is_answered_with_tools_and_words(tmp_path: Path) -> None:
 
 
 def test_the_session_is_folded_on_the_way_and_goes_on_in_another_process(tmp_path: Path) -> None:
+    """ "Auto-compaction is checked after each message_end event for assistant messages. Generate summary. Write compaction event to
+    session file. Rebuild agent messages" (the plan for pi's compaction)."""
     ids = [f"part {number}" for number in range(1, 9)]
     folds: list[FoldEnded] = []
     for number, name in enumerate(ids):
@@ -107,6 +109,7 @@ def test_a_run_that_is_stopped_leaves_the_session_whole(tmp_path: Path) -> None:
 
 
 def test_messages_that_wait_follow(tmp_path: Path) -> None:
+    """ "Optionally continue with queued user message" (the plan for pi's compaction)."""
     agent = agent_in(
         tmp_path, {"call": "read", "arguments": {"path": "script.jsonl"}}, {"say": "One."}, {"say": "Two."}
     )

@@ -101,6 +101,7 @@ def test_lines_are_those_of_pi() -> None:
 
 
 def test_a_fold_is_told_on_lines(tmp_path: Path) -> None:
+    """ "Print/JSON: Compaction events emitted as output" (the plan for pi's compaction)."""
     long = {"call": "bash", "arguments": {"command": "seq 3000"}}
     done = chatted("--json", "Count.", "--yes", "--window", "6000", steps=(long, long, DONE))
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -116,6 +117,7 @@ def test_a_fold_is_told_on_lines(tmp_path: Path) -> None:
     [(("--session", "/nowhere/s.jsonl"), "/nowhere/s.jsonl"), (("--model", "openai:gpt-5.4"), "OPENAI_API_KEY")],
 )
 def test_what_fails_is_a_line_too(words: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ "In JSON/RPC mode: emit {"type": "error", "error": "message"}" (the plan for pi's compaction)."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     done = chatted("--json", "Hello", *words)
     line = json.loads(done.stdout)
@@ -194,12 +196,17 @@ class Client:
 
 
 def test_a_program_prompts_compacts_and_asks_how_it_stands(tmp_path: Path) -> None:
+    """ "RPC: Compaction events sent to client" (the plan for pi's compaction)."""
+
     async def drive() -> None:
         client = Client(agent_in(tmp_path, window=8_000))
         for part in range(4):
             assert (await client.ask(type="prompt", message=f"Write part {part}."))["success"]
             await client.until(type="agent_end")
-        folded = await client.ask(type="compact", customInstructions="Keep the sums.")
+        client.say(id="1", type="compact", customInstructions="Keep the sums.")
+        assert (await client.until(type="compaction_start"))["reason"] == "manual"
+        assert (await client.until(type="compaction_end"))["result"]["firstKeptEntryId"]
+        folded = await client.until(type="response", id="1", command="compact")
         assert set(folded["data"]) >= {"summary", "firstKeptEntryId", "tokensBefore", "details"}
         stats = (await client.ask(type="get_session_stats"))["data"]
         assert (stats["userMessages"], stats["toolCalls"], stats["toolResults"]) == (4, 16, 16)

@@ -195,6 +195,8 @@ def test_after_yes_to_all_nothing_is_asked_any_more(tmp_path: Path) -> None:
 
 
 def test_a_fold_on_the_way_is_seen_with_what_it_kept(tmp_path: Path) -> None:
+    """ "TUI: Commands available, UI shows compaction happening. Show compaction notification to user" (the plan for pi's compaction)."""
+
     async def step(user: User) -> None:
         for number in range(8):
             await user.says(f"Write part {number}. Never touch config/prod.yaml.")
@@ -318,10 +320,13 @@ def test_a_message_that_begins_with_a_path_is_no_command(tmp_path: Path) -> None
 
 
 def test_autocompact_marks_the_current_value_and_the_line_below_tells_that_it_is_off(tmp_path: Path) -> None:
+    """ "/autocompact: Opens selector UI to toggle auto-compaction on/off. Also displays current power-user settings"; "Update footer to
+    show when auto-compact is disabled" (the plan for pi's compaction)."""
+
     async def step(user: User) -> None:
         await user.writes("/autocompact")
         await user.asked(Choose)
-        assert user.sees("● on", "default: ", "of 12,000 tokens")
+        assert user.sees("● on", "default: ", "of 12,000 tokens", "2,400 held back for the reply")
         await user.answers("down", "enter")
         await user.until(lambda: user.sees("auto off", "Automatic compaction is off."))
         assert not user.app.agent.compactor.policy.automatic.enabled

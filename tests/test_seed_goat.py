@@ -125,7 +125,7 @@ def is_empty(brief: Brief, messages: Sequence[Message]) -> str:
 @pytest.mark.parametrize("summarizer", [fails, is_empty])
 def test_where_the_model_fails_a_placeholder_counts_and_names_what_was_said(summarizer: Any) -> None:
     """ "summary = "[Context truncated. Earlier conversation contained N messages about: ...]""; "LLM summarization fails (timeout,
-    error, empty): Simple truncation: keep last 40% of messages"."""
+    error, empty): Simple truncation: keep last 40% of messages"; "The loop NEVER crashes due to compaction failure"."""
     sent = Compactor(policy=GOAT, window=200_000, summarizer=summarizer).fit(SPLIT)
     told = sent[0]["content"]
     assert told.startswith(

@@ -493,17 +493,19 @@ def test_a_branch_copies_the_lines_as_they_stand_under_a_new_id(session: Path) -
     assert made["session"] != made["parent"]["session"]
 
 
-def test_an_export_begins_a_fresh_session(session: Path, home: Path) -> None:
-    """ "Export includes entities, findings, tool operations, next steps. `context import <filename>` loads into new session"."""
+@pytest.mark.parametrize("format", ["pi", "codex", "claude-code"])
+def test_an_export_begins_a_fresh_session(format: str, session: Path, home: Path) -> None:
+    """ "Export includes entities, findings, tool operations, next steps. `context import <filename>` loads into new session.
+    Import works with different model/provider"."""
     out, new = home / "state.json", home / "new.jsonl"
     assert command("context", "export", str(out), "--session", str(session)).exit_code == 0
     assert {"entities", "findings", "operations", "next_steps"} <= json.loads(out.read_text()).keys()
-    assert command("context", "import", str(out), "--into", str(new)).exit_code == 0
+    assert command("context", "import", str(out), "--to", format, "--into", str(new)).exit_code == 0
     assert open_session(new).context.messages
 
 
 def test_a_compaction_event_says_what_was_done(session: Path) -> None:
-    """ "interface CompactionEvent { id, type, timestamp, summary, messagesCompacted, tokensBeforeCompaction, …, trigger, layer,
+    """ "Every compaction logged with full metadata": "interface CompactionEvent { id, type, timestamp, summary, messagesCompacted, tokensBeforeCompaction, …, trigger, layer,
     customInstruction?, boundaryMessageId }"."""
     command("compact", "--yes", "--focus", "tests", "--session", str(session))
     event = json.loads(session.read_text().splitlines()[-1])
@@ -608,7 +610,7 @@ def test_a_single_message_that_no_fold_can_fit_is_refused_by_name_before_it_is_s
 def test_the_fill_is_checked_at_each_step_and_a_fold_comes_before_the_next_message(session: Path) -> None:
     """ "1. CHECK token count after each message 2. If > threshold, PAUSE message processing 3. COMPACT with appropriate layer
     4. APPEND compaction event to transcript 5. RELOAD session with boundary rule 6. RESUME message processing"; "Add threshold
-    checking to `run()` lifecycle"."""
+    checking to `run()` lifecycle"; "User notified before compaction occurs"."""
     order: list[str] = []
 
     def writes(brief: Brief, messages: Sequence[Message]) -> Summary:

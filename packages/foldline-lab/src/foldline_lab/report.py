@@ -50,7 +50,7 @@ def page(outcomes: Sequence[Outcome], verdict: str = "") -> str:
             f'<div class="wide">{_table(found, done)}</div>',
             '<p class="about">Cost is of all requests, with the prompt cache; "of best" is that beside the same folds at the '
             "moments that are cheapest in hindsight. Near and far are literals that are written again and that the model still "
-            "knows.</p>",
+            "knows; rules are the user's lines that say always or never, state is what is open of plans and failures.</p>",
             f'<p class="about">{escape(unpriced(done))}</p>' if unpriced(done) else "",
             _beside_memory(found),
             f"<h2>What became of what was said</h2><p>{legend(FATES)}</p>",

@@ -144,10 +144,14 @@ async def compact(chat: Chat, focus: str) -> None:
 
 async def autocompact(chat: Chat, rest: str) -> None:
     """Whether it folds by itself; the current value is marked."""
-    compactor = chat.agent.compactor
+    compactor, budget = chat.agent.compactor, chat.agent.compactor.budget
     layers = ", ".join(f"{layer.name} at {share:.0%}" for share, layer in marks(compactor))
     options = [
-        Choice("on", "on", f"{compactor.policy.name}: {layers} of {compactor.budget.window:,} tokens"),
+        Choice(
+            "on",
+            "on",
+            f"{compactor.policy.name}: {layers} of {budget.window:,} tokens\n{budget.reserve:,} held back for the reply",
+        ),
         Choice("off", "off", "only by /compact, and where the provider refuses a request as too long"),
     ]
     now = "on" if compactor.policy.automatic.enabled else "off"
