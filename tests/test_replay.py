@@ -302,6 +302,20 @@ def test_which_of_two_is_told_in_three_sentences(outcomes: list[Outcome]) -> Non
     assert "no session" in compared(outcomes, "default", "amp")
 
 
+def test_without_a_price_it_is_told_who_sends_less(tmp_path: Path) -> None:
+    asked = Asked(("default", "tail"), "house-model-9", 12_000)
+    paths = [written(tmp_path, history(30 + n, last="src/part_0.py"), f"{n}.json") for n in range(2)]
+    told = compared([replayed(path, asked) for path in paths], "default", "tail")
+    assert "tail sends " in told
+    assert "cheaper" not in told
+    assert "costs" not in told
+
+
+def test_who_would_be_refused_is_not_to_be_run(outcomes: list[Outcome]) -> None:
+    assert "Run default: no folding would be refused " in compared(outcomes, "default", UNFOLDED)
+    assert "Run neither" in compared(outcomes, UNFOLDED, UNFOLDED)
+
+
 def test_an_interval_holds_the_gap_and_is_narrow_where_all_sessions_agree() -> None:
     agreed = interval([(10.0, 12.0), (20.0, 24.0), (5.0, 6.0)])
     assert agreed == pytest.approx((0.2, 0.2, 0.2))

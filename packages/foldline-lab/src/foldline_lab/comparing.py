@@ -25,7 +25,20 @@ class Interval(NamedTuple):
 
     def __str__(self) -> str:
         more = "more" if self.value > 0 else "less"
-        return f"{abs(self.value):.1%} {more} ({self.low:+.1%} to {self.high:+.1%})"
+        between = f" ({self.low:+.1%} to {self.high:+.1%})" if self.low < self.high else ""
+        return f"{abs(self.value):.1%} {more}{between}"
+
+
+class Words(NamedTuple):
+    """How it is said what two policies differ by."""
+
+    verb: str
+    less: str
+    noun: str
+
+
+COSTS = Words("costs", "is cheaper", "what they cost")
+SENDS = Words("sends", "sends less", "what they send")
 
 
 def interval(pairs: Sequence[tuple[float, float]], seed: int = 12) -> Interval:
@@ -47,14 +60,14 @@ def compared(outcomes: Sequence[Outcome], first: str, second: str) -> str:
     if not both:
         return f"There is no session that was replayed under both {first} and {second}."
     priced = [(a.cost, b.cost) for a, b in both if a.cost is not None and b.cost is not None]
-    costs, what = (priced, "costs") if len(priced) == len(both) else ([(a.sent, b.sent) for a, b in both], "sends")
-    gap = interval(costs)
+    words = COSTS if len(priced) == len(both) else SENDS
+    gap = interval(priced if words is COSTS else [(a.sent, b.sent) for a, b in both])
     a, b = (total(name, runs) for name, runs in zip((first, second), zip(*both)))
     many = f"{len(both)} session{'' if len(both) == 1 else 's'}"
     sentences = [
-        f"Over {many} {second} {what} {gap} than {first}, with {b.folds:,} folds to its {a.folds:,}.",
+        f"Over {many} {second} {words.verb} {gap} than {first}, with {b.folds:,} folds to its {a.folds:,}.",
         _known(a, b),
-        _verdict(a, b, gap),
+        _verdict(a, b, gap, words),
     ]
     return " ".join(sentences)
 
@@ -79,10 +92,12 @@ def _share(each: Count) -> str:
     return f"{each.right / max(1, each.of):.0%}"
 
 
-def _verdict(a: Total, b: Total, gap: Interval) -> str:
+def _verdict(a: Total, b: Total, gap: Interval, words: Words) -> str:
     """Which to run: what is cheaper by more than chance and remembers no less, and else what there is to choose."""
-    if faults := [f"{t.contender} breaks a provider's rules {t.refused:,} times" for t in (a, b) if t.refused]:
-        return f"Run neither before that is looked into: {' and '.join(faults)}."
+    faults = [f"{t.contender} would be refused {t.refused + t.over:,} times" for t in (a, b) if t.refused + t.over]
+    if faults:
+        run = "neither before that is looked into" if len(faults) == 2 else (a if b.refused + b.over else b).contender
+        return f"Run {run}: {' and '.join(faults)}."
     memory = (b.far.right - a.far.right) / a.far.of if a.far.of else 0.0
     certain = gap.low * gap.high > 0
     cheaper = b if gap.value < 0 else a
@@ -90,7 +105,7 @@ def _verdict(a: Total, b: Total, gap: Interval) -> str:
     if not certain and abs(memory) < 0.01:
         return "Neither is better by more than what sessions differ by."
     if not certain:
-        return f"Run {remembers.contender}: it remembers more, and their costs differ by no more than sessions do."
+        return f"Run {remembers.contender}: it remembers more, and {words.noun} differs by no more than sessions do."
     if abs(memory) < 0.01 or cheaper is remembers:
-        return f"Run {cheaper.contender}: it is cheaper, and remembers no less."
-    return f"It is a choice: {cheaper.contender} is cheaper, {remembers.contender} remembers more."
+        return f"Run {cheaper.contender}: it {words.less}, and remembers no less."
+    return f"It is a choice: {cheaper.contender} {words.less}, {remembers.contender} remembers more."
