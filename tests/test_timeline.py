@@ -217,3 +217,13 @@ def test_a_look_is_called_by_what_it_is_for_and_what_it_sought_is_no_finding() -
     assert not any("in a comment" in line for line in happened(asked, 2_000))
     filled = extract(Brief(2_000, fills="outputs"), asked).text
     assert "- Check the v6 type of hashes…; …/plumbing/hash.go has ObjectID in a comment" in filled
+
+
+def test_a_sentence_that_is_too_long_for_one_piece_is_told_to_its_end() -> None:
+    long = (
+        "The export of mirror_7 stops because "
+        + ", and because ".join(f"worker_{n} holds the lock of share_{n}" for n in range(9))
+        + ", which nobody sees at the desk."
+    )
+    told = " ".join(happened([ASKED, says(f"I looked at it.\n\n{long}"), LATER], 2_000))
+    assert long in told

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._facts.chitchat import accepts
 from foldline._facts.cues import asks
+from foldline._facts.texts import LONGEST
 from foldline._facts.told import NOW
 from foldline._facts.types import Facts
 from foldline._messages import replace
@@ -26,6 +27,9 @@ LEAST_BEGINNING = 24
 
 FRAME = 5
 """Tokens that stand around the beginning of a piece."""
+
+_ENDS = ".!?…:;)]`\"'。！？：；）」"
+"""What a sentence that is whole ends with."""
 
 _HEAD = 12
 """Tokens of a call that is named before what it brought."""
@@ -113,12 +117,20 @@ class Timeline:
         return bool(more)
 
     def _complete(self, room: int) -> None:
-        """Tells what is left of lists of which half is told, where there is room for it."""
-        for items in _lists(self.found):
-            missing = self._without_chosen(items)
+        """Tells what is left of lists of which half is told, and of sentences that are too long for one piece, where there is
+        room for it."""
+        known = {each.place for each in self.chosen}
+        lists = ((self._without_chosen(items), len(items) / 2) for items in _lists(self.found))
+        ends = (
+            ([each], 1)
+            for before, each in itertools.pairwise(self.found)
+            if before.place in known and _goes_on(before, each)
+        )
+        for missing, most in (*lists, *ends):
             cost = sum(each.cost for each in missing)
-            if 0 < len(missing) <= len(items) / 2 and cost <= room:
+            if 0 < len(missing) <= most and cost <= room and not known & {each.place for each in missing}:
                 self._take(missing)
+                known.update(each.place for each in missing)
                 room -= cost
 
     def _choose(self, some: Iterable[Candidate], room: int) -> list[Candidate]:
@@ -196,6 +208,12 @@ def _answers(facts: Facts) -> set[int]:
         else:
             asked = False
     return found
+
+
+def _goes_on(before: Candidate, each: Candidate) -> bool:
+    """Whether a piece is the rest of a sentence that was too long for one."""
+    one = (each.piece.at, each.piece.part) == (before.piece.at, before.piece.part) and not each.piece.begins
+    return one and len(before.piece.text) > LONGEST // 2 and before.piece.text[-1] not in _ENDS
 
 
 def _small_talk(each: Candidate) -> bool:
