@@ -26,6 +26,7 @@ SAID = "12 passed in 0.3s"
         f"Script completed\nWall time 0.1 seconds\nOutput:\n\n{SAID}",
         json.dumps({"chunk_id": "f5fa46", "wall_time_seconds": 5.0, "exit_code": 0, "output": f"{SAID}\n"}, separators=(",", ":")),
         json.dumps({"output": SAID, "metadata": {"exit_code": 0, "duration_seconds": 0.1}}, separators=(",", ":")),
+        "Script completed\nWall time 1.0 seconds\nOutput:\n\n" + json.dumps({"chunk_id": "f5fa46", "wall_time_seconds": 1.0, "exit_code": 0, "output": f"{SAID}\n"}, separators=(",", ":")),
         "Script completed\nOutput:\n" + json.dumps({"content": [{"type": "text", "text": SAID}], "isError": False}),
         f"<returncode>0</returncode>\n<output>\n{SAID}\n</output>",
         f"{SAID}\n[The command completed with exit code 0.]\n[Current working directory: /srv]\n[Python interpreter: /usr/bin/python]",

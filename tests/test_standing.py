@@ -506,15 +506,22 @@ def test_an_offer_is_not_open_once_the_user_spoke() -> None:
     assert left in section(page([*asked, user("no, commit it"), *edit("a.md")]), "State")
 
 
-def test_a_program_that_is_asked_for_again_and_again_is_told_by_its_command_and_its_end() -> None:
-    start = runs(
-        "exec", 'await tools.exec_command({cmd:"mise run test:e2e lock"})', "Compiling mise\nSESSION_ID=8954", id="x1"
-    )
+@pytest.mark.parametrize(
+    "begun",
+    [
+        "Compiling mise\nSESSION_ID=8954",
+        'Script completed\nOutput:\n\n{"chunk_id":"d9c960","wall_time_seconds":1.0,"session_id":8954,"output":""}',
+    ],
+)
+def test_a_program_that_is_asked_for_again_and_again_is_told_by_its_command_and_its_end(begun: str) -> None:
+    start = runs("exec", 'await tools.exec_command({cmd:"mise run test:e2e lock"})', begun, id="x1")
     poll = 'const r = await tools.write_stdin({session_id:8954,chars:""}); text(r.output)'
     polls = [m for n, out in enumerate(("", "DEBUG: one", "[test:e2e] ERROR task failed")) for m in runs("exec", poll, f"Script completed\nOutput:\n{out}", id=f"p{n}")]  # fmt: skip
     text = page([TASK, *start, *polls, says("The lock test failed at its end, I look into it.")], 2_000)
     assert "write_stdin" not in text
     assert "SESSION_ID" not in text
+    assert "chunk_id" not in text
+    assert "chunk_id" not in text
     assert "`mise run test:e2e lock` → failed; [test:e2e] ERROR task failed" in text
 
 

@@ -47,10 +47,10 @@ class _ToolResult(msgspec.Struct, forbid_unknown_fields=True):
 
 def unframed(answer: str) -> str:
     """A tool's answer without its frame; one that was cut in its middle is read as well."""
+    if found := _REPORTED.match(answer):
+        answer = answer[found.end() :].lstrip("\n")
     if found := _RECORD.match(answer):
         return _unescaped(_RECORD_END.sub("", answer[found.end() :])).strip("\n")
-    if found := _REPORTED.match(answer):
-        answer = answer[found.end() :]
     if answer.startswith("{") and '"content"' in answer and (said := _said_by_protocol(answer)):
         return said
     if answer.startswith("<") or "</output>" in answer[-_EDGE:]:

@@ -13,7 +13,8 @@ _EDGE = 600
 
 _STARTED = re.compile(
     r"Process running with session ID (\w+)|Script running with cell ID (\w+)|Command running in background with ID: ([\w-]+)"
-    r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$",
+    r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
+    r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)',
     re.DOTALL | re.MULTILINE,
 )
 _NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
