@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import NamedTuple
 
 from foldline._facts.language import read_words
 
@@ -21,7 +22,7 @@ _CLAUSE = re.compile(r"[\s]*[,;:.!–—，。、！\n]")
 def said_in_passing(text: str) -> bool:
     """Whether a text holds nothing but agreement, thanks, greetings and the like, and neither asks nor orders."""
     said = unicodedata.normalize("NFC", text).casefold().replace("’", "'").strip()
-    return bool(said) and not ASKING.search(said) and _passing().fullmatch(said) is not None
+    return bool(said) and not ASKING.search(said) and _is_told_by(_passing(), said)
 
 
 def agrees(text: str) -> bool:
@@ -40,11 +41,43 @@ def asks(text: str) -> bool:
     return re.search(r"[?？؟]", text.rstrip().rpartition("\n\n")[2]) is not None
 
 
+def _is_told_by(phrases: Phrases, said: str) -> bool:
+    """Whether a text is one phrase after the other, with what is no word, no question and no order between them."""
+    open, seen = [(0, False)], set[tuple[int, bool]]()
+    while open:
+        place = open.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        start, told = place
+        if start == len(said):
+            if told:
+                return True
+            continue
+        if _apart(said[start]):
+            open.append((start + 1, told))
+        for end in range(start + 1, min(start + phrases.longest, len(said)) + 1):
+            phrase = said[start:end]
+            if phrase in phrases.close or (phrase in phrases.spaced and (end == len(said) or _apart(said[end]))):
+                open.append((end, True))
+    return False
+
+
+def _apart(letter: str) -> bool:
+    return not (letter.isalnum() or letter in "_?!")
+
+
+class Phrases(NamedTuple):
+    """What is said in passing: phrases that stand apart from what is behind them, and those of languages without spaces."""
+
+    spaced: frozenset[str]
+    close: frozenset[str]
+    longest: int
+
+
 @cache
-def _passing() -> re.Pattern[str]:
+def _passing() -> Phrases:
     words = read_words("chitchat").values()
     said = {unicodedata.normalize("NFC", each).casefold() for several in words for each in several}
-    longest = [re.escape(each) for each in sorted(said, key=len, reverse=True)]
-    spaced, close = ("|".join(each for each in longest if (each[-1] < "\u3000") is wanted) for wanted in (True, False))
-    apart = r"[^\w?!]"
-    return re.compile(rf"{apart}*(?:(?:{close}){apart}*|(?:{spaced})(?:{apart}+|\Z))+")
+    spaced = frozenset(each for each in said if each[-1] < "\u3000")
+    return Phrases(spaced, frozenset(said - spaced), max(map(len, said)))

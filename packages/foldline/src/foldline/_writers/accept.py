@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING
 
 from foldline._clipping import one_line
 from foldline._errors import SummaryFailed
@@ -15,9 +16,11 @@ from foldline._tokens.weigh import weigh
 from foldline._view import Brief
 from foldline._writers.draft import Answer, Ask, Draft
 from foldline._writers.extraction import extracted
-from foldline._writers.gate import Judgement, bare, judge
 from foldline._writers.points import miscounted
 from foldline._writers.repair import beside, repair, reserve
+
+if TYPE_CHECKING:
+    from foldline._writers.gate import Judgement
 
 TRIES = 2
 """How often a draft is asked for: a faulty one is written again once, with its faults named."""
@@ -99,6 +102,8 @@ def write(
             if not faults:
                 return _with_native(replace(written, remarks=remarks), answer, brief, facts)
             continue
+        from foldline._writers.gate import Judgement, bare, judge
+
         draft = replace(answer, text=bare(answer.text)) if isinstance(answer, Draft) else Draft(bare(answer.text))
         drafts.append(draft)
         written = replace(written, drafts=tuple(drafts))
@@ -132,6 +137,8 @@ def _instead(brief: Brief, messages: Sequence[Message], facts: Facts) -> Summary
 
 def native_judged(draft: Draft, messages: Sequence[Message], facts: Facts, stay: Sequence[Message]) -> Judgement:
     """What is wrong with a provider's compaction; of a sealed one only its size can be judged."""
+    from foldline._writers.gate import Judgement, judge
+
     took, saved = (sum(map(weigh, each)) for each in (draft.native, messages))
     if took > saved * NATIVE_SHARE:
         return Judgement((f"the compaction took {took:,} tokens in place of {saved:,}",))
