@@ -7,7 +7,8 @@ import click
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import counted, title
 from foldline._cli.options import Answer, about, answering, force_option, may_ask, on_session, undoing
-from foldline._cli.printing import room, warn
+from foldline._cli.printing import columns, warn
+from foldline._clipping import clipped
 from foldline._desk import revising
 from foldline._desk.about import in_two_sentences
 from foldline._desk.desk import Desk
@@ -28,8 +29,7 @@ def show(desk: Desk, folded: bool) -> Answer:
         live = {e.id: e.message for e in desk.view.entries}
         shown = [(id, desk.meter.count(m), m) for id, m in desk.session.messages() if live.get(id) != m]
     wide = max((len(id) for id, _, _ in shown), default=0)
-    most = max(4, room(wide + 22, 60))
-    lines = [f"{id:<{wide}} {tokens:>8,}  {what(message, most)}" for id, tokens, message in shown]
+    lines = [clipped(f"{id:<{wide}} {tokens:>8,}  {what(message)}", columns()) for id, tokens, message in shown]
     told = [{"id": id, "tokens": tokens, "message": message} for id, tokens, message in shown]
     short = in_two_sentences([message for _, message, _ in desk.session.lineage()])
     head = [title(f"Session {desk.session.id}"), *([short, ""] if short else [])]
