@@ -7,16 +7,11 @@ them, or nothing. Pins and tool outputs that the model has not read yet stay in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta
-
-from foldline._strategies.older import MIN_SPAN, edit_for, said_in, tokens_behind, tokens_of, told_together
-from foldline._strategies.strategy import Share, Strategy, Tokens, remembered
+from foldline._strategies.older import MIN_SPAN, edit_for, said_in, sums_behind, tokens_behind, tokens_of, told_together
+from foldline._strategies.strategy import Number, Share, Strategy, Tokens, remembered
 from foldline._view import Brief, Edit, View, opens_turn
-
-Count = Annotated[int, Meta(ge=0)]
-"""A number of messages as a policy's file may say it."""
 
 Cuts = Literal["turns", "anywhere"]
 """Where a history may be cut: where turns start, or wherever no pair is split."""
@@ -42,7 +37,7 @@ def summarize_all_but_tokens(
 
 
 @remembered
-def summarize_all_but_messages(*, messages: Count = 10, max_tokens: Tokens = MAX_TOKENS) -> Strategy:
+def summarize_all_but_messages(*, messages: Number = 10, max_tokens: Tokens = MAX_TOKENS) -> Strategy:
     """Replaces everything but the newest `messages`, at least, by a summary of at most `max_tokens`."""
 
     def cut_in(view: View) -> int:
@@ -133,10 +128,7 @@ def _latest(view: View, keeps_enough: Callable[[int], bool], *, turns: bool = Fa
 
 def _spoken_behind(view: View) -> list[int]:
     """For each place, how many messages stand from it on, those of the system aside."""
-    behind = [0] * (len(view.entries) + 1)
-    for i in range(len(view.entries) - 1, -1, -1):
-        behind[i] = behind[i + 1] + (view.entries[i].message.role != "system")
-    return behind
+    return sums_behind([entry.message.role != "system" for entry in view.entries])
 
 
 def _newest_words(view: View, stop: int, words: int) -> set[int]:

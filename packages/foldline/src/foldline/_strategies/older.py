@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from foldline._strategies.strategy import Strategy, Tokens, remembered
 from foldline._view import Brief, Edit, Entry, View, opens_turn
@@ -133,7 +134,9 @@ def _entries(view: View, spans: Sequence[Span]) -> Iterator[Entry]:
 
 def tokens_behind(view: View) -> list[int]:
     """For each index, the tokens of the entries from it on."""
-    behind = [0] * (len(view.entries) + 1)
-    for i in range(len(view.entries) - 1, -1, -1):
-        behind[i] = behind[i + 1] + view.entries[i].tokens
-    return behind
+    return sums_behind([entry.tokens for entry in view.entries])
+
+
+def sums_behind(sizes: Sequence[int]) -> list[int]:
+    """For each index, and that behind the last one, the sum of what stands from it on."""
+    return [*accumulate(reversed(sizes), initial=0)][::-1]
