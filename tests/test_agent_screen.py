@@ -103,18 +103,21 @@ def test_a_message_on_the_command_line_is_the_first_one(tmp_path: Path) -> None:
     using(agent_in(tmp_path), step, message="Write the first part.")
 
 
-def test_what_was_typed_before_the_screen_is_there_stands_in_the_box(tmp_path: Path) -> None:
+def test_what_was_typed_before_the_screen_is_there_is_sent_as_far_as_it_was_meant_to_be(tmp_path: Path) -> None:
     class Early(Chat):
         CSS_PATH = Path(terminal.__file__).with_name("chat.tcss")
 
         def on_load(self) -> None:
-            for key in "hello":
-                self.post_message(events.Key(key, key))
+            for key in (*"hello", "ctrl+j", *"yo"):
+                self.post_message(events.Key(key, key if len(key) == 1 else None))
 
     async def all_of() -> None:
-        async with Early(agent_in(tmp_path)).run_test() as pilot:
-            await pilot.pause()
-            assert pilot.app.query_one(PromptBox).text == "hello"
+        app = Early(agent_in(tmp_path, {"say": "Hello to you."}))
+        async with app.run_test() as pilot:
+            user = User(app, pilot)
+            await user.until(lambda: user.sees("Hello to you."))
+            assert kept(app.agent)[0] == "hello"
+            assert app.query_one(PromptBox).text == "yo"
 
     asyncio.run(all_of())
 

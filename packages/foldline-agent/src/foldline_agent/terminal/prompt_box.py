@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
 from textual.widgets import TextArea
+
+EARLY = 0.3
+"""Seconds in which a new line is one that was typed before the screen was there: a terminal says enter so until then."""
 
 
 class PromptBox(TextArea):
@@ -24,6 +28,11 @@ class PromptBox(TextArea):
         self._commands = commands
         self._sent: list[str] = []
         self._back = 0
+        self._there = 0.0
+
+    def on_mount(self) -> None:
+        """Notes since when keys are the user's to see."""
+        self._there = time.monotonic()
 
     async def _on_key(self, event: events.Key) -> None:
         handled = self._handle(event.key)
@@ -34,7 +43,7 @@ class PromptBox(TextArea):
             await super()._on_key(event)
 
     def _handle(self, key: str) -> bool:
-        if key == "enter":
+        if key == "enter" or (key == "ctrl+j" and time.monotonic() - self._there < EARLY):
             self._send()
         elif key in ("ctrl+j", "shift+enter"):
             self.insert("\n")
