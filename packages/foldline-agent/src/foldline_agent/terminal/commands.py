@@ -109,7 +109,7 @@ async def chosen_message(chat: Chat, question: str, messages: Sequence[Choice]) 
 def points(chat: Chat) -> list[Choice]:
     """All that the user said, before and after folds."""
     found = chat.agent.session.points()
-    return [Choice(p.id, brief(p.text), f"after fold {p.folds}" if p.folds else "before any fold") for p in found]
+    return [Choice(p.id, beginning(p.text), f"after fold {p.folds}" if p.folds else "before any fold") for p in found]
 
 
 def said_in_context(chat: Chat) -> dict[str, str]:
@@ -120,10 +120,10 @@ def said_in_context(chat: Chat) -> dict[str, str]:
 
 def in_context(chat: Chat) -> list[Choice]:
     """What the user said and the model sees, to be chosen from."""
-    return [Choice(id, brief(text)) for id, text in said_in_context(chat).items()]
+    return [Choice(id, beginning(text)) for id, text in said_in_context(chat).items()]
 
 
-def brief(text: str) -> str:
+def beginning(text: str) -> str:
     """The beginning of a message in one line."""
     return " ".join(text.split())[:90]
 
@@ -220,7 +220,7 @@ async def pin(chat: Chat, id: str) -> None:
     if chosen := id or await chosen_message(chat, "Which message shall no fold touch?", in_context(chat)):
         message = chat.agent.session.pin(chosen)
         chat.open(chat.agent.session)
-        chat.tell(Aside(f"Pinned: {brief(message.text)}"))
+        chat.tell(Aside(f"Pinned: {beginning(message.text)}"))
 
 
 async def edit(chat: Chat, rest: str) -> None:
