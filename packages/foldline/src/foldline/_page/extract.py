@@ -18,6 +18,7 @@ from foldline._page.lines import below, ending, files, first_steps, instructed, 
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
 from foldline._page.timeline import FRAME, Timeline
+from foldline._page.turns import Turns
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 
@@ -79,7 +80,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     now = "\n".join((*page.parts.get("Task now", ()), ""))
     found = [e for e in found if e.place not in over and not _in_task(e.piece, now)]
     found = [e for e in found if e.piece.kind != "rule"]
-    timeline = Timeline(facts, found, told, wants.words, numbered=budget >= NUMBERED, fills=brief.fills)
+    turns = Turns(facts, wants.words, numbered=budget >= NUMBERED)
+    timeline = Timeline(facts, found, told, turns, brief.fills)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
     page.grow(timeline)

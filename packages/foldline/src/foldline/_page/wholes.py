@@ -1,0 +1,48 @@
+"""What belongs together on a page: the items of a list, the parts of a long sentence, a line and what it leads in."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from foldline._facts.texts import LONGEST
+from foldline._page.choosing import Candidate
+
+_ENDS = ".!?…:;)]`\"'。！？：；）」"
+"""What a sentence that is whole ends with."""
+
+
+def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate]]:
+    """What is missing, by the places that are `known` to be told, of lists of which half is told, and of sentences that are
+    too long for one piece."""
+    for items in _lists(found):
+        missing = [each for each in items if each.place not in known]
+        if 0 < len(missing) <= len(items) / 2:
+            yield missing
+    for before, each in itertools.pairwise(found):
+        if before.place in known and each.place not in known and _goes_on(before, each):
+            yield [each]
+
+
+def standing(pieces: Sequence[Candidate]) -> list[Candidate]:
+    """Pieces in order without those that lead in what is not told."""
+    return [each for each, behind in zip(pieces, (*pieces[1:], None)) if not _leads_nowhere(each, behind)]
+
+
+def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
+    """The items of each list that the agent wrote."""
+    items = (each for each in found if each.piece.item and each.piece.by == "agent")
+    for _, some in itertools.groupby(items, key=lambda each: (each.piece.at, each.piece.part, each.piece.under)):
+        yield [*some]
+
+
+def _goes_on(before: Candidate, each: Candidate) -> bool:
+    """Whether a piece is the rest of a sentence that was too long for one."""
+    one = (each.piece.at, each.piece.part) == (before.piece.at, before.piece.part) and not each.piece.begins
+    return one and len(before.piece.text) > LONGEST // 2 and before.piece.text[-1] not in _ENDS
+
+
+def _leads_nowhere(each: Candidate, behind: Candidate | None) -> bool:
+    """Whether a piece leads in what is not told: it ends with a colon, and nothing of the same text follows."""
+    leads = each.piece.by == "agent" and each.piece.text.endswith((":", "："))
+    return leads and (behind is None or (behind.piece.at, behind.piece.part) != (each.piece.at, each.piece.part))
