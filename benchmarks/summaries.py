@@ -106,7 +106,7 @@ def _losses(history: list[dict[str, Any]]) -> list[Row]:
     from foldline import Brief
     from foldline._facts.reading import facts_of
     from foldline._facts.verify import audit
-    from foldline._page.lines import task
+    from foldline._page.task import task
     from foldline.extend import decode, extract
 
     def folded(summarizer: Any) -> tuple[str, list[Any]]:

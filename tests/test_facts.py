@@ -19,7 +19,7 @@ from foldline._facts.shell import family
 from foldline._facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
 from foldline._facts.verify import audit
 from foldline._page.extract import compose
-from foldline._page.lines import files
+from foldline._page.files import files
 from foldline.extend import Text, ToolResult, replace
 from talk import bash, runs, says, user
 

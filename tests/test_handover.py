@@ -9,7 +9,8 @@ import pytest
 from foldline import Brief, Message, Summary
 from foldline._facts.edits import names_in_edits
 from foldline._facts.reading import facts_of
-from foldline._page.lines import files, state
+from foldline._page.files import files
+from foldline._page.state import state
 from foldline.extend import Text, extract
 from talk import bash, runs, says, user
 

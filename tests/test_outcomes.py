@@ -8,7 +8,8 @@ import pytest
 
 from foldline import Message
 from foldline._facts.reading import facts_of
-from foldline._page.lines import files, state
+from foldline._page.files import files
+from foldline._page.state import state
 from talk import bash, runs, says, user
 
 ASKED = user("Look at the lint tasks and say what they do, please.")

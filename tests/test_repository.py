@@ -12,7 +12,7 @@ from foldline._facts.merging import from_data, merge
 from foldline._facts.reading import facts_of
 from foldline._facts.types import Facts
 from foldline._page.extract import compose
-from foldline._page.lines import state
+from foldline._page.state import state
 from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult
 from talk import runs
 

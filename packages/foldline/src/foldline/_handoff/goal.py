@@ -14,7 +14,7 @@ from foldline._facts.types import Facts, File
 from foldline._handoff.exporting import SessionHistory
 from foldline._handoff.new_session import NewSession, write_new
 from foldline._messages import Message, Text, ToolCall, ToolResult, Value, text_of
-from foldline._page.lines import trail
+from foldline._page.files import trail
 from foldline._recall.index import weighed
 from foldline._recall.text import indexed
 from foldline._sessions.file import SessionFile

@@ -17,7 +17,7 @@ from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
-from foldline._page.lines import telling
+from foldline._page.task import telling
 from foldline._tokens.estimate import estimate_all
 
 _TERM = re.compile(r"[\w@~$€£#./:%+-]+")

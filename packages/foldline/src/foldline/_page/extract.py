@@ -14,9 +14,11 @@ from foldline._facts.told import COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import replace
 from foldline._page.choosing import candidates, choose, idle, settled, terms, unanswered
-from foldline._page.lines import below, ending, files, first_steps, instructed, missing, rules, state, task
+from foldline._page.files import files
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
+from foldline._page.state import ending, first_steps, state
+from foldline._page.task import below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
 from foldline._tokens.estimate import estimate

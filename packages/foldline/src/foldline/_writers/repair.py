@@ -10,8 +10,10 @@ from foldline._facts.standing import changed_files
 from foldline._facts.types import Facts
 from foldline._facts.verify import audit
 from foldline._messages import Value, replace
-from foldline._page.lines import files, rules, state, task
+from foldline._page.files import files
 from foldline._page.quoting import safe, wanted
+from foldline._page.state import state
+from foldline._page.task import rules, task
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._writers.headings import Sections

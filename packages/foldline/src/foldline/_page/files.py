@@ -1,0 +1,82 @@
+"""The files by what was done to them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from foldline._facts.folders import grouped, seen_from
+from foldline._facts.repository import passes
+from foldline._facts.standing import (
+    base_of,
+    changed_files,
+)
+from foldline._facts.types import Facts, File
+from foldline._messages import replace
+from foldline._tokens.estimate import estimate
+
+
+def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
+    """The files by what was done to them: those that were changed, then in a third of the room those only read.
+
+    What is `spare` of a page goes to the latter.
+    """
+    root, home = base_of(facts), _home(facts)
+    changed, read = (
+        [replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some]
+        for some in (changed_files(facts), (f for f in facts.files if not f.changed))
+    )
+    lines = [f"in {root}"] if root else []
+    for by in ("", "peer"):
+        for verb in ("created", "modified", "renamed", "deleted"):
+            some = [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
+            told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
+            lines += _listed(told, some, room - size(lines))
+    lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - size(lines), room // 3) + spare)
+    return lines
+
+
+def _home(facts: Facts) -> str:
+    """The folder of the repository that paths from the working folder are taken to start in; empty where there are none."""
+    folders = [r.folder for r in facts.repositories if r.folder.startswith("/") and not passes(r.folder)]
+    from_there = any(not file.path.startswith(("/", "~")) for file in facts.files)
+    return f"{folders[-1]}/" if folders and from_there else ""
+
+
+def _shown(path: str, root: str, home: str) -> str:
+    return seen_from(root, path) if root else path.removeprefix(home)
+
+
+def by_change(some: Iterable[File]) -> list[File]:
+    """Files by how often they were changed, then by how lately."""
+    return sorted(some, key=lambda f: (f.times - f.actions.get("read", 0), f.seen), reverse=True)
+
+
+def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
+    """Files of a state by folder, in the order of time; where not all have room, those that were changed or read most."""
+    ranked = by_change(some)
+
+    def line(count: int) -> str:
+        most = {f.path for f in ranked[:count]}
+        told = grouped(f"{f.path} → {f.to}" if f.to else f.path for f in some if f.path in most)
+        left = len(some) - count
+        return f"{verb}: {told}" + (f" … and {left} more" if left else "")
+
+    counts = range(len(some), 0, -1)
+    fits = bisect_left(counts, True, key=lambda count: estimate(line(count)) <= room)
+    return [line(counts[fits])] if fits < len(counts) else []
+
+
+def size(lines: Iterable[str]) -> int:
+    return sum(estimate(line) + 1 for line in lines)
+
+
+def trail(file: File) -> str:
+    """A file with its state and what led to it."""
+    moved = f" → {file.to}" if file.to else ""
+    before = [
+        f"{verb}{f' {n}×' if n > 1 else ''}" for verb, n in file.actions.items() if verb not in ("read", file.state)
+    ]
+    times = file.actions.get(file.state, 1)
+    again = f" {times}×" if times > 1 else ""
+    return f"{file.state}{again}: {file.path}{moved}" + (f" (was {', '.join(before)})" if before else "")

@@ -1,0 +1,180 @@
+"""How things stand: the newest checks, what runs, the repositories, what is open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from foldline._clipping import cut
+from foldline._facts.attempts import closes
+from foldline._facts.cues import asks
+from foldline._facts.repository import NAMELESS, passes
+from foldline._facts.shell import checks, family, only_looks
+from foldline._facts.standing import (
+    answered,
+    base_of,
+    cause_of,
+    changed_files,
+    done_since,
+    intention,
+    left_open,
+    newest_finding,
+    open_faults,
+    open_steps,
+)
+from foldline._facts.told import CAUSE, INTENDED, STILL_RUNS
+from foldline._facts.types import Command, Facts, Repository
+from foldline._page.files import by_change, size
+from foldline._page.quoting import LEAST_CUT
+
+ASKED = "asked the user: "
+
+LATELY = 12
+"""Messages for which a tree that was clean is taken to be so still."""
+
+SINCE = 6
+"""The files that are named of those that were changed since the newest commit, those changed most first."""
+
+RUNNING = 3
+"""The programs that are told of those that run, the newest."""
+
+DONE, _DONE = 6, 110
+"""The newest steps that are told of what was done for the last request, and the characters of each."""
+
+STEP, STEPS, _DETAIL = "[ ] ", 6, 240
+"""How an open step of the plan is told, how many are told before others are left out, and the characters of what one says
+beside its title."""
+
+_STEP = re.compile(r"(?: &&|;) ")
+
+_PASSED = re.compile(r"^(?:ok|OK|PASS)\b")
+
+_CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE)
+
+
+def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
+    """How the newest checks ended and where the repository stands, then what is open; with what the user said `after` it no
+    question is."""
+    changed = max((file.changed_at for file in changed_files(facts)), default=-1)
+    for check in _newest_checks([c for c in facts.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
+        yield f"last run: `{cut(_tried(check), 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+    for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
+        yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
+    worked_in = [each for each in facts.repositories if not passes(each.folder) or _holds(facts, each.folder)]
+    several = len(worked_in) > 1
+    for each in worked_in:
+        if line := repository(facts, each):
+            yield f"git in {each.folder or NAMELESS}: {line}" if several else f"git: {line}"
+    yield from (line for line in _left(facts) if not (after and line.startswith(ASKED)))
+
+
+def ending(facts: Facts) -> Iterator[str]:
+    """Whether the newest request is answered; of one that is under way what was done for it and what the agent found last."""
+    if not facts.requests:
+        return
+    if answered(facts):
+        if not any(_left(facts)):
+            yield "the last request is answered; the report names no next step"
+        return
+    done = _by_file(done_since(facts))
+    told = "; ".join(cut(each, _DONE) for each in done[-DONE:])
+    more = f"{len(done) - DONE} steps, then " if len(done) > DONE else ""
+    yield "the last request is under way" + (f"; done for it so far: {more}{told}" if done else "")
+    if intended := intention(facts):
+        yield f"{INTENDED}{cut(intended, 240)}"
+    newest = newest_finding(facts)
+    if newest and newest not in (cause_of(facts, fault) for fault in open_faults(facts)):
+        yield f"the agent said last: {cut(newest, 240)}"
+
+
+def _by_file(done: Iterable[str]) -> list[str]:
+    """Edits of the same file as one, with all names that they touched."""
+    found: dict[str, dict[str, None]] = {}
+    for each in done:
+        head, mark, names = each.removesuffix(")").partition(" (")
+        if not (mark and each.endswith(")")):
+            head, names = each, ""
+        found[head] = found.pop(head, {}) | dict.fromkeys(filter(None, names.split(", ")))
+    return [f"{head} ({', '.join(names)})" if names else head for head, names in found.items()]
+
+
+def _left(facts: Facts) -> Iterator[str]:
+    """What is open: errors, the steps of the plan, what the agent said last is left."""
+    for fault in open_faults(facts):
+        why = cause_of(facts, fault)
+        yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}" + (
+            f"{CAUSE}{cut(why, 240)}" if why else ""
+        )
+    for todo in open_steps(facts):
+        detail = f": {cut(todo.detail, _DETAIL)}" if todo.detail else ""
+        yield f"{STEP}{todo.text}{detail}" + (" (in progress)" if todo.status == "in_progress" else "")
+    yield from (f"{ASKED}{left}" if asks(left) else left for left in left_open(facts))
+
+
+def first_steps(lines: Sequence[str], room: int) -> list[str]:
+    """Lines of a state, of the steps of the plan as many from the first one on as fit with all else into a room, and some at least."""
+    steps = [line for line in lines if line.startswith(STEP)]
+    left = room - size(line for line in lines if not line.startswith(STEP)) - LEAST_CUT
+    count = next((n for n in range(len(steps), STEPS, -1) if size(steps[:n]) <= left), STEPS)
+    gone = steps[count:] if size(lines) > room else []
+    more = f"… and {len(gone)} more steps of the plan"
+    return [more if gone and line == gone[0] else line for line in lines if line not in gone[1:]]
+
+
+def repository(facts: Facts, known: Repository) -> str:
+    """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
+    commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
+    since = _changed_since(facts, known)
+    names = ", ".join(since[:SINCE]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
+    clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
+    return "; ".join(
+        filter(
+            None,
+            (
+                f"on branch {known.branch}" if known.branch else "",
+                commit,
+                "opened " + ", ".join(known.pulls) if known.pulls else "",
+                f"{'changed since' if known.settled >= 0 else 'not committed'}: {names}" if since else clean,
+            ),
+        )
+    )
+
+
+def _holds(facts: Facts, folder: str) -> bool:
+    """Whether most files of the work are in a folder."""
+    inside = [file.path.startswith(f"{folder}/") for file in facts.files if not file.path.endswith("/")]
+    return 2 * sum(inside) > len(inside)
+
+
+def _changed_since(facts: Facts, known: Repository) -> list[str]:
+    """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
+    root = base_of(facts)
+    since = [file.path for file in by_change(changed_files(facts)) if file.changed_at > known.settled]
+    if len(facts.repositories) > 1:
+        since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
+        return [path.removeprefix(f"{known.folder}/") for path in since]
+    paths = [path.removeprefix(root).removeprefix(f"{known.folder}/") for path in since]
+    return [path for path in paths if not (root and path.startswith(("/", "~")))]
+
+
+def _newest_checks(checks: Sequence[Command]) -> list[Command]:
+    """The checks that none behind them closed: one that failed is over once the same one passed, or a wider one."""
+    tried = [family(check.text) for check in checks]
+    passed = [check.outcome == "ok" for check in checks]
+    closed = [
+        any(passed[j] and closes(tried[j], tried[i]) for j in range(i + 1, len(checks))) for i in range(len(checks))
+    ]
+    return [check for check, ok, over in zip(checks, passed, closed) if ok or not over]
+
+
+def _tried(check: Command) -> str:
+    """The command line of a check, from the last of its steps on that checks something."""
+    steps = _STEP.split(check.text)
+    at = max((i for i, step in enumerate(steps) if checks(family(step))), default=0)
+    return " && ".join(steps[at:])
+
+
+def _checks(command: Command) -> bool:
+    """Whether a command tried something, and its output says how that ended as its outcome does."""
+    told = _CHECK.search(command.note) and (command.outcome == "ok" or not _PASSED.search(command.note))
+    return bool(told) and not only_looks(command.text)

@@ -1,0 +1,145 @@
+"""What the user wants now, and what the work is bound by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from foldline._clipping import cut
+from foldline._facts.again import shared_words
+from foldline._facts.asked_for import not_seen
+from foldline._facts.chitchat import accepts, agrees
+from foldline._facts.cues import asks
+from foldline._facts.rules import shouts
+from foldline._facts.standing import (
+    answered,
+    clarifies,
+    open_steps,
+)
+from foldline._facts.told import BELOW, NOT_SEEN
+from foldline._facts.types import Facts, Piece, Request, Rule
+
+TELLING = 40
+"""Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
+
+CHAIN = 3
+"""The most messages that are told together as what is wanted now."""
+
+ASKED_BELOW = 48
+"""Characters that are told of a request that stands behind the page."""
+
+LATELY_ASKED = 6
+"""The newest requests among which one is looked for that says more than the newest."""
+
+DONE_BEFORE = 200
+"""Characters that are told of a report of what was done before the newest words, where these do not take it up."""
+
+INSTRUCTED = 4
+"""The most sentences that are told of a project's own instructions."""
+
+TEMPLATE = 12
+"""The most of what the words around a task order: nobody else says how it is to be handed in."""
+
+_WIDE = 3
+"""How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
+
+
+class Task(NamedTuple):
+    """What the user wants now: the newest request that says it and what was said since, and what the agent had said before that."""
+
+    words: list[str]
+    said: str = ""
+    proposes: bool = False
+    """Whether the newest words take up what was said; else it is only what they came behind."""
+
+
+def task(facts: Facts, after: Sequence[str] = ()) -> Task:
+    """What the user wants now, oldest first.
+
+    `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing is to be told.
+    A short question says it where the newest words agree to what the agent answered. Where nothing does, the longest of what
+    was said lately stands before the newest words.
+    """
+    since = list(after)
+    if any(telling(text) for text in since):
+        return Task([])
+    chain: list[Request] = []
+    for request in reversed(facts.requests):
+        says = telling(request.text) and not request.amid and not clarifies(facts, request)
+        over = asks(request.text) and answered(facts, request.newest)
+        taken_up = over and len(chain) + len(since) == 1 and accepts((since or [chain[0].text])[0])
+        if says or taken_up or (len(chain) < CHAIN - 1 and not over):
+            chain.insert(0, request)
+        if says or taken_up:
+            break
+    else:
+        known = {request.at for request in chain}
+        lately = [request for request in facts.requests[-LATELY_ASKED:] if request.at not in known and not request.amid]
+        chain = [*sorted(lately, key=lambda request: len(request.text))[-1:], *chain]
+    if not chain:
+        return Task([])
+    words = [request.text for request in chain]
+    if not ((len(chain) > 1 or since) and not (chain[-1].amid or (telling(words[-1]) and len(chain) > 1))):
+        return Task(words)
+    return _leaning(facts, words, (since or words)[-1], chain[-1].newest if len(chain) > 1 else facts.end)
+
+
+def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
+    """A line for the newest request where it stands behind the folded messages, with whether the one before it is answered."""
+    over = "; the one before it is answered" if facts.requests and answered(facts) else ""
+    newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
+    if telling(newest):
+        yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED_BELOW)}”{over}"
+
+
+def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
+    """A line for what the `words` of the task ask for by name and nothing shows yet."""
+    if names := not_seen(facts, words):
+        yield f"{NOT_SEEN}{', '.join(names)})"
+
+
+def telling(text: str) -> bool:
+    """Whether a request says by itself what is wanted; a command does."""
+    if text.startswith("/"):
+        return True
+    wide = sum(1 for c in text if c >= "\u2e80")
+    return len(text) + wide * (_WIDE - 1) >= TELLING
+
+
+def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
+    """What is wanted with what the agent had said last, of a menu the option that was chosen; of a report of work that is done
+    and asks nothing only the beginning."""
+    if chosen := [p.text for p in facts.pieces if p.kind == "answer" and p.by == "agent" and p.at == before]:
+        return Task(words, "\n".join(chosen), True)
+    reports = [p for p in facts.pieces if p.kind == "report" and p.at < before]
+    closed = reports[-1].at if reports else -1
+    said = [p for p in reports if p.at == closed]
+    begun = max((p.at for p in reports if p.at < closed), default=-1)
+    proposes = agrees(newest) or any(p.open or asks(p.text) for p in said)
+    worked = any(p.kind in ("change", "failure") and begun < p.at < closed for p in facts.pieces)
+    if worked and not proposes:
+        return Task(words, cut(" ".join(p.text for p in said), DONE_BEFORE))
+    return Task(words, "\n".join(p.text for p in said), proposes)
+
+
+def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
+    """The rules that stand, oldest first; an order for one turn stands in that turn only."""
+    newest = facts.end if after else max((request.at for request in facts.requests), default=-1)
+    return [r for r in facts.rules if r.lifetime == "standing" or (r.by != "project" and r.at >= newest)]
+
+
+def instructed(facts: Facts, words: str) -> list[Piece]:
+    """What the project's own instructions and the newest command order of what is pending: the task's `words` and the open
+    steps of the plan; of a command that came with the task also what it orders first."""
+    orders = [p for p in facts.pieces if p.kind == "rule"]
+    newest = max((p.at for p in orders if p.by == "command"), default=-1)
+    asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
+    pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
+    shared = shared_words(pending, [p.text for p in orders]) if orders else []
+    touching = sorted(
+        (-n, not shouts(orders[i].text), i) for i, n in enumerate(shared) if n or orders[i].at == newest >= asked
+    )
+    project = [i for *_, i in touching if orders[i].by == "harness"]
+    command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
+    most = TEMPLATE if any(request.at == newest for request in facts.requests) else INSTRUCTED
+    return [orders[i] for i in sorted((*project[:INSTRUCTED], *command[:most]))]
