@@ -33,6 +33,9 @@ _ARGUMENT = 90
 _CALL = 240
 """Characters that are told of an argument, and of a call."""
 
+_DEEPEST = 16
+"""Lists and mappings within each other whose words are told."""
+
 _WHOLE, _SHORT, _LONG = 100, 400, 1_600
 """Characters of an answer that is told beside its call, of one that is told by its sentences, and of one that is an output
 of which no line is a result."""
@@ -257,9 +260,9 @@ def _named(path: str, names: Mapping[str, str]) -> str:
     return f"{path} ({touched})" if touched else path
 
 
-def _argument(value: object) -> str:
-    if isinstance(value, list):
-        return "+".join(map(_argument, value))[: 2 * _ARGUMENT]
-    if isinstance(value, dict):
-        return " ".join(_argument(each) for each in value.values())[: 2 * _ARGUMENT]
+def _argument(value: object, depth: int = _DEEPEST) -> str:
+    """What an argument says; of what is nested deeper than anything that a person reads, nothing."""
+    if isinstance(value, list | dict):
+        inside = (_argument(each, depth - 1) for each in (value if isinstance(value, list) else value.values()))
+        return ("+" if isinstance(value, list) else " ").join(inside if depth else ())[: 2 * _ARGUMENT]
     return one_line(str(value), _ARGUMENT)
