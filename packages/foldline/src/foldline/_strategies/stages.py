@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from foldline._facts.stages import stages_told
 from foldline._messages import Message, Summary, replace
 from foldline._stages import digest_text, digested, is_digest, superseded
 from foldline._strategies.older import Span, tokens_of
@@ -65,6 +64,8 @@ def with_stages(view: View) -> View:
     """A view with its stages: those that the host told of, or else those that its messages tell."""
     if view.stages:
         return view
+    from foldline._facts.stages import stages_told
+
     course = stages_told(view.messages)
     entries = (replace(entry, stage=course.at(i)) for i, entry in enumerate(view.entries)) if course.runs else ()
     return replace(view, entries=tuple(entries), stages=course.stages) if course.runs else view
