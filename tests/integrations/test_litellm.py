@@ -140,6 +140,30 @@ def test_another_process_goes_on_with_the_same_prefix_and_pays_no_summary_twice(
     assert asked == []
 
 
+def test_conversations_that_begin_alike_find_their_own_folds_in_another_process(provider: Provider) -> None:
+    asked: list[Brief] = []
+
+    def summarize(brief: Brief, messages: list[Message]) -> Summary:
+        asked.append(brief)
+        return extract(brief, messages)
+
+    given = {"states": {}, "summarizer": summarize, **options()}
+    folding = Folding(**given)
+    provider.steps = 24
+    one = asyncio.run(work(folding.completion, REQUESTS[:1]))
+    provider.steps = 50  # the other one goes on from part 25
+    other = asyncio.run(work(folding.completion, REQUESTS[:1]))
+    ended = provider.sent[23].words, provider.sent[49].words
+    asked.clear()
+    folding = Folding(**given)
+    for new in ([{"role": "user", "content": REQUESTS[0]}], other, one):
+        messages = [*json.loads(json.dumps(new)), {"role": "user", "content": REQUESTS[1]}]
+        folding.completion(model="fake/gpt-5.4", messages=messages)
+    assert asked == []
+    assert provider.sent[51].words.startswith(ended[1])
+    assert provider.sent[52].words.startswith(ended[0])
+
+
 def test_the_model_recalls_what_was_folded(provider: Provider) -> None:
     provider.steps = 30
     folding = Folding(**options())

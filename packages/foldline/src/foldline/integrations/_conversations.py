@@ -27,7 +27,7 @@ class Conversations(Generic[Native]):
         options: Mapping[str, Any] | None = None,
         states: MutableMapping[str, bytes] | None = None,
     ) -> None:
-        self.beginnings = Beginnings()
+        self.beginnings = Beginnings(states)
         """What tells conversations that nobody names."""
         self._shape = shape
         self._model = model
@@ -81,7 +81,7 @@ class Conversations(Generic[Native]):
         with self._lock:
             made, self._made[key] = self._made.get(key, []), []
             if made and self._states is not None:
-                self._states[key] = self._compactors[key].dump()
+                self._states[key] = self.beginnings.marked(key, self._compactors[key].dump())
             return made
 
     def state(self, key: str) -> str:

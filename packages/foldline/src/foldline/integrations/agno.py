@@ -41,11 +41,9 @@ class Folding:
         if isinstance(messages, Sent):
             return Unchanged(messages)
         session = str(getattr(of, "session_id", "") or "")
-        said = self._runs.beginnings.key(messages, lambda m: [session, m.content, m.tool_calls, m.tool_call_id])
+        key = self._runs.beginnings.key(messages, lambda m: [session, m.content, m.tool_calls, m.tool_call_id])
         apart = any(each.__module__.startswith(CACHE_APART) for each in type(model).__mro__)
-        return self._runs.asking(
-            messages, model.id, key=f"{session}/{said}", billed=lambda reply: _billed(reply, apart=apart)
-        )
+        return self._runs.asking(messages, model.id, key=key, billed=lambda reply: _billed(reply, apart=apart))
 
 
 class _Folded:

@@ -10,7 +10,7 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from foldline import Compactor
 from foldline.integrations._asking import Asking
-from foldline.integrations._beginnings import Beginnings, remember
+from foldline.integrations._beginnings import remember
 from foldline.integrations._conversations import Conversations
 
 CHAT = "openai-chat"
@@ -39,7 +39,6 @@ class Folding(CustomLogger):
         self._talks: dict[str, Conversations[Any]] = {
             format: Conversations(None, model, {"format": format, **options}, states) for format in formats
         }
-        self._beginnings = Beginnings()
         self._under_way: dict[str, tuple[Compactor, list[Any]]] = {}
         """Calls whose end is to be told; that of a stream never is."""
 
@@ -53,7 +52,7 @@ class Folding(CustomLogger):
 
     def recall(self, arguments: str, *, messages: list[Any], session: str = "") -> str:
         """What a call of the recall tool is answered with in the conversation of these messages."""
-        return self._talks[CHAT].recall(session or self._beginnings.key(messages), arguments)
+        return self._talks[CHAT].recall(session or self._talks[CHAT].beginnings.key(messages), arguments)
 
     # -- as a callback of LiteLLM ----------------------------------------------------------------------------------
 
@@ -63,10 +62,11 @@ class Folding(CustomLogger):
         format, place, system = HISTORIES.get(getattr(call_type, "value", call_type), ("", "", ""))
         whole = kwargs.get(place)
         if isinstance(whole, list) and call not in self._under_way and not kwargs.get("previous_response_id"):
-            key = self._key(kwargs, whole)
-            compactor = self._talks[format].history(key, str(kwargs.get("model", ""))).compactor
+            talks = self._talks[format]
+            key = _session(kwargs) or talks.beginnings.key(whole)
+            compactor = talks.history(key, str(kwargs.get("model", ""))).compactor
             kwargs[place] = await compactor.afit(whole, system=kwargs.get(system))
-            self._talks[format].folds(key)
+            talks.folds(key)
             remember(self._under_way, call, (compactor, whole))
         return kwargs
 
@@ -86,8 +86,8 @@ class Folding(CustomLogger):
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _asking(self, named: dict[str, Any]) -> Asking[Any]:
-        whole = named["messages"]
-        return self._talks[CHAT].asking(whole, named.get("model"), key=self._key(named, whole))
+        return self._talks[CHAT].asking(named["messages"], named.get("model"), key=_session(named))
 
-    def _key(self, named: dict[str, Any], whole: list[Any]) -> str:
-        return str(named.get("litellm_session_id") or "") or self._beginnings.key(whole)
+
+def _session(named: dict[str, Any]) -> str:
+    return str(named.get("litellm_session_id") or "")
