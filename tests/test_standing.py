@@ -100,6 +100,7 @@ def test_the_folder_that_a_script_names_is_that_of_its_commands() -> None:
 REVIEW = """Findings
 - `plans` decides what is mirrored or deleted across branches ([internal/sync.go:1651](internal/sync.go#L1651)).
 - I added a check to `src/cli.py` and removed the helper from `src/old.py`.
+- `src/main.py` -- Added an import.
 - I created `tests/test_cli.py` and deleted `legacy.py`."""
 
 
@@ -107,7 +108,7 @@ def test_what_a_report_says_of_things_in_a_file_is_not_said_of_the_file() -> Non
     told = files(*runs("Task", {"prompt": "Review it."}, REVIEW))
     assert told == [
         "created by another agent: tests/test_cli.py",
-        "changed by another agent: src/{cli.py, old.py}",
+        "changed by another agent: src/{cli.py, old.py, main.py}",
         "deleted by another agent: legacy.py",
     ]
 

@@ -226,3 +226,12 @@ def test_a_sentence_that_is_too_long_for_one_piece_is_told_to_its_end() -> None:
     )
     said = Message("assistant", (Text(long), *EDIT[0].parts))
     assert long in " ".join(happened([ASKED, said, *EDIT[1:]], 2_000))
+
+
+def test_of_a_long_block_of_code_the_head_stands_behind_the_line_that_leads_it_in() -> None:
+    body = "\n".join(f"    row_{n} = read_row({n}, lock=share_{n})" for n in range(12))
+    report = f"Create a function for both callers:\n\n```python\ndef migrate_rows(share):\n{body}\n```\n\nOne more detail: mirror_7 is empty."
+    told = "\n".join(happened([ASKED, says(report), LATER], 2_000))
+    assert "Create a function for both callers: `def migrate_rows(share):" in told
+    assert "both callers: One more detail" not in told
+    assert "row_11" not in told

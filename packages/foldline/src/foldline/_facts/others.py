@@ -20,6 +20,9 @@ _READ = 8_000
 _PLACE = re.compile(r"\b(?:in|from|to|at|of|across|by|with|for|inside|into|see)\b", re.IGNORECASE)
 """Between a verb and a file: something in the file was made or removed, and not the file."""
 
+_HEADED = re.compile(r"[`*)\s]*(?:--|[—–:-])\s")
+"""Behind a file that heads what was done in it."""
+
 _CITED = re.compile(r":\d|#L\d")
 """Behind a file: a line of it is cited, as reviews do."""
 
@@ -53,5 +56,5 @@ def files_changed(report: str) -> Iterator[tuple[str, str]]:
                 at, verb = [said[0], *(each for each in said if each[0] < file.start())][-1]
                 if verb != "modified" and _CITED.match(sentence, file.end()):
                     continue
-                inside = own and _PLACE.search(sentence, at, file.start())
+                inside = own and (_PLACE.search(sentence, at, file.start()) or _HEADED.match(sentence, file.end()))
                 yield "modified" if inside else verb, file[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import msgspec
@@ -52,7 +52,7 @@ _OPENED, _CLOSING = "{[(,;", "}])"
 """Behind and before which a line of code goes on."""
 
 _CODE = 200
-"""Characters of a fenced block that is told whole; a longer one is code, which stands in a file."""
+"""Characters of a fenced block that is told whole; of a longer one, which stands in a file, the head is."""
 
 
 class Passage(NamedTuple):
@@ -100,11 +100,9 @@ def _passages(text: str) -> Iterator[Passage]:
     for line, below, next_line in zip(lines, (*lines[1:], ""), _next_lines(lines)):
         if found := _FENCE.match(line):
             if fence:
-                if 0 < sum(map(len, block)) <= _CODE:
-                    code = _coded([*filter(None, block)])
+                if code := _head_of([*filter(None, block)]):
                     yield Passage(f"{heading}: {code}" if heading else code, under)
-                    heading = ""
-                block, fence = [], ""
+                heading, block, fence = "", [], ""
             else:
                 fence = found[1]
             continue
@@ -142,6 +140,12 @@ def _next_lines(lines: Sequence[str]) -> list[str]:
         found.append(last)
         last = line.strip() or last
     return found[::-1]
+
+
+def _head_of(block: Sequence[str]) -> str:
+    """A fenced block in a line, of a long one as many of its first lines as say what it is."""
+    fitting = sum(1 for length in accumulate(map(len, block)) if length <= _CODE)
+    return _coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
 
 
 def _coded(lines: Sequence[str]) -> str:
