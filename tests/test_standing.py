@@ -541,3 +541,11 @@ def test_a_short_answer_to_a_question_is_told_and_thanks_are_not() -> None:
     told = section(page([*talk, *edit("src/b.py"), says("The import reads gzip now.")]), "What happened")
     assert any(line.endswith("> yes") for line in told)
     assert not any("thanks" in line for line in told)
+
+
+def test_how_a_task_is_handed_in_goes_before_other_orders() -> None:
+    steps = "\n".join(f"Never read share_{n} with tool_{n}." for n in range(12))
+    done = "When you're satisfied with what was made, you can hand it in by simply running the submit command, which ends it all."
+    template = f"<pr_description>\nThe rows are counted twice.\n</pr_description>\n\n<instructions>\n{steps}\n{done}\n</instructions>"
+    text = page([user(template), *edit("src/rows.py"), says("The mirror is slow.")], 640)
+    assert f"(the command) {done}" in section(text, "Rules that stand")

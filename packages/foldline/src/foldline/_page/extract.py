@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from foldline._facts.cues import says_when_done
 from foldline._facts.speech import clean
 from foldline._facts.told import COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
@@ -104,11 +105,15 @@ def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
 
 
 def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, newest: int) -> list[str]:
-    """What instructions order of what is pending and the rules as lines, oldest first; where not all have room, those that
-    say most for their length."""
+    """What instructions order of what is pending and the rules as lines, oldest first; where not all have room, what comes once
+    all is done, then those that say most for their length."""
     rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
     orders = [replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{p.text}") for p in pending]
-    chosen = choose(candidates([*orders, *rules]), room, set(), newest)
+    found = candidates([*orders, *rules])
+    told = set[str]()
+    chosen = choose([each for each in found if says_when_done(each.piece.text)], room, told, newest)
+    room -= sum(each.cost for each in chosen)
+    chosen += choose([each for each in found if each not in chosen], room, told, newest)
     return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
 
 

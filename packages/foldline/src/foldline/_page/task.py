@@ -9,7 +9,7 @@ from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
-from foldline._facts.cues import asks
+from foldline._facts.cues import asks, says_when_done
 from foldline._facts.rules import shouts
 from foldline._facts.standing import (
     answered,
@@ -137,7 +137,9 @@ def instructed(facts: Facts, words: str) -> list[Piece]:
     pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
     shared = shared_words(pending, [p.text for p in orders]) if orders else []
     touching = sorted(
-        (-n, not shouts(orders[i].text), i) for i, n in enumerate(shared) if n or orders[i].at == newest >= asked
+        (not says_when_done(orders[i].text), -n, not shouts(orders[i].text), i)
+        for i, n in enumerate(shared)
+        if n or orders[i].at == newest >= asked
     )
     project = [i for *_, i in touching if orders[i].by == "harness"]
     command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
