@@ -31,13 +31,6 @@ class Rewrite(NamedTuple):
     before: Sequence[Item]
 
 
-class Kept(NamedTuple):
-    """What a caller gave who keeps what was handed out, and how many of all messages that told."""
-
-    items: list[Item]
-    stands: int
-
-
 class History:
     """One growing conversation: its items as the caller has them, decoded and weighed once each, and its folds.
 
@@ -77,8 +70,6 @@ class History:
         """The caller's own objects of the call that is being answered."""
         self._known: list[Item] = []
         """The items as they were when their messages were read."""
-        self._kept: Kept | None = None
-        """What was given last by who keeps what was handed out: a call that failed is made with it again."""
         self._said = Said(meter, pinned, named)
         self.seen = Seen(self._said, codec, meter)
         """What the model sees."""
@@ -114,12 +105,9 @@ class History:
 
         Raises `WireError` for what is not of the format; then everything is as it was.
         """
-        given, before, known = items, self._known, len(self._known)
+        before, known = self._known, len(self._known)
         self._turn += 1
         goes_on = continues(items, before, self._turn)
-        if not goes_on and self._kept and continues(items, self._kept.items):
-            items = [*before[: self._kept.stands], *items[len(self._kept.items) :]]
-            goes_on = continues(items, before)
         found = Alignment((), known, known) if goes_on else align(items, before, self.messages, self._readable)
         adopted = self._adopted(items) if found.stands < known and self.folds else None
         items, found = adopted or (items, found)
@@ -133,7 +121,6 @@ class History:
         self._codec.told = told
         if adopted:
             self._adopt(items, found)
-            self._kept = Kept(list(given), len(self._known))
         elif goes_on:
             self._items = items
             self._known += items[known:]
@@ -156,7 +143,7 @@ class History:
 
     def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]]) -> None:
         """Forgets all, and takes the folds that another one made of the history that is to come."""
-        self._items, self._known, self._kept = [], [], None
+        self._items, self._known = [], []
         self.seen.clear()
         self.folds, self.severed, self._codec.told = tuple(folds), tuple(severed), self._codec.told.before
         self.version += 1
