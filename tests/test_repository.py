@@ -72,7 +72,7 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([COMMITTED, ("echo git push && ls", "git push\n a -> b")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, PUSHED, REBASED], "git: on branch sums"),
         ([COMMITTED, PUSHED, REBASED, FORCED], "git: on branch sums; last commit 81c4848 “Rows add up”, pushed"),
-        ([COMMITTED, PUSHED, ("git rebase --continue", "[detached HEAD 642a774] Rows\n 1 file changed\nSuccessfully rebased and updated refs/heads/sums.")], "git: on branch sums"),
+        ([COMMITTED, PUSHED, ("git rebase --continue", "[detached HEAD 642a774] Rows\n 1 file changed\nRebasing (2/2)Successfully rebased and updated refs/heads/sums.")], "git: on branch sums"),
         ([COMMITTED, PUSHED, ("git checkout -b more", "Switched to a new branch 'more'")], "git: on branch more; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, PUSHED, ("git checkout main", "Switched to branch 'main'")], "git: on branch main"),
         ([COMMITTED, ("git status --short", "")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”; nothing left to commit"),

@@ -31,7 +31,7 @@ _CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)",
 _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 """A file that is not committed, as git lists it."""
 
-_REBASED = re.compile(r"^Successfully rebased", re.MULTILINE)
+_REBASED = re.compile(r"Successfully rebased")
 _PUSHED = re.compile(
     r"(?m)^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$|^branch '[^'\n]+' set up to track "
 )
