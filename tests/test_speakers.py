@@ -178,12 +178,12 @@ def typed(text: str) -> tuple[str, dict[str, Any]]:
 
 RULES = "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>"
 ENVIRONMENT = "<environment_context>\n  <cwd>/srv</cwd>\n</environment_context>"
-REPORT = "Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/review\nPayload:\nYou must pin it."
+REPORT = "Message Type: FINAL_ANSWER\nTask name: /lead\nSender: /lead/review\nPayload:\nYou must pin it."
 ABORTED = "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>"
 
 
 def test_codex(tmp_path: Path) -> None:
-    agent = "response_item", {"type": "agent_message", "author": "/root/review", "content": [{"type": "input_text", "text": REPORT}]}  # fmt: skip
+    agent = "response_item", {"type": "agent_message", "author": "/lead/review", "content": [{"type": "input_text", "text": REPORT}]}  # fmt: skip
     path = codex(
         tmp_path,
         item("developer", "<permissions instructions>\nNever ask.\n</permissions instructions>"),

@@ -80,7 +80,7 @@ def test_a_folder_that_stands_first_is_that_of_all_paths_below_it() -> None:
 def test_what_nobody_keeps_is_no_folder_of_the_work() -> None:
     for folder in ("/tmp/try/src", "/var/folders/gz/h7/T/try", "/private/tmp/try/src"):
         scratch = [m for n in range(4) for m in write(f"{folder}/part_{n}.py", id=f"w{n}")]
-        assert files(*scratch, *edit("/work/a.py")) == ["changed: /work/a.py"]
+        assert files(*scratch, *edit("/srv/a.py")) == ["changed: /srv/a.py"]
 
 
 def test_a_path_is_told_from_the_repository_on_where_others_are() -> None:

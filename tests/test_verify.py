@@ -23,7 +23,7 @@ def writes(path: str) -> list[Message]:
     return runs("write", {"path": path, "content": "x"})
 
 
-@given(st.lists(PATHS, max_size=25, unique=True), st.sampled_from(["", "/srv/work/shop/"]))
+@given(st.lists(PATHS, max_size=25, unique=True), st.sampled_from(["", "/srv/app/shop/"]))
 def test_a_file_that_a_page_lists_is_no_lost_fact(paths: list[str], root: str) -> None:
     work = [message for path in paths for message in writes(root + path)]
     assert lost([user("Write the modules of the shop, one by one, please."), *work]) == []
