@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from foldline import Brief, Compactor, Message, Summary
+from foldline._facts.merging import merge, settled
 from foldline._facts.reading import facts_of
 from foldline.extend import Edit, Layer, Policy, View, extract, hard_strategies, text_of
 from talk import bash, runs, says, user
@@ -549,3 +550,14 @@ def test_how_a_task_is_handed_in_goes_before_other_orders() -> None:
     template = f"<pr_description>\nThe rows are counted twice.\n</pr_description>\n\n<instructions>\n{steps}\n{done}\n</instructions>"
     text = page([user(template), *edit("src/rows.py"), says("The mirror is slow.")], 640)
     assert f"(the command) {done}" in section(text, "Rules that stand")
+
+
+@pytest.mark.parametrize("cut", [1, 5, 7, 8, 11])
+def test_what_was_settled_is_counted_once_where_the_messages_behind_are_folded_later(cut: int) -> None:
+    plan = runs("TaskCreate", {"subject": "Read the rows in parts"}, "Task #4 created successfully", id="t1")
+    red = bash("make test", "FAIL: test_rows expected 3, got 4\nmake: *** [test] Error 1", error=True)
+    done = runs("TaskUpdate", {"taskId": "4", "status": "completed"}, "Updated task #4 status", id="t2")
+    green, commit = bash("make test", "12 passed in 0.3s"), bash("git commit -m x", "[main 1a2b3c4] x")
+    messages = [TASK, *plan, *edit("src/rows.py"), *red, *green, *commit, *done]
+    folded, behind = facts_of(messages[:cut]), facts_of(messages[cut:])
+    assert merge(settled(folded, behind), behind) == merge(folded, behind)

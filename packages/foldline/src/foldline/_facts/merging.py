@@ -85,14 +85,18 @@ def merge(older: Facts, newer: Facts) -> Facts:
 
 def settled(facts: Facts, behind: Facts) -> Facts:
     """Facts as what happened behind them leaves them: errors that it closed, the plan, checks that were run again, where the
-    repositories stand, what ended."""
+    repositories stand, what ended.
+
+    What happened behind is not counted: merged with it later, these are the facts of both.
+    """
     both = merge(facts, behind)
+    runs = {command.text: command.count for command in facts.commands}
     closed = [any(closes(key, fault.key) for key in behind.passed) for fault in facts.faults]
     return replace(
         facts,
         faults=tuple(replace(f, resolved=True) if over else f for f, over in zip(facts.faults, closed)),
         todos=both.todos,
-        commands=both.commands,
+        commands=tuple(replace(command, count=runs.get(command.text, 0)) for command in both.commands),
         repositories=both.repositories,
         running={id: text for id, text in facts.running.items() if id in both.running},
     )
