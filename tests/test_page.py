@@ -1208,3 +1208,52 @@ def test_what_fails_in_the_same_way_again_and_again_is_told_once() -> None:
     text = page([ASKED, *failing, *EDIT], 1_500)
     assert section(text, "What happened").count("spawn rg ENOENT") == 1
     assert section(text, "State").count("spawn rg ENOENT") == 1
+
+
+REVIEW = (
+    "Findings\n\n1. High: src/rows.py sums a row twice where its `amount` is empty, and nothing tests it.\n"
+    "2. Medium: src/dates.py reads 30/02 as the second of March, which the report then shows."
+)
+
+
+def test_another_agents_report_is_told_once_and_without_the_record_around_it() -> None:
+    record = json.dumps({"status": {"019d7d09": {"completed": REVIEW * 3}}, "timed_out": False})
+    notice = f"<subagent_notification>\n{record}\n</subagent_notification>"
+    called = runs("wait_agent", {"targets": ["019d7d09"]}, record)
+    told = section(page([ASKED, *called, user(notice), user(notice), says("Both are in.")], 4_000), "What happened")
+    assert told.count("sums a row twice where its `amount` is empty") == 1
+    assert "timed_out" not in told
+    assert "\\n" not in told
+
+
+def test_what_a_client_made_a_file_of_is_what_the_user_said() -> None:
+    path = "/home/dev/.codex/attachments/a60a/pasted-text.txt"
+    words = "Build a crate that reads sparse archives.\nNever publish it: the owner does that."
+    asked = user(f"\n# Files mentioned by the user:\n\n## Build a cra…: {path}\n\n## My request for Codex:\ndo this")
+    text = page([asked, *bash(f"sed -n 1,40p {path}", words), says("The crate reads them now.")])
+    assert "> Build a crate that reads sparse archives." in text
+    assert "Never publish it" in section(text, "Rules that stand")
+
+
+@pytest.mark.parametrize(
+    "words", ["don't worry about the dates, but continue", "ok keep going.", "继续吧", "mach weiter"]
+)
+def test_who_only_says_to_go_on_wants_what_was_asked_before(words: str) -> None:
+    text = page([ASKED, *EDIT, says("The first half is done."), user(words)])
+    assert ASKED.text in flat(section(text, "Task now"))
+
+
+def test_what_is_to_be_done_with_a_paste_is_told() -> None:
+    said = "can you incorporate:\n\nAll reviews are in. Here's the report:\n\n## Reviews\n\n" + REVIEW
+    assert "can you incorporate:" in page([ASKED, says("It is written."), user(said), says("Done.")], 4_000)
+
+
+def test_asking_again_after_a_program_is_not_told() -> None:
+    watched = "gh run watch 294 --repo team/rows"
+    begun = bash(watched, "Process running with session ID 19788")
+    code = 'const r = await tools.write_stdin({session_id:19788,chars:""});'
+    polled = runs("exec", code, "Script running with cell ID 84\nWall time 10.0 seconds\nOutput:")
+    waited = runs("wait", {"cell_id": "84"}, "Script running with cell ID 85\nWall time 30.0 seconds\nOutput:")
+    text = page([ASKED, *EDIT, *begun, *polled, *waited], 4_000)
+    assert "cell" not in text.replace("cancel", "")
+    assert text.count(watched) >= 1

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from foldline._clipping import one_line
 from foldline._facts.edits import names_in_edits
+from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.shell import checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
@@ -131,12 +132,18 @@ class Ended(Value, frozen=True, dict=True):
     def reports(self) -> bool:
         """Whether another agent did it, and answers in prose."""
         delegated = bool(words_of(self.called.call.name) & DELEGATING) and not self.end.failed
-        return delegated and len(self.answer) > _SHORT and record_of(self.answer) is None
+        said = len(said_in_report(self.answer)) if delegated and len(self.answer) > _SHORT else 0
+        return said > _SHORT and said * 2 > len(self.answer)
 
     @property
     def passed(self) -> bool:
         """Whether it is a check that found nothing: its output says no more than that."""
-        return bool(self.end.note) and not (self.end.failed or self.looks) and checks(family(self.command))
+        return bool(self.end.note) and not (self.end.failed or self.looks) and self.checks
+
+    @property
+    def checks(self) -> bool:
+        """Whether it is a command that tries something out: a test, a build."""
+        return checks(family(self.command))
 
     @property
     def wrote(self) -> bool:

@@ -15,6 +15,9 @@ _LABEL = 24
 _CHOICE = 300
 """Characters of the longest message that is looked through for an option that it chooses."""
 
+_RESUMING = 80
+"""Characters of the longest message that only says to go on."""
+
 _CLAUSE = re.compile(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 """Where a clause ends."""
 
@@ -54,6 +57,12 @@ def leans(sentence: str) -> bool:
 def says_when_done(sentence: str) -> bool:
     """Whether a sentence says what is to be done once all else is."""
     return _anywhere("done").match_in(_plain(sentence))
+
+
+def resumes(words: str) -> bool:
+    """Whether a short message ends by saying that its speaker wants the work to go on, and no more than that."""
+    said = _plain(words).rstrip(" .!。！\n")
+    return len(said) <= _RESUMING and "\n" not in said and _anywhere("resumes").match_in(said)
 
 
 def offers(sentence: str) -> bool:

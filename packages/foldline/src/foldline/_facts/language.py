@@ -44,6 +44,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     offers: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     wonders: tuple[str, ...] = ()
+    resumes: tuple[str, ...] = ()
     decides: tuple[str, ...] = ()
     reason: tuple[str, ...] = ()
     alarm: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The files that another agent says it changed, in its report."""
+"""What other agents say in their reports, and the files that they say they changed."""
 
 from __future__ import annotations
 
@@ -31,8 +31,34 @@ _LOOKS = re.compile(
 )
 """How an agent is called, or its task, that only looks: what its report tells of files is not its work."""
 
+_RESULT = re.compile(r"<(result|summary)>(.*?)</\1>", re.DOTALL)
+"""What a client's notice holds of what another agent said: its answer, else what it was about."""
+
+_TAG = re.compile(r"<([\w-]{1,40})>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
+"""A notice that is nothing but a tag around a record."""
+
+_SAID = re.compile(r'"(?:[^"\\]|\\.){80,}(?:"|\Z)', re.DOTALL)
+"""A text in a record, which may end before it does."""
+
+_ESCAPED = {"n": "\n", "t": "\t", "r": ""}
+
 _CALLED = ("description", "subagent_type", "agent_type", "name", "title")
 """The arguments that say in a few words what another agent is to do, or which one it is."""
+
+
+def said_in_report(report: str) -> str:
+    """What other agents said, without the client's notice or record around it; a record that holds no sentence says nothing."""
+    noticed = _TAG.fullmatch(report)
+    inside = noticed[2] if noticed else report
+    if inside[:1] in ("{", "["):
+        return "\n\n".join(_unescaped(text.strip('"')) for text in _SAID.findall(inside) if " " in text)
+    held = {found[1]: found[2] for found in _RESULT.finditer(report)} if report.startswith("<") else {}
+    return held.get("result") or held.get("summary") or report
+
+
+def _unescaped(text: str) -> str:
+    """A text out of a record that may have been cut, so that nobody can parse it as a whole."""
+    return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[1]), text, flags=re.DOTALL).strip()
 
 
 def only_looked(call: ToolCall) -> bool:

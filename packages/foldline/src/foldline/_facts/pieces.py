@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Set
 from typing import Any, Literal
 
 from foldline._facts.cues import announces
 from foldline._facts.literals import literals
+from foldline._facts.others import said_in_report
 from foldline._facts.texts import Passage, lines_with, passages
 from foldline._facts.types import Kind, Piece
 from foldline._messages import replace
@@ -18,8 +18,8 @@ _READ, _PEER_ENDS, _PEER_ITEMS = 16_000, 6, 16
 """Characters that are read of what another agent says, sentences that are told of its beginning and of its end, and items
 of what stands between."""
 
-_RESULT = re.compile(r"<(result|summary)>(.*?)</\1>", re.DOTALL)
-"""What a client's notice holds of what another agent said: its answer, else what it was about."""
+_ALIKE = 160
+"""Characters by which a report is known that a client brings again."""
 
 
 class Pieces:
@@ -31,6 +31,7 @@ class Pieces:
         self.report: list[Piece] = []
         """The newest report of the agent."""
         self._of_user: dict[int, list[int]] = {}
+        self._heard: set[str] = set()
 
     def tell(
         self, text: str, at: int, part: int, kind: Kind, by: Teller, sought: Set[str] = frozenset(), **marks: Any
@@ -52,8 +53,11 @@ class Pieces:
         self.tell(said.text, at, part, kind, by, item=said.item, under=under, begins=said.begins, **marks)
 
     def tell_of_another(self, report: str, at: int, part: int) -> None:
-        """Adds how another agent's report begins and ends, and the items between that name something."""
-        text = _answer_in(report)[:_READ]
+        """Adds how another agent's report begins and ends, and the items between that name something; once, if it is brought again."""
+        text = said_in_report(report)[:_READ]
+        if text[:_ALIKE] in self._heard:
+            return
+        self._heard.add(text[:_ALIKE])
         said = [p for p in passages(text) if not (announces(p.text) or p.text.endswith((":", "：")))]
         between = said[_PEER_ENDS:-_PEER_ENDS]
         items = [p for p in between if (p.item or p.under) and literals(p.text)][:_PEER_ITEMS]
@@ -73,9 +77,3 @@ class Pieces:
     def in_order(self) -> tuple[Piece, ...]:
         """The pieces in the order in which they happened."""
         return tuple(sorted(self._told, key=lambda piece: (piece.at, piece.part)))
-
-
-def _answer_in(report: str) -> str:
-    """What another agent said, without the client's notice around it."""
-    held = {found[1]: found[2] for found in _RESULT.finditer(report)} if report.startswith("<") else {}
-    return held.get("result") or held.get("summary") or report

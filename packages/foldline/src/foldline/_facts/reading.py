@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline._facts.attachments import attached
 from foldline._facts.foreign import facts_of_prose
 from foldline._facts.literals import literals
 from foldline._facts.merging import bounded, from_data, merge
@@ -62,7 +63,9 @@ def user_words(messages: Sequence[Message]) -> Iterator[str]:
 
 def _facts_in(messages: Sequence[Message]) -> Facts:
     """The facts of messages without summaries among them."""
-    spans = spoken(messages)
+    spans = [*spoken(messages)]
+    for at, text in attached(messages).items():
+        spans[at] = (*spans[at], Span("user", text))
     pieces, plan = Pieces(_written(messages, spans)), Plan()
     results = {result.call_id for message in messages for result in message.results}
     said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages))
@@ -102,7 +105,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         passed=work.attempts.passed,
         plan_at=plan.at,
         repositories=work.repositories,
-        running=work.running.known,
+        running=work.running.still(len(messages)),
         end=len(messages),
     )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from foldline._facts.calls import Called
+from foldline._facts.calls import Called, Ended
+from foldline._facts.outcomes import Outcome
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
+from foldline._facts.types import SOURCE
 from foldline._messages import ToolCall
 
 _EDGE = 600
@@ -24,6 +26,9 @@ _NAMED_IN_CODE = re.compile(r"\bwrite_stdin\(\{\s*\"?session_id\"?:\s*(\d+)")
 _STOPPING = frozenset({"kill", "stop"})
 """Words in the names of tools that end a program: what they answer is not what it put out."""
 
+SOON = 24
+"""Messages after which a check has ended that was still running."""
+
 _STILL = re.compile(r"<status>running</status>")
 _NOTICE = re.compile(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
 
@@ -34,23 +39,36 @@ class Running:
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
         self._begun: dict[str, Called] = {}
+        self._seen: dict[str, int] = {}
+        self._waits_for: dict[str, str] = {}
+        """Where waiting for a program became one itself: the name of the first by that of the second."""
 
-    def answered(self, called: Called, text: str, source: str) -> tuple[Called, bool]:
+    def answered(self, called: Called, text: str) -> tuple[Called, bool]:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
         runs still."""
         started = _STARTED.search(text[:_EDGE]) or _STARTED.search(text[-_EDGE:])
         asked = _named(called.call)
+        asked = self._waits_for.get(asked, asked)
         if started or (asked and _STILL.search(text[:_EDGE])):
-            id = asked or next(filter(None, started.groups() if started else ()), "")
-            self._begun.setdefault(id, called)
-            self.known[id] = self.known.pop(id, "") or source
+            new = next(filter(None, started.groups() if started else ()), "")
+            id = asked or new
+            if new != id:
+                self._waits_for[new] = id
+            program = Ended(self._begun.setdefault(id, called), Outcome())
+            self._seen[id] = called.at
+            self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.source[:SOURCE])
             return called, True
         if not asked:
             return called, False
         self.known[asked] = ""
         begun = self._begun.get(asked, called)
-        own = words_of(called.call.name) & _STOPPING or not _only_waits(called.call)
-        return called if own else called._replace(call=begun.call, action=begun.action), False
+        waits = only_waits(called.call)
+        return called._replace(call=begun.call, action=begun.action) if waits else called, False
+
+    def still(self, end: int) -> dict[str, str]:
+        """What runs at the end of so many messages: a check that nobody asked after for long was over soon."""
+        over = (id for id, at in self._seen.items() if at < end - SOON and Ended(self._begun[id], Outcome()).checks)
+        return self.known | dict.fromkeys(over, "")
 
     def begun(self, notice: str) -> Called | None:
         """The call that started what a client's notice tells of, where it does so and that was seen."""
@@ -63,6 +81,13 @@ class Running:
             self.known.update(dict.fromkeys(_NOTICE.findall(text), ""))
 
 
+def only_waits(call: ToolCall) -> bool:
+    """Whether a call does nothing but ask for what a program put out since: code that an agent writes may do more."""
+    arguments = arguments_of(call)
+    by_name = not isinstance(arguments, str) or {*calls_in_code(arguments)} == {"write_stdin"}
+    return by_name and bool(_named(call)) and not words_of(call.name) & _STOPPING
+
+
 def _named(call: ToolCall) -> str:
     """The program that a call names; empty where it names none."""
     arguments = arguments_of(call)
@@ -71,9 +96,3 @@ def _named(call: ToolCall) -> str:
         return found[1] if found else ""
     given = (arguments.get(key) for key in _NAMING)
     return next((str(each) for each in given if isinstance(each, str | int) and each != ""), "")
-
-
-def _only_waits(call: ToolCall) -> bool:
-    """Whether a call does nothing but ask for what a program put out since: code that an agent writes may do more."""
-    arguments = arguments_of(call)
-    return not isinstance(arguments, str) or {*calls_in_code(arguments)} == {"write_stdin"}

@@ -81,7 +81,7 @@ class Said:
             self.rules.setdefault(heading, Rule(heading, at, "project"))
             for each in ruling(rules):
                 self._pieces.tell(each, at, part, "rule", "harness")
-        elif span.by == "peer" and text[0] not in "{[":
+        elif span.by == "peer":
             self._pieces.tell_of_another(text, at, part)
         elif span.by == "paste":
             self._paste(text, at, part)

@@ -33,7 +33,8 @@ _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
 _ROW = re.compile(r"^\|(.+)\|$")
-_RULE = re.compile(r"[\s|:=*_-]+$")
+_RULE = re.compile(r"[\s|:=*_-]+$|::[\w-]+\{[^{}]*\}$")
+"""A line without words, or one that a client draws something for: `::git-commit{…}`, as Codex writes it."""
 _FIGURE = re.compile(r"[~<>=≈±+-]?\s?[$€£]?\d")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _WHOLE = 120
@@ -94,7 +95,7 @@ def _goes_on(held: Passage, each: Passage) -> bool:
 
 def _passages(text: str) -> Iterator[Passage]:
     heading, block, fence = "", list[str](), ""
-    under, whole = "", False
+    under, whole, lead = "", False, ""
     columns: list[str] = []
     lines = text.splitlines()
     for line, below, next_line in zip(lines, (*lines[1:], ""), _next_lines(lines)):
@@ -102,7 +103,7 @@ def _passages(text: str) -> Iterator[Passage]:
             if fence:
                 if code := _head_of([*filter(None, block)]):
                     yield Passage(f"{heading}: {code}" if heading else code, under)
-                heading, block, fence = "", [], ""
+                heading, lead, block, fence = "", "", [], ""
             else:
                 fence = found[1]
             continue
@@ -114,8 +115,10 @@ def _passages(text: str) -> Iterator[Passage]:
             continue
         leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if _ITEM.match(next_line) else _LEAD)
         if (found := _HEADING.match(line)) or leads:
+            if lead:
+                yield Passage(lead)
             heading = ((found[1] or found[2]) if found else line).strip(" .:：*-")
-            under, whole = heading, found is not None
+            under, whole, lead = heading, found is not None, "" if found else line
             continue
         item = _ITEM.match(line) is not None
         if not (heading or whole or item):
@@ -128,7 +131,7 @@ def _passages(text: str) -> Iterator[Passage]:
             line = " – ".join(_named(columns, _cells(row)))
         if heading and len(heading) <= _LEAD:
             line = f"{heading}: {line}"
-        heading = ""
+        heading = lead = ""
         for place, each in enumerate(parted(line)):
             yield Passage(each, under, item and place == 0, place == 0)
 

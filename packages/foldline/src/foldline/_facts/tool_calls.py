@@ -18,6 +18,11 @@ _PATH_KEYS = (
     "absolute_path", "relative_path", "notebook_path", "TargetFile", "AbsolutePath",
 )  # fmt: skip
 _COMMAND_KEYS = ("command", "cmd", "CommandLine", "commandLine", "shell_command", "bash_command", "script")
+_PROGRAM = re.compile(
+    r"\s*(?:export (?:const|let|default|async|function)\b|import [^\n]+ from ['\"]|(?:const|let|var) \w+ = |(?:async )?function \w+\()"
+)
+"""How a program in JavaScript begins, which is no command line of a shell."""
+
 _FOLDER_KEYS = ("workdir", "cwd", "working_directory", "Cwd", "dir_path", "directory")
 _EDIT_KEYS = frozenset({
     "old_string", "new_string", "oldText", "newText", "old_str", "new_str", "old_text", "new_text", "edits", "diff",
@@ -184,7 +189,7 @@ def _command(arguments: dict[str, Any]) -> str:
         if isinstance(value, list) and all(isinstance(v, str) for v in value):
             return str(value[-1]) if len(value) > 2 and value[1].startswith("-") else " ".join(value)
         if isinstance(value, str) and value.strip():
-            if value in _EDITOR and any(k in arguments for k in _PATH_KEYS):
+            if (value in _EDITOR and any(k in arguments for k in _PATH_KEYS)) or _PROGRAM.match(value):
                 return ""
             return value
     return ""

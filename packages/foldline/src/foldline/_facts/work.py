@@ -15,7 +15,7 @@ from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.repository import noted
-from foldline._facts.running import Running
+from foldline._facts.running import Running, only_waits
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
@@ -118,7 +118,10 @@ class Work:
             self._plan.shown(text, at)
         if words_of(called.call.name) & DELEGATING and not result.error and not only_looked(called.call):
             self.reported(text, at)
-        called, runs = self.running.answered(called, text, Ended(called, Outcome()).source[:SOURCE])
+        waits = only_waits(called.call)
+        called, runs = self.running.answered(called, text)
+        if waits and runs:
+            return
         end = Outcome() if runs else _end(called, result, text)
         self._settle(Ended(called, end, unframed(text), runs))
 

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from math import log
 
 from foldline._facts.again import said_again, shared_words
@@ -85,11 +86,23 @@ NEAR = 1.4
 PASSING = ("thought", "excerpt", "shown")
 """The kinds of pieces that are told of work only where they say enough for their length."""
 
-ENOUGH = 0.01
+BROUGHT_MOST, BROUGHT_USED = 2, 5
+"""How many pieces are told of what a call brought, where no budget is to be filled, and up to how many of those that somebody wrote of."""
+
+ENOUGH = 0.02
 """What such a piece says for each token where no budget is to be filled."""
 
 LEAST = 0.35
 """What a piece must say to be told at all: thanks and yeses say less."""
+
+AGAIN, SUPERSEDED = 0.7, 0.5
+"""The share of a sentence, and of a report by such sentences, that a later message says again where it takes its place."""
+
+HEADLINE = 24
+"""Characters of a line that only names what follows it."""
+
+REPORT = 120
+"""Tokens of a report that a later message says most of again, where no budget is to be filled."""
 
 _UNKNOWN = Worth(0.3, 0.7)
 
@@ -221,13 +234,6 @@ def reported(facts: Facts) -> set[int]:
     """The places of what was told again: by a report that closed the turn edits of files, and thoughts but for those beside
     them that found something; by a newer summary an older one."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
-    reports = sorted({p.at for p in facts.pieces if p.kind == "report"})
-    asked = sorted(request.newest for request in facts.requests)
-
-    def closed(at: int) -> bool:
-        report, request = (bisect_right(some, at) for some in (reports, asked))
-        return report < len(reports) and (request == len(asked) or reports[report] < asked[request])
-
     newest = max((p.at for p in facts.pieces if p.kind == "summary"), default=0)
 
     def taken_up(piece: Piece) -> bool:
@@ -236,7 +242,69 @@ def reported(facts: Facts) -> set[int]:
         return piece.kind == "thought" and (piece.at not in acting or announces(piece.text))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
-    return older | {i for i, piece in enumerate(facts.pieces) if taken_up(piece) and closed(piece.at)}
+    return older | {i for i in _closed(facts) if taken_up(facts.pieces[i])}
+
+
+def _closed(facts: Facts) -> list[int]:
+    """The places of what a report of the agent stands behind in the same turn."""
+    reports = sorted({p.at for p in facts.pieces if p.kind == "report"})
+    asked = sorted(request.newest for request in facts.requests)
+    ends = [*asked, facts.end]
+
+    def closed(at: int) -> bool:
+        report = bisect_right(reports, at)
+        return report < len(reports) and reports[report] < ends[bisect_right(asked, at)]
+
+    return [i for i, piece in enumerate(facts.pieces) if closed(piece.at)]
+
+
+def summed_up(facts: Facts) -> set[int]:
+    """The places of other agents' words that the agent's own report followed, but for the first sentence of each of them."""
+    begun: set[tuple[int, int]] = set()
+    found: set[int] = set()
+    for i in _closed(facts):
+        piece = facts.pieces[i]
+        if piece.by == "peer":
+            first = (piece.at, piece.part) not in begun and len(piece.text) > HEADLINE
+            found.update(() if first else {i})
+            begun.update({(piece.at, piece.part)} if first else ())
+    return found
+
+
+def told_again(found: Sequence[Candidate]) -> set[int]:
+    """The places of what a later message says most of again, of reports of the agent: all but how each of them begins.
+
+    Its lines stay with their first sentences, as many of them as there is room for.
+    """
+    reports: dict[int, list[Candidate]] = {}
+    for each in found:
+        if each.piece.kind == "report":
+            reports.setdefault(each.piece.at, []).append(each)
+    over: set[int] = set()
+    for at in _superseded(found, reports):
+        begins = [each for each in reports[at] if each.piece.begins]
+        ends = accumulate(_cost(each, True) for each in begins)
+        kept = {each.place for each, end in zip(begins, ends) if end <= REPORT}
+        over.update(each.place for each in reports[at] if each.place not in kept)
+    return over
+
+
+def _superseded(found: Sequence[Candidate], reports: Mapping[int, Sequence[Candidate]]) -> set[int]:
+    """The reports of which a later message of the agent or the user says most again."""
+    messages: dict[int, set[str]] = {}
+    for each in found:
+        if each.piece.kind in ("report", "said") and each.piece.by in ("agent", "user"):
+            messages.setdefault(each.piece.at, set()).update(each.terms)
+
+    def covered(each: Candidate, said: set[str]) -> bool:
+        return sum(weight for term, weight in each.terms.items() if term in said) >= AGAIN * each.whole
+
+    def said_by(report: Sequence[Candidate], said: set[str]) -> bool:
+        return sum(e.whole for e in report if covered(e, said)) >= SUPERSEDED * sum(e.whole for e in report)
+
+    return {
+        at for at, report in reports.items() if any(said_by(report, said) for by, said in messages.items() if by > at)
+    }
 
 
 def _is_bare(piece: Piece) -> bool:
@@ -257,12 +325,16 @@ def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int, en
     near: set[int] = set()
     chosen: dict[int, Candidate] = {}
     heads: set[tuple[int, int]] = set()
+    seen: Counter[tuple[int, int]] = Counter()
     misses = 0
     while heap and room > 4 and misses < 60:
         _, place, each = heapq.heappop(heap)
         headed = each.piece.kind not in BROUGHT or (each.piece.at, each.piece.part) in heads
         score = _score(each, told, newest, headed) * (NEAR if place in near else 1.0)
+        call = (each.piece.at, each.piece.part)
         if score <= (enough if each.piece.kind in PASSING else 0.0) or place in chosen:
+            continue
+        if enough and each.piece.kind in BROUGHT and seen[call] >= (BROUGHT_USED if each.piece.used else BROUGHT_MOST):
             continue
         if heap and score < -heap[0][0]:
             heapq.heappush(heap, (-score, place, each))
@@ -273,7 +345,8 @@ def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int, en
             continue
         room -= cost
         chosen[place] = each
-        heads.add((each.piece.at, each.piece.part))
+        heads.add(call)
+        seen[call] += each.piece.kind in BROUGHT
         told.update(each.terms)
         for other in beside.get(place, ()):
             if other.place not in chosen:

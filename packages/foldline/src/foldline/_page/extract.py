@@ -14,7 +14,7 @@ from foldline._facts.speech import clean
 from foldline._facts.told import COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import replace
-from foldline._page.choosing import candidates, choose, idle, settled, terms, unanswered
+from foldline._page.choosing import candidates, choose, idle, settled, summed_up, terms, told_again, unanswered
 from foldline._page.files import files
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
@@ -63,7 +63,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     page = Page(budget)
     first = [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))] if focus else []
     page.add("", [*first, *map(safe, below(facts, brief.after) if budget >= SMALL else ())])
-    wants, standing = task(facts, brief.after), rules(facts, brief.after)
+    wants = task(facts, brief.after)
+    standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
     free = budget if budget >= SMALL or not brief.after else budget - min(budget // 2, lengths(standing))
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
@@ -73,16 +74,20 @@ def compose(brief: Brief, facts: Facts) -> str:
         page.add("Rules that stand", binding(pending, standing, room, facts.end))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
     room = int(budget * STATE)
-    page.fill("State", [f"- {safe(text)}" for text in first_steps((*ends, *state(facts, brief.after)), room)], room)
+    said = "\n".join(page.parts.get("Task now", ()))
+    open_now = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
+    page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
     page.add("Files", _files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
     over = settled(facts) | idle(facts) | unanswered(facts)
-    now = "\n".join((*page.parts.get("Task now", ()), ""))
-    found = [e for e in found if e.place not in over and not _in_task(e.piece, now)]
+    over |= set() if brief.fills else summed_up(facts)
+    found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
     found = [e for e in found if e.piece.kind != "rule"]
+    again = set() if brief.fills else told_again(found)
+    found = [e for e in found if e.place not in again]
     turns = Turns(facts, wants.words, numbered=budget >= NUMBERED)
     timeline = Timeline(facts, found, told, turns, brief.fills)
     timeline.tell(page.room)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from foldline._clipping import cut as cut_between
+from foldline._facts.types import Piece
 from foldline._tokens.estimate import estimate
 
 LEAST_CUT = 12
@@ -33,6 +34,12 @@ def safe(text: str) -> str:
 def anothers(text: str) -> str:
     """Somebody else's words, which cannot pass for a quotation of the user."""
     return _QUOTE.sub(r"\1›", safe(text))
+
+
+def item(piece: Piece) -> str:
+    """An item of a list as a line below what leads it in."""
+    text = piece.text.removeprefix(f"{piece.under}: ") if piece.under else piece.text
+    return f"  {'' if _NUMBERED.match(text) else '- '}{text}"
 
 
 def quoted(texts: Sequence[str], room: int) -> list[str]:

@@ -9,7 +9,7 @@ from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
-from foldline._facts.cues import asks, says_when_done
+from foldline._facts.cues import asks, resumes, says_when_done
 from foldline._facts.rules import shouts
 from foldline._facts.standing import (
     answered,
@@ -18,6 +18,7 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import BELOW, NOT_SEEN
 from foldline._facts.types import Facts, Piece, Request, Rule
+from foldline._page.quoting import item
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
@@ -99,9 +100,11 @@ def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
 
 
 def telling(text: str) -> bool:
-    """Whether a request says by itself what is wanted; a command does."""
+    """Whether a request says by itself what is wanted; a command does, and not what only says to go on."""
     if text.startswith("/"):
         return True
+    if resumes(text):
+        return False
     wide = sum(1 for c in text if c >= "\u2e80")
     return len(text) + wide * (_WIDE - 1) >= TELLING
 
@@ -119,7 +122,24 @@ def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
     worked = any(p.kind in ("change", "failure") and begun < p.at < closed for p in facts.pieces)
     if worked and not proposes:
         return Task(words, cut(" ".join(p.text for p in said), DONE_BEFORE))
-    return Task(words, "\n".join(p.text for p in said), proposes)
+    return Task(words, "\n".join(_lines(said)), proposes)
+
+
+def _lines(said: Sequence[Piece]) -> list[str]:
+    """A report as it was written: its paragraphs, and its lists with what leads them in."""
+    lines: list[str] = []
+    led = ""
+    for piece in said:
+        if piece.item:
+            if piece.under not in ("", led):
+                lines.append(f"{piece.under}:")
+            lines.append(item(piece))
+            led = piece.under
+        elif piece.begins or not lines:
+            lines.append(piece.text)
+        else:
+            lines[-1] += f" {piece.text}"
+    return lines
 
 
 def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:

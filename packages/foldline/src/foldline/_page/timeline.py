@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from foldline._facts.chitchat import accepts
@@ -21,6 +22,9 @@ CHEAP_WORDS = 0.25
 
 LEAST_BEGINNING = 24
 """Characters of the beginning of a piece below which it says nothing."""
+
+LONG_MESSAGE = 4
+"""Pieces from which a message of the user is so long that parts of it may be left out."""
 
 FRAME = 5
 """Tokens that stand around the beginning of a piece."""
@@ -70,6 +74,8 @@ class Timeline:
         if cost <= room * (CHEAP_WORDS if self._fills else ALL_WORDS):
             said = (each for each in words if each.piece.kind != "excerpt")
             self._take(each for each in said if each.piece.at in self._answers or not _small_talk(each))
+        elif not self._fills:
+            self._take(_beginnings(words))
         share = int(room * (ALL_WORDS if whole else WORDS)) - self._spent
         self.chosen += choose(self._without_chosen(words), share, self.told, self._newest)
         self.chosen += self._choose(filter(self._tells, self.left()), room - self._spent)
@@ -127,6 +133,14 @@ def _answers(facts: Facts) -> set[int]:
         else:
             asked = False
     return found
+
+
+def _beginnings(words: Sequence[Candidate]) -> list[Candidate]:
+    """How each longer message of the user begins: there stands what is to be done with what was pasted into it."""
+    said = [each for each in words if each.piece.kind != "excerpt"]
+    pieces = Counter(each.piece.at for each in said)
+    first = {each.piece.at: each for each in reversed(said)}
+    return [each for at, each in sorted(first.items()) if pieces[at] >= LONG_MESSAGE]
 
 
 def _small_talk(each: Candidate) -> bool:

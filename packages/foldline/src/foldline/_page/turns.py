@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from foldline._facts.told import NOW
 from foldline._facts.types import Facts
 from foldline._page.choosing import Candidate
-from foldline._page.quoting import anothers, safe, shorten
+from foldline._page.quoting import anothers, item, safe, shorten
 
 _HEAD = 12
 """Tokens of a call that is named before what it brought."""
 
 _LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
 """How a sentence begins that stands in a line of its own."""
-
-_NUMBERED = re.compile(r"\(?\d{1,2}[.)] ")
 
 
 class Turns:
@@ -68,9 +66,8 @@ def _joined(group: Sequence[Candidate]) -> str:
         piece = each.piece
         apart = " …" if each.place > last.place + 1 else ""
         if piece.item:
-            said = piece.text.removeprefix(f"{piece.under}: ") if piece.under else piece.text
             lead = f"\n{piece.under}:" if piece.under not in ("", led) else ""
-            text += f"{apart}{lead}\n  {'' if _NUMBERED.match(said) else '- '}{said}"
+            text += f"{apart}{lead}\n{item(piece)}"
             led = piece.under
         else:
             parted = piece.begins and (piece.by != "user" or last.piece.item)

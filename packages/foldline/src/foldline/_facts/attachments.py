@@ -1,0 +1,33 @@
+"""Long words of the user that a client put into a file, which the agent then read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from foldline._facts.answers import unframed
+from foldline._facts.outcomes import edges
+from foldline._facts.speech import clean
+from foldline._messages import Message
+
+_NAMED = re.compile(r"^## [^\n]*: (/[^\n]*/attachments/[^\n]+\.txt)[ \t]*$", re.MULTILINE)
+"""How Codex names in a message what was pasted into it: a title, and the file that holds it."""
+
+_READ = 8_000
+"""Characters that are read of such a file."""
+
+
+def attached(messages: Sequence[Message]) -> dict[int, str]:
+    """What the user pasted, by the number of the message whose client made a file of it; what was never read is not known."""
+    named: dict[str, int] = {}
+    found: dict[int, str] = {}
+    asked: dict[str, int] = {}
+    for at, message in enumerate(messages):
+        if message.role == "user" and "/attachments/" in message.text:
+            named.update((path, at) for path in _NAMED.findall(message.text))
+        for call in message.calls if named else ():
+            asked.update((call.id, to) for path, to in named.items() if path in call.arguments and to not in found)
+        for result in message.results if asked else ():
+            if (to := asked.pop(result.call_id, None)) is not None and not result.error:
+                found.setdefault(to, unframed(clean(edges(result, _READ))).strip())
+    return {at: text for at, text in found.items() if text}
