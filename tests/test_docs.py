@@ -128,6 +128,10 @@ def test_whole_and_folded_histories(names: Names) -> None:
     assert len(names["messages"]) < len(conversation())
 
 
+def test_messages_of_a_framework(names: Names) -> None:
+    exec(compile(section("wires.md", "A framework's own messages"), "wires.md", "exec"), names | {"__name__": __name__})
+
+
 @pytest.mark.usefixtures("keys")
 def test_a_client_is_wrapped(names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
     with Strict(200_000) as provider:

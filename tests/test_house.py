@@ -28,7 +28,7 @@ PUBLIC = {
     },
     "foldline.extend": {
         "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Automatic", "Bill", "Branch", "Brief", "Budget", "Context", "Conversation", "Draft", "Edit",
-        "Ended", "Endpoint", "Entry", "Fault", "Fold", "FoldlineError", "Layer", "Mark", "Media", "Message", "Model", "Opaque", "Part", "PastFold",
+        "Ended", "Endpoint", "Entry", "Fault", "Fold", "FoldlineError", "HostFormat", "Layer", "Mark", "Media", "Message", "Model", "Opaque", "Part", "PastFold",
         "Picture", "Point", "Policy", "Reactive", "Reading", "Receipt", "Request", "Reset", "Role", "Row", "SessionError",
         "SessionFile", "SessionFormat", "SharedPrefix", "Sign", "Source", "Speaker", "Stage", "StoreFolder", "Stored", "Strategy",
         "Summarizer", "Summary", "SummaryFailed",

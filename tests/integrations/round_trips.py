@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from operator import eq
 from typing import Any
 
 from hypothesis import strategies as st
 
 from foldline import Message
-from foldline.extend import Part, Text, Thinking, ToolCall, ToolResult, replace
-from foldline.integrations._history import Shape
+from foldline.extend import HostFormat, Part, Text, Thinking, ToolCall, ToolResult, replace
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=12)
 JSON = st.dictionaries(WORDS, st.one_of(WORDS, st.integers(-999, 999), st.lists(WORDS, max_size=2)), max_size=3)
@@ -37,31 +36,29 @@ def _other(part: Part) -> Part | None:
     return None
 
 
-def check(shape: Shape[Any], native: Any, same: Callable[[Any, Any], bool] = eq) -> None:
+def check(format: HostFormat[Any], native: Any, same: Callable[[Any, Any], bool] = eq) -> None:
     """Fails where anything of one of a framework's messages is lost."""
-    said = list(shape.read(native))
-    assert list(shape.read(native)) == said
-    for at, message in enumerate(said):
-        for other in said_otherwise(message):
-            there = [(was, other if n == at else was) for n, was in enumerate(said)]
-            edited = shape.edited(native, there)
-            assert plain(shape.read(edited)) == plain(now for _, now in there)
-            back = shape.edited(edited, [(now, was) for was, now in there])
-            assert same(back, native), f"{native}\n{back}"
-        check_thinking(shape, native, said, at)
+    said = format.read(native)
+    assert format.read(native) == said
+    for other in said_otherwise(said):
+        edited = format.edited(native, said, other)
+        assert plain(format.read(edited)) == plain(other)
+        back = format.edited(edited, other, said)
+        assert same(back, native), f"{native}\n{back}"
+    check_thinking(format, native, said)
 
 
-def check_thinking(shape: Shape[Any], native: Any, said: list[Message], at: int) -> None:
+def check_thinking(format: HostFormat[Any], native: Any, said: Message) -> None:
     """Fails where more than its thinking goes from a message whose thinking goes."""
-    spoken = tuple(part for part in said[at].parts if not isinstance(part, Thinking))
-    if spoken and len(spoken) < len(said[at].parts):
-        now = [replace(m, parts=spoken) if n == at else m for n, m in enumerate(said)]
-        assert plain(shape.read(shape.edited(native, list(zip(said, now))))) == plain(now)
+    spoken = tuple(part for part in said.parts if not isinstance(part, Thinking))
+    if spoken and len(spoken) < len(said.parts):
+        now = replace(said, parts=spoken)
+        assert plain(format.read(format.edited(native, said, now))) == plain(now)
 
 
-def plain(messages: Iterable[Message]) -> list[Message]:
-    """The messages, the arguments of whose calls are written alike."""
-    return [replace(message, parts=tuple(map(_alike, message.parts))) for message in messages]
+def plain(message: Message) -> Message:
+    """The message, the arguments of whose calls are written alike."""
+    return replace(message, parts=tuple(map(_alike, message.parts)))
 
 
 def _alike(part: Part) -> Part:

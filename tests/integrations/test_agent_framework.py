@@ -31,8 +31,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.agent_framework import SHAPE
+from foldline.integrations._shapes.agent_framework import FORMAT
 from foldline.integrations.agent_framework import Folding
 
 
@@ -179,14 +178,14 @@ def test_nothing_of_a_message_is_lost() -> None:
             Native("assistant", [Content.from_function_call(f"c{number}", "read", arguments={"part": number})])
         )
         history.append(Native("tool", [Content.from_function_result(f"c{number}", result=output(number))]))
-    held = HostHistory(Compactor("gpt-5.4", window=20_000), SHAPE)
+    held = Compactor("gpt-5.4", window=20_000, format=FORMAT)
     assert all(a is b for a, b in zip(held.fit(history[:3]), history))
     folded = held.fit(history)
     assert folded[-1] is history[-1]
     assert len(folded) < len(history)
     assert all(a is b for a, b in zip(held.fit(history), folded))
-    (was,) = SHAPE.read(history[0])
-    changed = SHAPE.edited(history[0], [(was, replace(was, parts=(Text("[cut]"), was.parts[1])))])
+    was = FORMAT.read(history[0])
+    changed = FORMAT.edited(history[0], was, replace(was, parts=(Text("[cut]"), was.parts[1])))
     assert [content.type for content in changed.contents] == ["text", "data"]
     assert changed.contents[1] is picture
     assert (changed.author_name, changed.additional_properties) == ("me", {"mine": 1})
@@ -219,7 +218,7 @@ MESSAGES = st.one_of(
 
 @given(MESSAGES)
 def test_round_trips(native: Any) -> None:
-    check(SHAPE, native, lambda one, other: one.to_dict() == other.to_dict())
+    check(FORMAT, native, lambda one, other: one.to_dict() == other.to_dict())
 
 
 def test_what_the_page_shows() -> None:

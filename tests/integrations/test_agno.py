@@ -29,8 +29,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.agno import SHAPE
+from foldline.integrations._shapes.agno import FORMAT
 from foldline.integrations.agno import Folding
 
 AT_ONCE, STREAMED, AWAITED, AWAITED_STREAMED = "at once", "streamed", "awaited", "awaited, streamed"
@@ -182,17 +181,17 @@ def test_nothing_of_a_message_is_lost() -> None:
         thought = {"reasoning_content": "I think.", "provider_data": {"signature": "s"}}
         history.append(Native(role="assistant", tool_calls=[call], **thought))
         history.append(Native(role="tool", tool_call_id=f"c{number}", tool_name="read", content=output(number)))
-    held = HostHistory(Compactor("gpt-5.4", window=20_000), SHAPE)
+    held = Compactor("gpt-5.4", window=20_000, format=FORMAT)
     assert all(a is b for a, b in zip(held.fit(history[:3]), history))
     folded = held.fit(history)
     assert folded[-1] is history[-1]
     assert len(folded) < len(history)
     assert all(a is b for a, b in zip(held.fit(history), folded))
-    (was,) = SHAPE.read(history[0])
-    changed = SHAPE.edited(history[0], [(was, replace(was, parts=(Text("[cut]"), *was.parts[1:])))])
+    was = FORMAT.read(history[0])
+    changed = FORMAT.edited(history[0], was, replace(was, parts=(Text("[cut]"), *was.parts[1:])))
     assert changed == history[0].model_copy(update={"content": "[cut]"})
-    (call,) = SHAPE.read(history[1])
-    assert SHAPE.edited(history[1], [(call, call)]) == history[1]
+    call = FORMAT.read(history[1])
+    assert FORMAT.edited(history[1], call, call) == history[1]
     assert history[0].content == REQUESTS[0]
 
 
@@ -220,7 +219,7 @@ MESSAGES = st.one_of(
 
 @given(MESSAGES)
 def test_round_trips(native: Native) -> None:
-    check(SHAPE, native)
+    check(FORMAT, native)
 
 
 def test_what_the_page_shows() -> None:

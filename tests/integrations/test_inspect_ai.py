@@ -37,8 +37,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, outpu
 
 from foldline import Brief, Compactor, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.inspect_ai import SHAPE
+from foldline.integrations._shapes.inspect_ai import FORMAT
 from foldline.integrations.inspect_ai import Folding
 
 
@@ -173,18 +172,18 @@ def test_nothing_of_a_message_is_lost() -> None:
         call = ToolCall(id=f"c{number}", function="read", arguments={"part": number})
         history.append(ChatMessageAssistant(content="I read.", tool_calls=[call], model="m"))
         history.append(ChatMessageTool(content=output(number), tool_call_id=f"c{number}", function="read"))
-    held = HostHistory(Compactor("gpt-5.4", window=20_000), SHAPE)
+    held = Compactor("gpt-5.4", window=20_000, format=FORMAT)
     assert all(a is b for a, b in zip(held.fit(history[:3]), history))
     folded = held.fit(history)
     assert folded[-1] is history[-1]
     assert len(folded) < len(history)
     assert all(a is b for a, b in zip(held.fit(history), folded))
-    (was,) = SHAPE.read(history[0])
-    changed = SHAPE.edited(history[0], [(was, replace(was, parts=(Text("[cut]"), was.parts[1])))])
+    was = FORMAT.read(history[0])
+    changed = FORMAT.edited(history[0], was, replace(was, parts=(Text("[cut]"), was.parts[1])))
     assert changed == history[0].model_copy(update={"content": [ContentText(text="[cut]"), picture]})
     assert changed.content[1] is picture
-    (called,) = SHAPE.read(history[1])
-    assert SHAPE.edited(history[1], [(called, called)]) == history[1]
+    called = FORMAT.read(history[1])
+    assert FORMAT.edited(history[1], called, called) == history[1]
     assert history[0].text == REQUESTS[0]
 
 
@@ -215,7 +214,7 @@ MESSAGES = st.one_of(
 
 @given(MESSAGES)
 def test_round_trips(native: Any) -> None:
-    check(SHAPE, native)
+    check(FORMAT, native)
 
 
 def test_what_the_page_shows(tmp_path: Path) -> None:

@@ -25,8 +25,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, outpu
 
 from foldline import Brief, Compactor, FoldDue, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.langchain import SHAPE
+from foldline.integrations._shapes.langchain import FORMAT
 from foldline.integrations.langchain import Folding
 
 
@@ -234,21 +233,21 @@ def test_nothing_of_a_message_is_lost() -> None:
         call = {"name": "read", "args": {"part": number}, "id": f"c{number}"}
         history += [AIMessage("", tool_calls=[call]), ToolMessage(output(number), tool_call_id=f"c{number}")]
     kept = deepcopy(history)
-    held = HostHistory(Compactor("gpt-5.4", window=20_000), SHAPE)
+    held = Compactor("gpt-5.4", window=20_000, format=FORMAT)
     assert all(a is b for a, b in zip(held.fit(history[:5]), history))
     folded = held.fit(history)
     assert history == kept
     assert folded[0] is history[0]
     assert folded[-1] is history[-1]
     assert all(a is b for a, b in zip(held.fit(history), folded))
-    was = SHAPE.read(history[4])[0]
+    was = FORMAT.read(history[4])
     (result,) = was.results
     now = replace(was, parts=(replace(result, parts=(Text("[shorter]"), result.parts[1])),))
-    changed = SHAPE.edited(history[4], [(was, now)])
+    changed = FORMAT.edited(history[4], was, now)
     assert changed == history[4].model_copy(update={"content": [{"type": "text", "text": "[shorter]"}, picture]})
-    was = SHAPE.read(history[2])[0]
+    was = FORMAT.read(history[2])
     without = replace(was, parts=was.parts[1:])
-    changed = SHAPE.edited(history[2], [(was, without)])
+    changed = FORMAT.edited(history[2], was, without)
     assert changed == history[2].model_copy(update={"content": blocks[1:]})
 
 
@@ -290,7 +289,7 @@ MESSAGES = st.one_of(
 
 @given(MESSAGES)
 def test_round_trips(native: Any) -> None:
-    check(SHAPE, native)
+    check(FORMAT, native)
 
 
 def test_what_the_page_shows() -> None:

@@ -23,8 +23,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, faults, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.llama_index import SHAPE
+from foldline.integrations._shapes.llama_index import FORMAT
 from foldline.integrations.llama_index import Folding
 
 WHOLE = 10_000_000
@@ -146,14 +145,14 @@ def test_nothing_of_a_message_is_lost() -> None:
         history.append(
             ChatMessage(role="tool", content=output(number), additional_kwargs={"tool_call_id": f"c{number}"})
         )
-    held = HostHistory(Compactor("gpt-5.4", window=20_000), SHAPE)
+    held = Compactor("gpt-5.4", window=20_000, format=FORMAT)
     assert all(a is b for a, b in zip(held.fit(history[:3]), history))
     folded = held.fit(history)
     assert folded[-1] is history[-1]
     assert len(folded) < len(history)
     assert all(a is b for a, b in zip(held.fit(history), folded))
-    (was,) = SHAPE.read(history[0])
-    changed = SHAPE.edited(history[0], [(was, replace(was, parts=(Text("[cut]"), was.parts[1])))])
+    was = FORMAT.read(history[0])
+    changed = FORMAT.edited(history[0], was, replace(was, parts=(Text("[cut]"), was.parts[1])))
     assert changed == history[0].model_copy(update={"blocks": [TextBlock(text="[cut]"), picture]})
     assert changed.blocks[1] is picture
     assert history[0].content == REQUESTS[0]
@@ -189,7 +188,7 @@ MESSAGES = st.one_of(
 
 @given(MESSAGES)
 def test_round_trips(native: Any) -> None:
-    check(SHAPE, native)
+    check(FORMAT, native)
 
 
 def test_what_the_page_shows() -> None:

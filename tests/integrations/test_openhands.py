@@ -32,8 +32,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, output, worke
 
 from foldline import Brief, Compactor, Folded, Message, Summary
 from foldline.extend import Text, Thinking, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.openhands import SHAPE
+from foldline.integrations._shapes.openhands import FORMAT
 from foldline.integrations.openhands import Folding, RecallTool
 
 
@@ -201,18 +200,18 @@ def test_nothing_of_an_event_is_lost() -> None:
     ]
     for number in range(3, 50):
         history += [call_of(number), result_of(number)]
-    held = HostHistory(Compactor("gpt-5.4", window=6_000), SHAPE)
+    held = Compactor("gpt-5.4", window=6_000, format=FORMAT)
     assert all(a is b for a, b in zip(held.fit(history[:5]), history))
     folded = held.fit(history)
     assert "<summary>" in sent([folded[0].to_llm_message()]).words
     assert folded[-1] is history[-1]
     assert len(folded) < len(history)
-    (was,) = SHAPE.read(history[0])
-    changed = SHAPE.edited(history[0], [(was, replace(was, parts=(Text("[cut]"), *was.parts[1:])))])
+    was = FORMAT.read(history[0])
+    changed = FORMAT.edited(history[0], was, replace(was, parts=(Text("[cut]"), *was.parts[1:])))
     assert changed.to_llm_message().content == [TextContent(text="[cut]"), picture]
-    (was,) = SHAPE.read(history[1])
+    was = FORMAT.read(history[1])
     spoken = replace(was, parts=tuple(part for part in was.parts if not isinstance(part, Thinking)))
-    changed = SHAPE.edited(history[1], [(was, spoken)])
+    changed = FORMAT.edited(history[1], was, spoken)
     assert changed == history[1].model_copy(update={"thinking_blocks": []})
 
 
@@ -254,7 +253,7 @@ EVENTS = st.one_of(
 
 @given(EVENTS)
 def test_round_trips(event: Any) -> None:
-    check(SHAPE, event, lambda one, other: one.to_llm_message() == other.to_llm_message())
+    check(FORMAT, event, lambda one, other: one.to_llm_message() == other.to_llm_message())
 
 
 def test_what_the_page_shows(tmp_path: Path) -> None:

@@ -40,8 +40,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, TooLong, faults, outpu
 
 from foldline import Brief, CannotFit, Compactor, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.pydantic_ai import SHAPE
+from foldline.integrations._shapes.pydantic_ai import FORMAT, Requests
 from foldline.integrations.pydantic_ai import Folding, HistoryFolded
 
 
@@ -185,9 +184,14 @@ def test_nothing_of_a_message_is_lost() -> None:
         history.append(ModelResponse([ToolCallPart("read", {"part": number}, f"c{number}")]))
         history.append(ModelRequest([ToolReturnPart("read", output(number), f"c{number}")]))
     kept = deepcopy(history)
-    held = HostHistory(Compactor("gpt-5.4", window=20_000), SHAPE)
-    assert [id(each) for each in held.fit(history[:3])] == [id(each) for each in history[:3]]
-    folded = held.fit(history)
+    held = Compactor("gpt-5.4", window=20_000, format=FORMAT)
+    requests = Requests()
+
+    def fit(messages: list[ModelMessage]) -> list[ModelMessage]:
+        return requests.together(held.fit(requests.apart(messages)))
+
+    assert [id(each) for each in fit(history[:3])] == [id(each) for each in history[:3]]
+    folded = fit(history)
     ours = {id(each) for each in history}
     system = next(each for each in folded if any(isinstance(p, SystemPromptPart) for p in each.parts))
     assert system is history[0] or [type(p) for p in system.parts] == [SystemPromptPart]
@@ -195,11 +199,11 @@ def test_nothing_of_a_message_is_lost() -> None:
     assert folded[-1] is history[-1]
     assert any(id(each) not in ours for each in folded)
     assert history == kept
-    assert all(a is b for a, b in zip(held.fit(history), folded))
+    assert all(a is b for a, b in zip(fit(history), folded))
     only = ToolReturnPart("read", "[pruned]", "a", metadata={"took": 3}, timestamp=returns[0].timestamp)
-    was = SHAPE.read(history[2])[0]
+    was = FORMAT.read(history[2])
     now = replace(was, parts=(replace(was.parts[0], parts=(Text("[pruned]"),)), *was.parts[1:]))
-    changed = SHAPE.edited(history[2], [(was, now)])
+    changed = FORMAT.edited(history[2], was, now)
     assert list(changed.parts) == [only, *returns[1:]]
     assert changed.parts[1] is returns[1]
     assert (changed.instructions, changed.run_id) == ("You read parts.", "r")
@@ -242,17 +246,21 @@ MESSAGES = st.one_of(
 @pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
 def test_a_call_that_is_to_be_made_again_has_its_answer() -> None:
     retry = ModelRequest([RetryPromptPart("No such part.", tool_name="read", tool_call_id="a")])
-    (was,) = SHAPE.read(retry)
+    was = FORMAT.read(retry)
     (answer,) = was.results
     assert (answer.call_id, answer.error) == ("a", True)
     now = replace(was, parts=(replace(answer, parts=(Text("[pruned]"),)),))
-    (part,) = SHAPE.edited(retry, [(was, now)]).parts
+    (part,) = FORMAT.edited(retry, was, now).parts
     assert (part.tool_call_id, part.content) == ("a", "[pruned]")
 
 
 @given(MESSAGES)
 def test_round_trips(native: ModelMessage) -> None:
-    check(SHAPE, native)
+    requests = Requests()
+    parted = requests.apart([native])
+    assert requests.together(parted)[0] is native
+    for each in parted:
+        check(FORMAT, each)
 
 
 def test_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:

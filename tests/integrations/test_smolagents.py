@@ -29,8 +29,7 @@ from work import REQUESTS, STEPS, WINDOW, Provider, Sent, output, worked
 
 from foldline import Brief, Compactor, Folded, Message, Summary
 from foldline.extend import Text, extract, replace
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.smolagents import SHAPE
+from foldline.integrations._shapes.smolagents import FORMAT
 from foldline.integrations.smolagents import Folding
 
 
@@ -146,7 +145,7 @@ def test_nothing_of_a_message_is_lost() -> None:
             ChatMessage(MessageRole.ASSISTANT, [{"type": "text", "text": f"I read {number}."}], raw={"x": 1})
         )
         history.append(ChatMessage(MessageRole.TOOL_RESPONSE, [{"type": "text", "text": text}]))
-    held = HostHistory(Compactor("gpt-5.4", window=5_000), SHAPE)
+    held = Compactor("gpt-5.4", window=5_000, format=FORMAT)
     assert all(a is b for a, b in zip(held.fit(history[:4]), history))
     folded = held.fit(history)
     assert folded[0] is history[0]
@@ -156,8 +155,8 @@ def test_nothing_of_a_message_is_lost() -> None:
     again = held.fit(copies)
     assert again == folded
     assert again[-1] is copies[-1], "what comes back is what came"
-    (was,) = SHAPE.read(history[1])
-    changed = SHAPE.edited(history[1], [(was, replace(was, parts=(Text("[cut]"), was.parts[1])))])
+    was = FORMAT.read(history[1])
+    changed = FORMAT.edited(history[1], was, replace(was, parts=(Text("[cut]"), was.parts[1])))
     assert changed == replace_content(history[1], [{"type": "text", "text": "[cut]"}, picture])
 
 
@@ -188,7 +187,7 @@ MESSAGES = st.one_of(
 
 @given(MESSAGES)
 def test_round_trips(native: ChatMessage) -> None:
-    check(SHAPE, native)
+    check(FORMAT, native)
 
 
 def test_what_the_page_shows() -> None:

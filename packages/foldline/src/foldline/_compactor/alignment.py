@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from foldline._compactor.codec import Item
+from foldline._compactor.codec import Codec, Item
 from foldline._messages import Message
 from foldline._view import identity
 
@@ -36,9 +36,10 @@ class Alignment(NamedTuple):
 
 
 def align(
-    items: Sequence[Item],
-    known: Sequence[Item],
+    items: list[Item],
+    known: list[Item],
     messages: Sequence[Message],
+    codec: Codec,
     decode: Callable[[Item, int], Message | None],
 ) -> Alignment:
     """How `items` go on from those `known`, of which `messages` tells the meaning.
@@ -48,7 +49,7 @@ def align(
     changes: list[Change] = []
     i = j = 0
     while j < len(known):
-        same = _same(items, known, i, j)
+        same = _same(items, known, i, j, codec)
         i, j = i + same, j + same
         if j == len(known):
             break
@@ -75,11 +76,8 @@ def align(
 SPOTS = 16
 """Places at which it is looked whether a history consists of copies."""
 
-NEWEST, LOT = 512, 1_024
-"""Items of a history of copies that are compared in each step: the newest, and so many of the others, in turn."""
 
-
-def continues(items: Sequence[Item], known: list[Item], turn: int | None = None) -> bool:
+def continues(items: list[Item], known: list[Item], codec: Codec, turn: int | None = None) -> bool:
     """Whether the items start with all that are known, as far as they are compared.
 
     Lists of one length are compared in place, where the same object is passed over without a look; a slice would
@@ -89,13 +87,13 @@ def continues(items: Sequence[Item], known: list[Item], turn: int | None = None)
     length = len(known)
     if len(items) < length:
         return False
-    if turn is not None and length > NEWEST + LOT and _copied(items, known):
-        start = turn * LOT % length
-        lots = slice(length - NEWEST, length), slice(start, min(start + LOT, length))
-        return all(items[lot] == known[lot] for lot in lots)
+    if turn is not None and length > codec.newest + codec.lot and _copied(items, known):
+        start = turn * codec.lot % length
+        lots = slice(length - codec.newest, length), slice(start, min(start + codec.lot, length))
+        return all(codec.alike(items[lot], known[lot]) for lot in lots)
     known += items[length:]
     try:
-        return items == known
+        return codec.alike(items, known)
     finally:
         del known[length:]
 
@@ -109,14 +107,15 @@ FIRST = 16
 """Items that are compared at once; each lot that is the same doubles the next one."""
 
 
-def _same(items: Sequence[Item], known: Sequence[Item], i: int, j: int) -> int:
+def _same(items: list[Item], known: list[Item], i: int, j: int, codec: Codec) -> int:
     """How many items are the same from two places on."""
     most = min(len(items) - i, len(known) - j)
     done, lot = 0, FIRST
     while done < most:
         stop = min(done + lot, most)
-        if items[i + done : i + stop] != known[j + done : j + stop]:
-            return next(n for n in range(done, stop) if items[i + n] != known[j + n])
+        here, there = items[i + done : i + stop], known[j + done : j + stop]
+        if not codec.alike(here, there):
+            return done + next(n for n, pair in enumerate(zip(here, there)) if not codec.alike([pair[0]], [pair[1]]))
         done, lot = stop, 2 * lot
     return most
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import eq
 from typing import Any
 
 from foldline import _wires as wire
-from foldline._messages import Message, Speaker, Text, replace
+from foldline._messages import Message, Speaker, Text, Thinking, ToolCall, ToolResult, replace
 from foldline._wires.format import neighbours
+from foldline._wires.host import HostFormat
+from foldline._wires.objects import as_data
 from foldline._wires.strangers import refuse_strangers
 from foldline._wires.telling import Told
 
 Item = Any
-"""One message as the caller has it: a dict or an object of a provider's library, or a `Message`."""
+"""One message as the caller has it: a dict, an object of a provider's library or of a framework, or a `Message`."""
+
+Stood = Callable[[], tuple[Item, Message] | None]
+"""What stood where a message stands now: the caller's item and what that said; None where there was no such one."""
 
 
 class Codec:
@@ -20,6 +26,9 @@ class Codec:
 
     The format is the one that the caller named, or that the items tell. `speaker` says whose words a message holds.
     """
+
+    newest, lot = 512, 1_024
+    """Items of a history of copies that are compared in each step: the newest, and so many of the others, in turn."""
 
     def __init__(self, format: str, speaker: Callable[[Message], Speaker | None] | None) -> None:
         self.told = Told(format, bool(format))
@@ -29,6 +38,14 @@ class Codec:
         """Whether the caller's items are `Message`s."""
         self._together: list[tuple[Item, list[Item]]] = []
         """What was handed out as one item, with those that it was made of."""
+
+    def alike(self, items: list[Item], others: list[Item]) -> bool:
+        """Whether two lists of one length say the same, item for item."""
+        return items == others
+
+    def data(self, items: Sequence[Item], first: int) -> list[Any]:
+        """What is read of items, the first of which stands at that place; raises `WireError` for what is no data."""
+        return as_data(items, first)
 
     def read(self, data: Sequence[Item], told: Told, first: int, before: Sequence[Message]) -> list[Message]:
         """The messages that plain data say, as `told`, behind others; the caller has the first of them at that place.
@@ -50,8 +67,8 @@ class Codec:
             return message
         return replace(message, parts=tuple(replace(p, by=speaker) if type(p) is Text else p for p in message.parts))
 
-    def encode(self, message: Message) -> Item:
-        """The item that says a message."""
+    def encode(self, message: Message, stood: Stood) -> Item:
+        """The item that says a message which a fold made of what stood there, or of nothing."""
         return message if self._plain else wire.encode(message, self.told.format)
 
     def join(self, items: list[Item]) -> list[Item]:
@@ -73,3 +90,43 @@ class Codec:
         made_of = {id(one): of for one, of in self._together}
         parted = (made_of.get(id(one), [item]) if item == one else [item] for item, one in zip(items, handed))
         return [*(each for several in parted for each in several), *items[len(handed) :]]
+
+
+class HostCodec(Codec):
+    """Reads and writes messages that are a framework's own objects."""
+
+    newest, lot = 48, 48
+
+    def __init__(self, host: HostFormat[Any], speaker: Callable[[Message], Speaker | None] | None) -> None:
+        super().__init__("host", speaker)
+        self._host = host
+
+    def alike(self, items: list[Item], others: list[Item]) -> bool:
+        """Whether two lists of one length hold the same messages, or such as the framework takes for the same."""
+        same = self._host.same
+        return items == others if same is eq else all(a is b or same(a, b) for a, b in zip(items, others))
+
+    def data(self, items: Sequence[Item], first: int) -> list[Any]:
+        """The framework's objects themselves."""
+        return list(items)
+
+    def read(self, data: Sequence[Item], told: Told, first: int, before: Sequence[Message]) -> list[Message]:
+        """The messages that the framework's say."""
+        return [self._host.read(item) for item in data]
+
+    def encode(self, message: Message, stood: Stood) -> Item:
+        """A message of the framework's: the one that stood there, edited, where only words or thinking gave way."""
+        item, was = stood() or (None, None)
+        if was is None or _frame(was) != _frame(message):
+            return self._host.made(message)
+        return self._host.edited(item, was, message)
+
+    def join(self, items: list[Item]) -> list[Item]:
+        """The items: a framework puts neighbours together by itself."""
+        return items
+
+
+def _frame(message: Message) -> list[Any]:
+    """What stays of a message in which only texts, results, arguments and media gave way."""
+    spoken = [part for part in message.parts if type(part) is not Thinking]
+    return [message.role, *(part.id if type(part) is ToolCall else type(part) is ToolResult for part in spoken)]

@@ -13,7 +13,7 @@ from foldline._compactor.account import Account
 from foldline._compactor.alignment import places_in
 from foldline._compactor.background import Begun, moved
 from foldline._compactor.before import Verdict
-from foldline._compactor.codec import Codec, Item
+from foldline._compactor.codec import Codec, HostCodec, Item
 from foldline._compactor.events import Event, FoldDue, Telling
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
@@ -38,6 +38,7 @@ from foldline._tokens.meter import TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
 from foldline._view import View
 from foldline._wires.ending import broke_off, cut_off
+from foldline._wires.host import HostFormat
 from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ class Compactor:
 
     Call `fit` with the whole history before each model call, and `observe` with the reply after it. Histories are
     lists of what the provider's library takes and hands out, dicts or objects, in the wire format `format` (its
-    name; found out where it is not given), or lists of `Message`. They are never changed; replace a message
-    rather than write into it. You may keep your whole history, or what `fit` handed out, and go on from there. System
-    messages may change from call to call.
+    name; found out where it is not given), lists of `Message`, or of a framework's own messages, whose `HostFormat` is
+    `format` then. They are never changed; replace a message rather than write into it. You may keep your whole history, or
+    what `fit` handed out, and go on from there. System messages may change from call to call.
 
     One compactor is for one conversation (`Compactors` has one for each). Its methods may be called from several threads
     and tasks; each has an awaited twin with an `a` before its name where a summarizer may be waited for.
@@ -110,7 +111,7 @@ class Compactor:
         policy: Policy | str = DEFAULT,
         summarizer: Summarizer | str = extract,
         pinned: Callable[[Message], bool] | None = None,
-        format: str = "",
+        format: str | HostFormat[Any] = "",
         speaker: Callable[[Message], Speaker | None] | None = None,
         ahead: float = 0.0,
         ask: Callable[[list[Any]], Any] | None = None,
@@ -135,7 +136,8 @@ class Compactor:
         pins = [guarded(self.policy.pinned, "a policy's pins", otherwise=False)]
         pins += [guarded(pinned, "pinned", otherwise=False)] if pinned else []
         pins += [session.context.pinned.__contains__] if session is not None and session.context.pins else []
-        codec = Codec(format, guarded(speaker, "speaker", otherwise=None) if speaker else None)
+        spoken = guarded(speaker, "speaker", otherwise=None) if speaker else None
+        codec = Codec(format, spoken) if isinstance(format, str) else HostCodec(format, spoken)
         self._history = History(
             self.meter,
             codec,

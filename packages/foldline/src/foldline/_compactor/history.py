@@ -17,7 +17,6 @@ from foldline._messages import Message, Summary, Text, replace
 from foldline._stages import Course, digested
 from foldline._tokens.meter import Count, Meter
 from foldline._view import Entry, View, opens_turn, without_thinking
-from foldline._wires.objects import as_data
 from foldline._wires.summary import is_summary, summary_in
 from foldline._wires.telling import Told
 
@@ -107,8 +106,8 @@ class History:
         """
         before, known = self._known, len(self._known)
         self._turn += 1
-        goes_on = continues(items, before, self._turn)
-        found = Alignment((), known, known) if goes_on else align(items, before, self.messages, self._readable)
+        goes_on = continues(items, before, self._codec, self._turn)
+        found = Alignment((), known, known) if goes_on else self._aligned(items)
         adopted = self._adopted(items) if found.stands < known and self.folds else None
         items, found = adopted or (items, found)
         rewrite = Rewrite(found.stands, before) if not adopted and found.stands < known else None
@@ -125,8 +124,8 @@ class History:
             self._items = items
             self._known += items[known:]
         else:
-            self._settle(found.changes, found.stands)
             self._items, self._known = items, list(items)
+            self._settle(found.changes, found.stands)
         if fresh:
             self._follow(fresh)
             self.seen.append(fresh)
@@ -139,7 +138,11 @@ class History:
     def lost_in(self, items: list[Item]) -> int:
         """How many messages that were taken do not stand in a history; nothing of either is changed."""
         known = self._known
-        return 0 if continues(items, known) else len(known) - align(items, known, self.messages, self._readable).stands
+        return 0 if continues(items, known, self._codec) else len(known) - self._aligned(items).stands
+
+    def _aligned(self, items: list[Item]) -> Alignment:
+        """How items go on from those that were taken."""
+        return align(items, self._known, self.messages, self._codec, self._readable)
 
     def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]]) -> None:
         """Forgets all, and takes the folds that another one made of the history that is to come."""
@@ -196,7 +199,7 @@ class History:
         told = self._codec.told
         anew = self._known and all(message.role == "system" for message in islice(self.messages, stands))
         first = 0 if anew else found.read
-        data = as_data(items[first:], first)
+        data = self._codec.data(items[first:], first)
         told = (told.before if anew else told).after(data, first)
         if stands and told.format != self._codec.told.format:
             return None, told
@@ -204,7 +207,7 @@ class History:
 
     def _read_anew(self, past: list[Item], rest: list[Item], told: Told) -> None:
         """Reads what stands again, as `told`; raises `WireError` before that where it or the rest is not of the format."""
-        self._decoded(as_data([*past, *rest]), told, 0, ())
+        self._decoded(self._codec.data([*past, *rest], 0), told, 0, ())
         self.restart(self.folds, self.severed)
         self._codec.told = told
         self.take(past)
@@ -215,9 +218,9 @@ class History:
         handed = self._joined(shown)
         items = items if len(handed) == len(shown) else self._codec.part(items, handed)
         found = Alignment((), len(shown), len(shown))
-        if not continues(items, shown):
+        if not continues(items, shown, self._codec):
             end = len(self.messages)
-            found = align(items, shown, self.view().messages, lambda item, _: self._readable(item, end))
+            found = align(items, shown, self.view().messages, self._codec, lambda item, _: self._readable(item, end))
         moved = any(len(change.messages) != 1 or change.stop - change.start != 1 for change in found.changes)
         ours = any(at is None for at in self.seen.places[: found.read])
         return (items, found) if ours and not moved and found.stands == len(shown) else None
@@ -342,7 +345,7 @@ class History:
 
     def _show(self, view: View, places: Iterable[int]) -> None:
         """Makes a view what the model sees, whose messages stand at some of those places, or were made by a fold."""
-        self.seen.show(view, {id(self.messages[at]): at for at in places})
+        self.seen.show(view, {id(self.messages[at]): at for at in places}, self._items or self._known)
         self.version += 1
 
     def _views(self) -> Iterator[View]:
@@ -370,7 +373,7 @@ class History:
     # -- each message ----------------------------------------------------------------------------------------------
 
     def _decoded_at(self, item: Item, place: int) -> Message:
-        return self._decoded(as_data([item], place), self._codec.told, place, self._said.before(place))[0]
+        return self._decoded(self._codec.data([item], place), self._codec.told, place, self._said.before(place))[0]
 
     def _readable(self, item: Item, place: int) -> Message | None:
         """The message that an item says where that can be read as those before it were."""

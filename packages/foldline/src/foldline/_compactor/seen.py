@@ -130,11 +130,14 @@ class Seen:
         self._shown = []
         self.tail = self.images = self.media_bytes = self._weight = self._unweighed = 0
 
-    def show(self, view: View, places: Mapping[int, int]) -> None:
-        """Makes a view what is seen from now on; `places` tells where its messages stand, by identity."""
+    def show(self, view: View, places: Mapping[int, int], items: Sequence[Item]) -> None:
+        """Makes a view what is seen from now on.
+
+        `places` tells where its messages stand, by identity; `items` are those that the caller has for all that was said.
+        """
         made = {id(slot.entry.message): slot for slot in self._shown if isinstance(slot, Made)}
         at = [places.get(id(message)) for message in view.messages]
-        shown = [self._made(entry, made) if place is None else place for entry, place in zip(view.entries, at)]
+        shown = [self._made(e, made, items) if place is None else place for e, place in zip(view.entries, at)]
         self.tail = len(self.said.messages)
         while shown and shown[-1] == self.tail - 1:
             shown.pop()
@@ -150,10 +153,16 @@ class Seen:
             slot if isinstance(slot, int) else slot._replace(item=item) for slot, item in zip(self._shown, items)
         ]
 
-    def _made(self, entry: Entry, made: Mapping[int, Made]) -> Made:
+    def _made(self, entry: Entry, made: Mapping[int, Made], items: Sequence[Item]) -> Made:
         if known := made.get(id(entry.message)):
             return known._replace(entry=entry)
-        return Made(entry, self._meter.weigh(entry.message), self.codec.encode(entry.message))
+        item = self.codec.encode(entry.message, lambda: self._stood(entry.id, items))
+        return Made(entry, self._meter.weigh(entry.message), item)
+
+    def _stood(self, id: str, items: Sequence[Item]) -> tuple[Item, Message] | None:
+        """The item of that id before any fold, and what it says; one message that takes another's place keeps its id."""
+        ids = self.said.ids
+        return (items[at := ids.index(id)], self.said.messages[at]) if id in ids else None
 
     def _weigh(self) -> None:
         weights = self.said.weights

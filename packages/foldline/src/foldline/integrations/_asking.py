@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from foldline.integrations._history import HostHistory, Native
+from foldline import Compactor
 
 Reply = TypeVar("Reply")
-Sending = Callable[[list[Native]], Reply]
+Sending = Callable[[list[Any]], Reply]
 
 
 class Sent(list[Any]):
     """Messages that are folded already: some models answer one way of being asked by another way of their own."""
 
 
-class Asking(Generic[Native]):
+class Asking:
     """A call with the messages of one conversation.
 
     `kept` is called once something was folded or might have been, and `billed` answers what states the usage of a reply, or
@@ -24,40 +24,40 @@ class Asking(Generic[Native]):
 
     def __init__(
         self,
-        history: HostHistory[Native],
-        messages: Sequence[Native],
+        compactor: Compactor,
+        messages: Sequence[Any],
         *,
         system: Any = None,
         kept: Callable[[], object],
         billed: Callable[[Any], Any],
     ) -> None:
-        self._history = history
+        self._compactor = compactor
         self._messages = messages
         self._system = system
         self._kept = kept
         self._billed = billed
 
-    def ask(self, send: Sending[Native, Reply]) -> Reply:
+    def ask(self, send: Sending[Reply]) -> Reply:
         """The reply to what `send` is called with; raises what that raises, but for an overflow that is recovered from."""
-        sent = self._handed(self._history.fit(self._messages, system=self._system))
+        sent = self._handed(self._compactor.fit(self._messages, system=self._system))
         try:
             reply = send(sent)
         except Exception as error:  # noqa: BLE001 - what is no overflow is raised again
             reply = send(self._again(error))
         return self._observed(reply)
 
-    async def aask(self, send: Sending[Native, Awaitable[Reply]]) -> Reply:
+    async def aask(self, send: Sending[Awaitable[Reply]]) -> Reply:
         """The same, awaited."""
-        sent = self._handed(await self._history.afit(self._messages, system=self._system))
+        sent = self._handed(await self._compactor.afit(self._messages, system=self._system))
         try:
             reply = await send(sent)
         except Exception as error:  # noqa: BLE001 - as above
             reply = await send(self._again(error))
         return self._observed(reply)
 
-    def stream(self, send: Sending[Native, Iterable[Reply]]) -> Iterator[Reply]:
+    def stream(self, send: Sending[Iterable[Reply]]) -> Iterator[Reply]:
         """The pieces of the reply as they come; it is asked for again only before the first of them came."""
-        sent = self._handed(self._history.fit(self._messages, system=self._system))
+        sent = self._handed(self._compactor.fit(self._messages, system=self._system))
         begun = False
         for again in (False, True):
             try:
@@ -70,9 +70,9 @@ class Asking(Generic[Native]):
                     raise
                 sent = self._again(error)
 
-    async def astream(self, send: Sending[Native, AsyncIterable[Reply]]) -> AsyncIterator[Reply]:
+    async def astream(self, send: Sending[AsyncIterable[Reply]]) -> AsyncIterator[Reply]:
         """The same, awaited."""
-        sent = self._handed(await self._history.afit(self._messages, system=self._system))
+        sent = self._handed(await self._compactor.afit(self._messages, system=self._system))
         begun = False
         for again in (False, True):
             try:
@@ -85,16 +85,16 @@ class Asking(Generic[Native]):
                     raise
                 sent = self._again(error)
 
-    def _again(self, error: Exception) -> list[Native]:
-        return self._handed(self._history.recover(error, self._messages))
+    def _again(self, error: Exception) -> list[Any]:
+        return self._handed(self._compactor.recover(error, self._messages))
 
-    def _handed(self, sent: list[Native]) -> list[Native]:
+    def _handed(self, sent: list[Any]) -> list[Any]:
         self._kept()
         return Sent(sent)
 
     def _observed(self, reply: Reply) -> Reply:
         if (bill := self._billed(reply)) is not None:
-            self._history.compactor.observe(bill)
+            self._compactor.observe(bill)
         return reply
 
 

@@ -4,60 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from threading import RLock
-from typing import Any, Generic
+from typing import Any
 
 from foldline import Compactor, Compactors, Fold, Folded, StateError, Usage, handle, recall_tool
 from foldline.integrations._asking import Asking
 from foldline.integrations._beginnings import Beginnings
-from foldline.integrations._history import HostHistory, ItemHistory, Native, Shape
 
 
-class Conversations(Generic[Native]):
-    """The histories of a framework's conversations, by their keys; safe for many threads.
+class Conversations:
+    """The compactors of a framework's conversations, by their keys; safe for many threads.
 
-    `shape` is how the framework says a message, None where those are what a compactor takes. `model` is the model's name where
-    the framework's own is not to be taken, `options` are those of `Compactor`. States of conversations that the framework
+    `model` is the model's name where the framework's own is not to be taken, `options` are those of `Compactor`. States of conversations that the framework
     does not keep itself may be kept in `states`, a mapping that may be a database's.
     """
 
     def __init__(
         self,
-        shape: Shape[Native] | None,
-        model: str = "",
-        options: Mapping[str, Any] | None = None,
+        model: str,
+        options: Mapping[str, Any],
         states: MutableMapping[str, bytes] | None = None,
     ) -> None:
         self.beginnings = Beginnings(states)
         """What tells conversations that nobody names."""
-        self._shape = shape
         self._model = model
         self._named = ""
-        self._options = dict(options or {})
+        self._options = dict(options)
         self._told = self._options.pop("on_event", None)
         self._states = states
         self._compactors: Compactors[str] = Compactors(self._new, states=states)
         self._made: dict[str, list[Fold]] = {}
         self._kept: dict[str, str] = {}
         """The state of each conversation as it was kept, or given back, last."""
-        self._histories: dict[str, HostHistory[Native]] = {}
         self._lock = RLock()
 
     def asking(
         self,
-        messages: Sequence[Native],
+        messages: Sequence[Any],
         model: Any = "",
         *,
         key: str = "",
         system: Any = None,
         billed: Callable[[Any], Any] = lambda reply: reply,
-    ) -> Asking[Native]:
+    ) -> Asking:
         """A call of a model with the messages of the conversation of that key, or that begins as they do."""
         key = key or self.beginnings.key(messages)
-        history = self.history(key, str(model or ""))
-        return Asking(history, messages, system=system, kept=lambda: self.folds(key), billed=billed)
+        compactor = self.compactor(key, str(model or ""))
+        return Asking(compactor, messages, system=system, kept=lambda: self.folds(key), billed=billed)
 
-    def history(self, key: str, model: str = "", state: str = "") -> HostHistory[Native]:
-        """The history of a conversation; `model` is the framework's, and `state` what it kept.
+    def compactor(self, key: str, model: str = "", state: str = "") -> Compactor:
+        """The compactor of a conversation; `model` is the framework's, and `state` what it kept.
 
         Where that is another than was kept here last, another process went on meanwhile, or the framework went back: then
         it is what counts.
@@ -66,15 +61,14 @@ class Conversations(Generic[Native]):
             self._named, new = self._model or model, key not in self._compactors
             compactor = self._compactors[key]
             if new:
-                for known in (self._histories, self._made, self._kept):
+                for known in (self._made, self._kept):
                     for gone in [each for each in known if each not in self._compactors]:
                         del known[gone]
-                self._histories[key] = HostHistory(compactor, self._shape) if self._shape else ItemHistory(compactor)
                 self._kept.pop(key, None)
             if state and state != self._kept.get(key):
                 self._kept[key] = state
                 _load(compactor, state)
-            return self._histories[key]
+            return compactor
 
     def folds(self, key: str) -> list[Fold]:
         """The folds of a conversation that were made since they were asked for last; its state is kept with them."""

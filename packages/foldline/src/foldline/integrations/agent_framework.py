@@ -10,9 +10,9 @@ from agent_framework import ChatContext, ChatMiddleware, ChatResponse
 from foldline import Usage
 from foldline.integrations._asking import Asking
 from foldline.integrations._beginnings import remember
+from foldline.integrations._content import KEY
 from foldline.integrations._conversations import Conversations, bill
-from foldline.integrations._history import KEY
-from foldline.integrations._shapes.agent_framework import SHAPE, told
+from foldline.integrations._shapes.agent_framework import FORMAT, told
 
 
 class Folding(ChatMiddleware):
@@ -24,7 +24,7 @@ class Folding(ChatMiddleware):
     """
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
-        self._runs: Conversations[Any] = Conversations(SHAPE, model, options, states)
+        self._runs = Conversations(model, {"format": FORMAT, **options}, states)
         self._sessions: dict[str, str] = {}
         """The conversation of each session."""
         self._begun: dict[str, str] = {}
@@ -36,14 +36,14 @@ class Folding(ChatMiddleware):
         kept = context.session.state if context.session is not None else {}
         key = self._key(context.session, whole)
         named = str((context.options or {}).get("model") or getattr(context.client, "model", "") or "")
-        history = self._runs.history(key, named, str(kept.get(KEY, "")))
+        compactor = self._runs.compactor(key, named, str(kept.get(KEY, "")))
 
         def keep() -> None:
             if self._runs.folds(key):
                 kept[KEY] = self._runs.state(key)
 
         def observed(response: ChatResponse) -> ChatResponse:
-            history.compactor.observe(_billed(response) or Usage())
+            compactor.observe(_billed(response) or Usage())
             return response
 
         async def send(sent: list[Any]) -> Any:
@@ -53,7 +53,7 @@ class Folding(ChatMiddleware):
 
         if context.stream:
             context.stream_result_hooks.append(observed)
-        await Asking(history, whole, kept=keep, billed=_billed).aask(send)
+        await Asking(compactor, whole, kept=keep, billed=_billed).aask(send)
 
     def _key(self, session: Any, whole: list[Any]) -> str:
         """The conversation of a session. One that is made for a run, and is sent what was said in an earlier one, goes on from that."""

@@ -10,7 +10,7 @@ from agno.models.base import Model
 from foldline import Usage
 from foldline.integrations._asking import Sent, Unchanged
 from foldline.integrations._conversations import Conversations, bill
-from foldline.integrations._shapes.agno import SHAPE
+from foldline.integrations._shapes.agno import FORMAT
 
 CACHE_APART = "agno.models.anthropic"
 """Where the models stand whose input tokens do not count what was read from the cache and written to it."""
@@ -25,7 +25,7 @@ class Folding:
     """
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
-        self._runs: Conversations[Any] = Conversations(SHAPE, model, options, states)
+        self._runs = Conversations(model, {"format": FORMAT, **options}, states)
 
     def __call__(self, model: Model) -> Any:
         """A model that sees its messages folded. OpenAI's Responses are sent whole, not as what is new behind a kept one."""

@@ -8,8 +8,9 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools import FunctionTool, ToolContext
 from google.genai import types
 
+from foldline import Compactor
+from foldline.integrations._content import KEY
 from foldline.integrations._conversations import Conversations
-from foldline.integrations._history import KEY, HostHistory
 
 
 class Folding(BasePlugin):
@@ -22,7 +23,7 @@ class Folding(BasePlugin):
 
     def __init__(self, model: str = "", **options: Any) -> None:
         super().__init__(name=KEY)
-        self._agents: Conversations[Any] = Conversations(None, model, {"format": "gemini", **options})
+        self._agents = Conversations(model, {"format": "gemini", **options})
         self._models: dict[str, Any] = {}
         self._whole: dict[str, list[Any]] = {}
         self.recall = FunctionTool(self._recall_tool())
@@ -38,17 +39,17 @@ class Folding(BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Folds the contents of a request."""
-        history = self._history(callback_context, llm_request)
+        compactor = self._compactor(callback_context, llm_request)
         system = llm_request.config.system_instruction
         whole = self._whole[_key(callback_context)] = llm_request.contents
-        sent = await history.afit(whole, system=system)
+        sent = await compactor.afit(whole, system=system)
         llm_request.contents = [_content(each) for each in sent]
         self._keep(callback_context)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         """Takes what the provider billed."""
         if llm_response.usage_metadata and not llm_response.partial:
-            self._agents.history(_key(callback_context)).compactor.observe(llm_response)
+            self._agents.compactor(_key(callback_context)).observe(llm_response)
 
     async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> Any:
         """Folds and sends again, once, what was refused as too long."""
@@ -57,7 +58,7 @@ class Folding(BasePlugin):
         if model is None or whole is None:
             return None
         try:
-            sent = self._history(callback_context, llm_request).recover(error, whole)
+            sent = self._compactor(callback_context, llm_request).recover(error, whole)
         except Exception as raised:
             if raised is error:
                 return None
@@ -69,9 +70,9 @@ class Folding(BasePlugin):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _history(self, context: Any, request: Any) -> HostHistory[Any]:
+    def _compactor(self, context: Any, request: Any) -> Compactor:
         state = str(context.state.get(_state_key(context), ""))
-        return self._agents.history(_key(context), request.model or "", state)
+        return self._agents.compactor(_key(context), request.model or "", state)
 
     def _keep(self, context: Any) -> None:
         """Puts foldline's state into the session's where a fold was made, with the receipts of the newest folds."""

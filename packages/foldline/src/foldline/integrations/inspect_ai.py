@@ -11,7 +11,7 @@ from inspect_ai.model import Model, ModelOutput
 from foldline import Usage
 from foldline.integrations._asking import Asking
 from foldline.integrations._conversations import Conversations, bill
-from foldline.integrations._shapes.inspect_ai import SHAPE
+from foldline.integrations._shapes.inspect_ai import FORMAT
 
 TOO_LONG = "model_length"
 """The stop reason that says that a request was over the window; the refusal stands in the output then."""
@@ -26,7 +26,7 @@ class Folding:
     """
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
-        self._runs: Conversations[Any] = Conversations(SHAPE, model, options, states)
+        self._runs = Conversations(model, {"format": FORMAT, **options}, states)
 
     def __call__(self, model: Model) -> Model:
         """A model that sees its messages folded."""
@@ -36,7 +36,7 @@ class Folding:
         vars(folded.api).update(vars(model.api))
         return folded
 
-    def asking(self, messages: Sequence[Any], model: str) -> Asking[Any]:
+    def asking(self, messages: Sequence[Any], model: str) -> Asking:
         """A call of a model with messages."""
         return self._runs.asking(messages, model, key=self._runs.beginnings.key(messages, _said), billed=_billed)
 

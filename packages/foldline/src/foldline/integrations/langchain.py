@@ -14,11 +14,11 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
-from foldline import Usage
+from foldline import Compactor, Usage
 from foldline.integrations._asking import Asking
+from foldline.integrations._content import KEY
 from foldline.integrations._conversations import Conversations, bill, declared
-from foldline.integrations._history import KEY, HostHistory
-from foldline.integrations._shapes.langchain import SHAPE
+from foldline.integrations._shapes.langchain import FORMAT
 
 NAMES = ("model_name", "model", "model_id")
 """Where LangChain's chat models have the name of theirs."""
@@ -46,22 +46,22 @@ class Folding(AgentMiddleware[Any, Any]):
         self.persist = persist
         self._model: str | None = model or None
         """The model's name; None until it is known."""
-        self._threads: Conversations[Any] = Conversations(SHAPE, model, options)
+        self._threads = Conversations(model, {"format": FORMAT, **options})
         self.tools: Sequence[BaseTool] = [self._tool()] if recall else []
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Folds where the window fills."""
         if self._model is None:
             return None
-        history = self._history(state, runtime, self._model)
-        return self._update(history.fit(state["messages"]), state, runtime)
+        compactor = self._compactor(state, runtime, self._model)
+        return self._update(compactor.fit(state["messages"]), state, runtime)
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """The same, while the event loop goes on."""
         if self._model is None:
             return None
-        history = self._history(state, runtime, self._model)
-        return self._update(await history.afit(state["messages"]), state, runtime)
+        compactor = self._compactor(state, runtime, self._model)
+        return self._update(await compactor.afit(state["messages"]), state, runtime)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Any]) -> Any:
         """Sends what was folded, and once more where that is refused as too long."""
@@ -75,15 +75,15 @@ class Folding(AgentMiddleware[Any, Any]):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _history(self, state: Any, runtime: Any, model: str) -> HostHistory[Any]:
-        return self._threads.history(_key(state, runtime), model, "" if self.persist else state.get(KEY, ""))
+    def _compactor(self, state: Any, runtime: Any, model: str) -> Compactor:
+        return self._threads.compactor(_key(state, runtime), model, "" if self.persist else state.get(KEY, ""))
 
-    def _asking(self, request: ModelRequest[Any]) -> Asking[Any]:
+    def _asking(self, request: ModelRequest[Any]) -> Asking:
         names = (getattr(request.model, name, None) for name in NAMES)
         self._model = next((str(name) for name in names if name), "")
-        history = self._history(request.state, request.runtime, self._model)
+        compactor = self._compactor(request.state, request.runtime, self._model)
         system = request.system_message.content if request.system_message else None
-        return Asking(history, request.messages, system=system, kept=lambda: None, billed=_billed)
+        return Asking(compactor, request.messages, system=system, kept=lambda: None, billed=_billed)
 
     def _update(self, folded: list[Any], state: Any, runtime: Any) -> dict[str, Any] | None:
         """What changes in the graph's state: the messages, or what foldline knows."""

@@ -36,9 +36,7 @@ class Folding(CustomLogger):
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
         super().__init__()
         formats = {format for format, *_ in HISTORIES.values()}
-        self._talks: dict[str, Conversations[Any]] = {
-            format: Conversations(None, model, {"format": format, **options}, states) for format in formats
-        }
+        self._talks = {format: Conversations(model, {"format": format, **options}, states) for format in formats}
         self._under_way: dict[str, tuple[Compactor, list[Any]]] = {}
         """Calls whose end is to be told; that of a stream never is."""
 
@@ -64,7 +62,7 @@ class Folding(CustomLogger):
         if isinstance(whole, list) and call not in self._under_way and not kwargs.get("previous_response_id"):
             talks = self._talks[format]
             key = _session(kwargs) or talks.beginnings.key(whole)
-            compactor = talks.history(key, str(kwargs.get("model", ""))).compactor
+            compactor = talks.compactor(key, str(kwargs.get("model", "")))
             kwargs[place] = await compactor.afit(whole, system=kwargs.get(system))
             talks.folds(key)
             remember(self._under_way, call, (compactor, whole))
@@ -85,7 +83,7 @@ class Folding(CustomLogger):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _asking(self, named: dict[str, Any]) -> Asking[Any]:
+    def _asking(self, named: dict[str, Any]) -> Asking:
         return self._talks[CHAT].asking(named["messages"], named.get("model"), key=_session(named))
 
 

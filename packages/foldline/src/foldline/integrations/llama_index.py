@@ -9,7 +9,7 @@ from llama_index.core.llms import LLM
 
 from foldline.integrations._asking import Sent, Unchanged
 from foldline.integrations._conversations import Conversations
-from foldline.integrations._shapes.llama_index import SHAPE
+from foldline.integrations._shapes.llama_index import FORMAT
 
 
 class Folding:
@@ -21,7 +21,7 @@ class Folding:
     """
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
-        self._runs: Conversations[Any] = Conversations(SHAPE, model, options, states)
+        self._runs = Conversations(model, {"format": FORMAT, **options}, states)
 
     def __call__(self, model: LLM) -> Any:
         """A model that sees its messages folded."""

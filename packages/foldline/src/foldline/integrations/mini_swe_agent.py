@@ -22,7 +22,7 @@ class Folding:
         self, model: Any, name: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any
     ) -> None:
         self._model = model
-        self._runs: Conversations[Any] = Conversations(None, name, {"speaker": _speaker, **options}, states)
+        self._runs = Conversations(name, {"speaker": _speaker, **options}, states)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)

@@ -30,7 +30,7 @@ class Folding(ModelProvider):
         **options: Any,
     ) -> None:
         self._inner = inner or MultiProvider()
-        self._runs: Conversations[Any] = Conversations(None, model, {"format": "openai-responses", **options}, states)
+        self._runs = Conversations(model, {"format": "openai-responses", **options}, states)
         self._asked: dict[str, str] = {}
         name, does, parameters = declared()
         self.recall = FunctionTool(name, does, parameters, self._recalled, strict_json_schema=False)

@@ -12,10 +12,9 @@ from openhands.sdk.event.condenser import Condensation
 from openhands.sdk.tool import Action, Observation, ToolDefinition, ToolExecutor
 from pydantic import PrivateAttr
 
-from foldline import ContextOverflow
+from foldline import Compactor, ContextOverflow
 from foldline.integrations._conversations import Conversations, bill, declared
-from foldline.integrations._history import HostHistory
-from foldline.integrations._shapes.openhands import SHAPE
+from foldline.integrations._shapes.openhands import FORMAT
 
 
 class Folding(CondenserBase):
@@ -26,13 +25,13 @@ class Folding(CondenserBase):
     `Compactor`. What is asked for (`conversation.condense()`), and what a refused request asks for, is folded for as well.
     """
 
-    _talks: Conversations[Any] = PrivateAttr()
+    _talks: Conversations = PrivateAttr()
     _sent: dict[str, str] = PrivateAttr(default_factory=dict)
     """The newest event of what was sent last in each conversation."""
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:
         super().__init__()
-        self._talks = Conversations(SHAPE, model, options, states)
+        self._talks = Conversations(model, {"format": FORMAT, **options}, states)
 
     def handles_condensation_requests(self) -> bool:
         """Yes."""
@@ -40,17 +39,17 @@ class Folding(CondenserBase):
 
     def condense(self, view: View, agent_llm: Any = None) -> View | Condensation:
         """What the model should see of a conversation."""
-        key, history = self._history(view, agent_llm)
+        key, compactor = self._compactor(view, agent_llm)
         if not view.unhandled_condensation_request:
-            return self._shown(key, view, history.fit(view.events))
-        return self._answered(key, self._again(key, view, history) or history.fold(view.events))
+            return self._shown(key, view, compactor.fit(view.events))
+        return self._answered(key, self._again(key, view, compactor) or compactor.fold(view.events))
 
     async def acondense(self, view: View, agent_llm: Any = None) -> View | Condensation:
         """The same, while the event loop goes on."""
-        key, history = self._history(view, agent_llm)
+        key, compactor = self._compactor(view, agent_llm)
         if not view.unhandled_condensation_request:
-            return self._shown(key, view, await history.afit(view.events))
-        return self._answered(key, self._again(key, view, history) or await history.afold(view.events))
+            return self._shown(key, view, await compactor.afit(view.events))
+        return self._answered(key, self._again(key, view, compactor) or await compactor.afold(view.events))
 
     def recall(self, key: str, arguments: dict[str, Any]) -> str:
         """What a call of the recall tool is answered with in a conversation, which its first event tells."""
@@ -58,15 +57,15 @@ class Folding(CondenserBase):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _history(self, view: View, llm: Any) -> tuple[str, HostHistory[Any]]:
+    def _compactor(self, view: View, llm: Any) -> tuple[str, Compactor]:
         """The conversation of a view by its key, with what the provider billed for what was sent of it."""
         key = view.events[0].id
-        history = self._talks.history(key, str(getattr(llm, "model", "")))
+        compactor = self._talks.compactor(key, str(getattr(llm, "model", "")))
         usage = next(iter(llm.metrics.token_usages[-1:]), None) if llm is not None else None
         if usage is not None and usage.response_id == _reply(view):
             cached = usage.cache_read_tokens, usage.cache_write_tokens
-            history.compactor.observe(bill(usage.prompt_tokens, usage.completion_tokens, *cached))
-        return key, history
+            compactor.observe(bill(usage.prompt_tokens, usage.completion_tokens, *cached))
+        return key, compactor
 
     def _shown(self, key: str, view: View, events: list[Any]) -> View:
         """A view of what is sent, once the state is kept where a fold was made for it."""
@@ -74,10 +73,10 @@ class Folding(CondenserBase):
         self._sent[key] = view.events[-1].id
         return View.model_construct(events=events)
 
-    def _again(self, key: str, view: View, history: HostHistory[Any]) -> list[Any]:
+    def _again(self, key: str, view: View, compactor: Compactor) -> list[Any]:
         """What to send after a refusal, which is what a request is about where nothing came since; else nothing."""
         refused = self._sent.get(key) == view.events[-1].id
-        return history.recover(ContextOverflow("the request was refused as too long"), view.events) if refused else []
+        return compactor.recover(ContextOverflow("the request was refused as too long"), view.events) if refused else []
 
     def _answered(self, key: str, events: list[Any]) -> Condensation:
         """What tells the log that a request was met. It forgets nothing: what was folded is left out of the next view."""

@@ -14,9 +14,10 @@ from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import FunctionToolset
 
 from foldline import Receipt
+from foldline.integrations._beginnings import remember
+from foldline.integrations._content import KEY
 from foldline.integrations._conversations import Conversations, bill, declared
-from foldline.integrations._history import KEY
-from foldline.integrations._shapes.pydantic_ai import SHAPE
+from foldline.integrations._shapes.pydantic_ai import FORMAT, Requests
 
 
 @dataclass(kw_only=True)
@@ -38,7 +39,8 @@ class Folding(AbstractCapability[Any]):
     def __init__(self, model: str = "", *, persist: bool = False, recall: bool = False, **options: Any) -> None:
         self.persist = persist
         self.recall = recall
-        self._talks = Conversations(SHAPE, model, options)
+        self._talks = Conversations(model, {"format": FORMAT, **options})
+        self._requests: dict[str, Requests] = {}
         self._again: dict[str, list[ModelMessage]] = {}
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
@@ -57,8 +59,9 @@ class Folding(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """Folds where the window fills."""
         key, whole = _key(ctx), ctx.messages if self.persist else request_context.messages
-        history = self._talks.history(key, request_context.model.model_name, "" if self.persist else _state(whole))
-        folded = await history.afit(whole)
+        compactor = self._talks.compactor(key, request_context.model.model_name, "" if self.persist else _state(whole))
+        requests = self._requests_of(key)
+        folded = requests.together(await compactor.afit(requests.apart(whole)))
         request_context.messages = list(folded)
         if self.persist:
             ctx.messages[:] = folded
@@ -79,7 +82,7 @@ class Folding(AbstractCapability[Any]):
         """Takes what the provider billed."""
         usage = response.usage
         billed = bill(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-        self._talks.history(_key(ctx)).compactor.observe(billed)
+        self._talks.compactor(_key(ctx)).observe(billed)
         return response
 
     async def on_model_request_error(
@@ -89,12 +92,18 @@ class Folding(AbstractCapability[Any]):
         if request_context.attempt > 1:
             raise error
         key, whole = _key(ctx), ctx.messages
-        folded = self._talks.history(key).recover(error, whole)
+        requests = self._requests_of(key)
+        folded = requests.together(self._talks.compactor(key).recover(error, requests.apart(whole)))
         if self.persist:
             ctx.messages[:] = folded
         self._again[key] = folded
         await self._tell(ctx, key)
         raise RetryModelRequest from error
+
+    def _requests_of(self, key: str) -> Requests:
+        requests = self._requests.get(key) or Requests()
+        remember(self._requests, key, requests)
+        return requests
 
     async def _tell(self, ctx: RunContext[Any], key: str) -> None:
         """Tells of new folds in the run's events, and keeps the state with the messages."""

@@ -9,7 +9,7 @@ from pydantic_ai import RunContext
 from pydantic_ai.messages import ModelMessage
 
 from foldline.integrations._conversations import Conversations
-from foldline.integrations._shapes.pydantic_ai import SHAPE
+from foldline.integrations._shapes.pydantic_ai import FORMAT, Requests
 
 
 class Folding:
@@ -20,7 +20,7 @@ class Folding:
     """
 
     def __init__(self, model: str = "", **options: Any) -> None:
-        self._talks: Conversations[ModelMessage] = Conversations(SHAPE, model, options)
+        self._talks = Conversations(model, {"format": FORMAT, **options})
         self._focus = ""
 
     def with_focus(self, focus: str) -> Folding:
@@ -32,5 +32,5 @@ class Folding:
     async def compact(self, messages: list[ModelMessage], ctx: RunContext[Any]) -> list[ModelMessage]:
         """The messages folded, whatever the fill; what was folded just now stays as it is."""
         key = ctx.conversation_id or ctx.run_id or ""
-        history = self._talks.history(key, str(getattr(ctx.model, "model_name", "")))
-        return await history.afold(messages, focus=self._focus)
+        compactor, requests = self._talks.compactor(key, str(getattr(ctx.model, "model_name", ""))), Requests()
+        return requests.together(await compactor.afold(requests.apart(messages), focus=self._focus))

@@ -8,7 +8,7 @@ from typing import Any
 from foldline import Usage
 from foldline.integrations._asking import Asking
 from foldline.integrations._conversations import Conversations, bill
-from foldline.integrations._shapes.smolagents import SHAPE
+from foldline.integrations._shapes.smolagents import FORMAT
 
 
 class Folding:
@@ -23,7 +23,7 @@ class Folding:
         self, model: Any, name: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any
     ) -> None:
         self._model = model
-        self._runs: Conversations[Any] = Conversations(SHAPE, name, options, states)
+        self._runs = Conversations(name, {"format": FORMAT, **options}, states)
 
     def __getattr__(self, name: str) -> Any:
         inner = getattr(self._model, name)
@@ -39,7 +39,7 @@ class Folding:
         """The same, as it is said."""
         return self._asking(messages).stream(lambda sent: self._model.generate_stream(sent, *rest, **named))
 
-    def _asking(self, messages: list[Any]) -> Asking[Any]:
+    def _asking(self, messages: list[Any]) -> Asking:
         return self._runs.asking(messages, getattr(self._model, "model_id", ""), billed=_billed)
 
 

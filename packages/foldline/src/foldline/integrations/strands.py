@@ -10,8 +10,8 @@ from strands.hooks import AfterModelCallEvent, AgentInitializedEvent, BeforeMode
 from strands.middleware import InvokeModelStage
 
 from foldline import Compactor
+from foldline.integrations._content import KEY
 from foldline.integrations._conversations import Conversations, declared
-from foldline.integrations._history import KEY
 
 
 class Folding(ConversationManager):
@@ -27,7 +27,7 @@ class Folding(ConversationManager):
         self.persist = persist
         self._model = model
         self._options = {"format": "bedrock-converse", **options}
-        self._talk: Conversations[Any] | None = None
+        self._talk: Conversations | None = None
         self._restored = ""
         self.recall = self._recall_tool()
 
@@ -64,10 +64,10 @@ class Folding(ConversationManager):
         """The agent's compactor; its model's window is known once there is an agent."""
         if self._talk is None:
             window = agent.model.context_window_limit
-            self._talk = Conversations(None, self._model, {"window": window, **self._options})
+            self._talk = Conversations(self._model, {"window": window, **self._options})
             name = str((agent.model.get_config() or {}).get("model_id", ""))
-            return self._talk.history(KEY, name, self._restored).compactor
-        return self._talk.history(KEY).compactor
+            return self._talk.compactor(KEY, name, self._restored)
+        return self._talk.compactor(KEY)
 
     def _show_folded(self, event: Any) -> None:
         event.agent.add_middleware(InvokeModelStage.Input, self._folded)

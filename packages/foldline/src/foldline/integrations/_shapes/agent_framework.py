@@ -12,6 +12,7 @@ from agent_framework import Message as Native
 
 from foldline import Message, Summary
 from foldline.extend import (
+    HostFormat,
     Media,
     Opaque,
     Part,
@@ -24,7 +25,7 @@ from foldline.extend import (
     summary_text,
     text_of,
 )
-from foldline.integrations._history import KEY, Shape, alone, in_place, in_words
+from foldline.integrations._content import KEY, in_place, in_words
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
 
@@ -36,12 +37,12 @@ def told(native: Native) -> list[Any]:
     return [str(native.role), *map(_told, native.contents)]
 
 
-def read(native: Native) -> list[Message]:
+def read(native: Native) -> Message:
     """What a message says."""
     role = ROLES.get(str(getattr(native.role, "value", native.role)), "user")
     if role == "user" and KEY in native.additional_properties and (told := summary_in(native.text)) is not None:
-        return [Message(role, (Summary(told, native.additional_properties[KEY]),))]
-    return [Message(role, tuple(map(_part, native.contents)))]
+        return Message(role, (Summary(told, native.additional_properties[KEY]),))
+    return Message(role, tuple(map(_part, native.contents)))
 
 
 def _part(content: Any) -> Part:
@@ -75,7 +76,6 @@ def made(message: Message) -> Native:
     return Native(message.role, [message.text])
 
 
-@alone
 def edited(native: Native, was: Message, now: Message) -> Native:
     """A copy that says what it says now; contents that stand as they did are the very same."""
     changed = copy(native)
@@ -101,4 +101,4 @@ def _content(content: Any, was: Part, now: Part) -> Any:
     return changed
 
 
-SHAPE: Shape[Native] = Shape(read, made, edited, lambda one, other: told(one) == told(other))
+FORMAT: HostFormat[Native] = HostFormat(read, made, edited, lambda one, other: told(one) == told(other))

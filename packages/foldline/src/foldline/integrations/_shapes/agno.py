@@ -9,15 +9,15 @@ from typing import Any
 from agno.models.message import Message as Native
 
 from foldline import Message
-from foldline.extend import Media, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
-from foldline.integrations._history import Shape, alone, in_words
+from foldline.extend import HostFormat, Media, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
+from foldline.integrations._content import in_words
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
 
 MEDIA: dict[str, Any] = {"images": "image", "audio": "audio", "videos": "video", "files": "document"}
 
 
-def read(native: Native) -> list[Message]:
+def read(native: Native) -> Message:
     """What a message says."""
     role = ROLES.get(native.role, "user")
     spoken: list[Part] = [Text(said)] if (said := in_words(native.content or "")) else []
@@ -25,7 +25,7 @@ def read(native: Native) -> list[Message]:
     if role == "tool":
         inner: tuple[Text | Media, ...] = (Text(said), *media)
         result = ToolResult(native.tool_call_id or "", inner, bool(native.tool_call_error), native.tool_name or "")
-        return [Message(role, (result,))]
+        return Message(role, (result,))
     thought: list[Part] = []
     if native.reasoning_content or native.redacted_reasoning_content:
         thought = [Thinking(native.reasoning_content or "", None, native.redacted_reasoning_content)]
@@ -33,7 +33,7 @@ def read(native: Native) -> list[Message]:
         ToolCall(str(call.get("id") or ""), call["function"]["name"], call["function"].get("arguments") or "{}")
         for call in native.tool_calls or []
     ]
-    return [Message(role, (*thought, *spoken, *media, *calls))]
+    return Message(role, (*thought, *spoken, *media, *calls))
 
 
 def _media(native: Native) -> Iterable[Media]:
@@ -50,7 +50,6 @@ def made(message: Message) -> Native:
     return Native(role=message.role, content=summary_text(message.summary) if message.summary else message.text)
 
 
-@alone
 def edited(native: Native, was: Message, now: Message) -> Native:
     """A copy that says what it says now: its text, its calls' arguments, and without the thinking that went."""
     update: dict[str, Any] = {}
@@ -71,4 +70,4 @@ def _call(call: dict[str, Any], now: ToolCall) -> dict[str, Any]:
     return {**call, "function": {**call["function"], "arguments": now.arguments}}
 
 
-SHAPE: Shape[Native] = Shape(read, made, edited)
+FORMAT: HostFormat[Native] = HostFormat(read, made, edited)

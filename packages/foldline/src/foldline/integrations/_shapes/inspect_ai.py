@@ -9,13 +9,13 @@ from typing import Any
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentText
 
 from foldline import Message
-from foldline.extend import Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
-from foldline.integrations._history import Shape, alone, as_json, content_now, in_place, result_now
+from foldline.extend import HostFormat, Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
+from foldline.integrations._content import as_json, content_now, in_place, result_now
 
 MEDIA = ("image", "audio", "video", "document")
 
 
-def read(native: ChatMessage) -> list[Message]:
+def read(native: ChatMessage) -> Message:
     """What a message says."""
     content = [native.content] if isinstance(native.content, str) else native.content
     parts: list[Part] = [_part(item) for item in content if item != ""]
@@ -23,13 +23,13 @@ def read(native: ChatMessage) -> list[Message]:
         inner = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
         failed = (Text(native.error.message),) if native.error is not None and not inner else ()
         result = (*inner, *failed)
-        return [
-            Message("tool", (ToolResult(native.tool_call_id or "", result, bool(native.error), native.function or ""),))
-        ]
+        return Message(
+            "tool", (ToolResult(native.tool_call_id or "", result, bool(native.error), native.function or ""),)
+        )
     if native.role == "assistant":
         parts += [ToolCall(call.id, call.function, as_json(call.arguments)) for call in native.tool_calls or []]
     role: Role = native.role
-    return [Message(role, tuple(parts))]
+    return Message(role, tuple(parts))
 
 
 def _part(item: Any) -> Part:
@@ -53,7 +53,6 @@ def made(message: Message) -> ChatMessage:
     return (ChatMessageSystem if message.role == "system" else ChatMessageUser)(content=message.text)
 
 
-@alone
 def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:
     """A copy that says what it says now; items that stand as they did are the very same."""
     if native.role == "tool":
@@ -70,4 +69,4 @@ def _text(item: Any, said: str) -> Any:
     return item.model_copy(update={"text": said}) if isinstance(item, ContentText) else ContentText(text=said)
 
 
-SHAPE: Shape[ChatMessage] = Shape(read, made, edited)
+FORMAT: HostFormat[ChatMessage] = HostFormat(read, made, edited)

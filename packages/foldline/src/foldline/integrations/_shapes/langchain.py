@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 
 from foldline import Message, Summary
 from foldline.extend import (
+    HostFormat,
     Media,
     Opaque,
     Part,
@@ -20,7 +21,7 @@ from foldline.extend import (
     summary_in,
     summary_text,
 )
-from foldline.integrations._history import KEY, Shape, alone, as_json, content_now, in_place, result_now
+from foldline.integrations._content import KEY, as_json, content_now, in_place, result_now
 
 CALLS = frozenset(("tool_use", "tool_call", "tool_call_chunk", "function_call"))
 """Blocks of a reply that say once more what stands in its `tool_calls`."""
@@ -33,21 +34,21 @@ MEDIA: dict[str, Any] = {
 }
 
 
-def read(native: BaseMessage) -> list[Message]:
+def read(native: BaseMessage) -> Message:
     """What a message says."""
     content = tuple(_parts(native))
     if isinstance(native, AIMessage):
         calls = [ToolCall(call["id"] or "", call["name"], as_json(call["args"])) for call in native.tool_calls]
         broken = [ToolCall(c["id"] or "", c["name"] or "", c["args"] or "") for c in native.invalid_tool_calls]
-        return [Message("assistant", (*content, *calls, *broken))]
+        return Message("assistant", (*content, *calls, *broken))
     if isinstance(native, ToolMessage):
         inner = tuple(part for part in content if isinstance(part, Text | Media | Opaque))
         result = ToolResult(native.tool_call_id, inner, native.status == "error", native.name or "")
-        return [Message("tool", (result,))]
+        return Message("tool", (result,))
     if isinstance(native, HumanMessage) and KEY in native.additional_kwargs:
         told = summary_in(native.text)
         content = (Summary(told, native.additional_kwargs[KEY]),) if told is not None else content
-    return [Message("system" if isinstance(native, SystemMessage) else "user", content)]
+    return Message("system" if isinstance(native, SystemMessage) else "user", content)
 
 
 def _parts(native: BaseMessage) -> Iterable[Part]:
@@ -82,7 +83,6 @@ def made(message: Message) -> AnyMessage:
     return SystemMessage(message.text) if message.role == "system" else HumanMessage(message.text)
 
 
-@alone
 def edited(native: BaseMessage, was: Message, now: Message) -> BaseMessage:
     """A copy that says what it says now: a result that was pruned, arguments that were shortened, thinking that went."""
     if isinstance(native, ToolMessage):
@@ -113,4 +113,4 @@ def _call(call: Any, now: Message) -> Any:
     return call if said is None or said == as_json(call["args"]) else {**call, "args": json.loads(said)}
 
 
-SHAPE: Shape[Any] = Shape(read, made, edited)
+FORMAT: HostFormat[Any] = HostFormat(read, made, edited)

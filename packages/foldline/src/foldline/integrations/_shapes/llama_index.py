@@ -8,8 +8,8 @@ from typing import Any
 from llama_index.core.llms import ChatMessage, TextBlock
 
 from foldline import Message
-from foldline.extend import Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
-from foldline.integrations._history import Shape, alone, content_now, in_place, in_words, result_now
+from foldline.extend import HostFormat, Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
+from foldline.integrations._content import content_now, in_place, in_words, result_now
 
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("system", "developer"), "system"),
@@ -20,14 +20,14 @@ ROLES: dict[str, Role] = {
 MEDIA = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
 
 
-def read(native: ChatMessage) -> list[Message]:
+def read(native: ChatMessage) -> Message:
     """What a message says."""
     role = ROLES.get(native.role.value, "user")
     parts = tuple(map(_part, native.blocks))
     if role == "tool":
         inner = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
-        return [Message(role, (ToolResult(str(native.additional_kwargs.get("tool_call_id", "")), inner),))]
-    return [Message(role, parts)]
+        return Message(role, (ToolResult(str(native.additional_kwargs.get("tool_call_id", "")), inner),))
+    return Message(role, parts)
 
 
 def _part(block: Any) -> Part:
@@ -50,7 +50,6 @@ def made(message: Message) -> ChatMessage:
     return ChatMessage(role=message.role, content=summary_text(message.summary) if message.summary else message.text)
 
 
-@alone
 def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:
     """A copy that says what it says now; blocks that stand as they did are the very same."""
     if was.role == "tool":
@@ -71,4 +70,4 @@ def _text(block: Any, said: str) -> TextBlock:
     return block.model_copy(update={"text": said}) if isinstance(block, TextBlock) else TextBlock(text=said)
 
 
-SHAPE: Shape[ChatMessage] = Shape(read, made, edited)
+FORMAT: HostFormat[ChatMessage] = HostFormat(read, made, edited)

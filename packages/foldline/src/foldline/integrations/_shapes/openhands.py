@@ -10,8 +10,8 @@ from openhands.sdk.llm import Message as Said
 from openhands.sdk.llm import TextContent
 
 from foldline import Message
-from foldline.extend import Media, Part, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
-from foldline.integrations._history import Shape, alone, content_now, in_place
+from foldline.extend import HostFormat, Media, Part, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
+from foldline.integrations._content import content_now, in_place
 
 
 class Shortened(LLMConvertibleEvent):
@@ -24,15 +24,15 @@ class Shortened(LLMConvertibleEvent):
         return self.said
 
 
-def read(native: Any) -> list[Message]:
+def read(native: Any) -> Message:
     """What an event says."""
     said = native.to_llm_message()
     content = [part for item in said.content for part in _content(item)]
     if said.role == "tool":
         failed = "Error" in type(native).__name__
-        return [Message("tool", (ToolResult(said.tool_call_id or "", tuple(content), failed, said.name or ""),))]
+        return Message("tool", (ToolResult(said.tool_call_id or "", tuple(content), failed, said.name or ""),))
     calls = [ToolCall(call.id, call.name, call.arguments) for call in said.tool_calls or ()]
-    return [Message(said.role, (*_thoughts(said), *content, *calls))]
+    return Message(said.role, (*_thoughts(said), *content, *calls))
 
 
 def _content(item: Any) -> Sequence[Text | Media]:
@@ -60,7 +60,6 @@ def made(message: Message) -> Any:
     return MessageEvent(source="agent" if message.role == "assistant" else "user", llm_message=said)
 
 
-@alone
 def edited(native: Any, was: Message, now: Message) -> Any:
     """An event that says what it says now: of a call still a call, since calls of one reply are sent as one."""
     said = native.to_llm_message()
@@ -103,4 +102,4 @@ def _shortened(native: Any, said: Said, update: dict[str, Any]) -> Shortened:
     )
 
 
-SHAPE: Shape[Any] = Shape(read, made, edited)
+FORMAT: HostFormat[Any] = HostFormat(read, made, edited)

@@ -27,22 +27,59 @@ from pydantic_ai.messages import (
 )
 
 from foldline import Message, Summary
-from foldline.extend import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult, text_of
-from foldline.integrations._history import KEY, Now, Shape, as_json, content_now, in_place
+from foldline.extend import HostFormat, Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult, text_of
+from foldline.integrations._content import KEY, as_json, content_now, in_place
 
 SPOKEN = (UserPromptPart, ToolReturnPart, RetryFeedbackPart, RetryPromptPart, CompactionPart)
 """The parts of a request that belong to the conversation; all others are the program's settings, and stay."""
 
 
-def read(native: ModelMessage) -> list[Message]:
-    """What a response says, or each run of a request's parts that are the conversation's, or the program's."""
+class Requests:
+    """The requests of a conversation, each of which may hold what the program set beside what was said: these are set apart."""
+
+    def __init__(self) -> None:
+        self._apart: dict[int, tuple[ModelMessage, list[ModelMessage]]] = {}
+        """Each message by its identity, with those that it was parted into."""
+
+    def apart(self, natives: Sequence[ModelMessage]) -> list[ModelMessage]:
+        """The messages, those parted that hold both; the very same each time."""
+        known, self._apart = self._apart, {}
+        for native in natives:
+            self._apart[id(native)] = known.get(id(native)) or (native, list(_parted(native)))
+        return [each for native in natives for each in self._apart[id(native)][1]]
+
+    def together(self, sent: Sequence[ModelMessage]) -> list[ModelMessage]:
+        """The messages, those put together again all of which still stands."""
+        begun = {id(parted[0]): (native, parted) for native, parted in self._apart.values() if parted[1:]}
+        whole: list[ModelMessage] = []
+        at = 0
+        while at < len(sent):
+            native, parted = begun.get(id(sent[at]), (sent[at], sent[at : at + 1]))
+            stands = list(map(id, sent[at : at + len(parted)])) == list(map(id, parted))
+            whole.append(native if stands else sent[at])
+            at += len(parted) if stands else 1
+        return whole
+
+
+def _parted(native: ModelMessage) -> Iterator[ModelMessage]:
+    """A message, or what a request holds of the program's and of the conversation's, run by run."""
+    if isinstance(native, ModelResponse) or len(set(map(_is_spoken, native.parts))) < 2:
+        yield native
+        return
+    for _, parts in groupby(native.parts, _is_spoken):
+        yield replace(native, parts=list(parts))
+
+
+def _is_spoken(part: Any) -> bool:
+    return isinstance(part, SPOKEN)
+
+
+def read(native: ModelMessage) -> Message:
+    """What a response says, or a request of nothing but the conversation's parts, or of the program's."""
+    said = tuple(part for each in native.parts for part in _pieces(each))
     if isinstance(native, ModelResponse):
-        return [Message("assistant", tuple(part for each in native.parts for part in _pieces(each)))]
-    runs = groupby(native.parts, lambda each: isinstance(each, SPOKEN))
-    return [
-        Message("user" if spoken else "system", tuple(part for each in of for part in _pieces(each)))
-        for spoken, of in runs
-    ]
+        return Message("assistant", said)
+    return Message("user" if all(map(_is_spoken, native.parts)) else "system", said)
 
 
 def _pieces(native: Any) -> list[Part]:
@@ -106,11 +143,10 @@ def made(message: Message) -> ModelMessage:
     return ModelRequest([part(message.text)])
 
 
-def edited(native: ModelMessage, now: Now) -> ModelMessage:
+def edited(native: ModelMessage, was: Message, now: Message) -> ModelMessage:
     """A copy with the parts as they are now; all else of it stays."""
-    parts = [part for was, is_now in now for part in (in_place(was, is_now) if is_now else [None] * len(was.parts))]
-    before = [part for was, _ in now for part in was.parts]
-    return replace(native, parts=list(_edited(native.parts, before, parts)))  # type: ignore[arg-type]
+    parts = list(_edited(native.parts, was.parts, in_place(was, now)))
+    return replace(native, parts=parts)  # type: ignore[arg-type]
 
 
 def _edited(natives: Iterable[Any], before: Sequence[Part], now: Sequence[Part | None]) -> Iterator[Any]:
@@ -152,4 +188,4 @@ def _shortened(native: ToolReturnPart, was: Part, now: ToolResult) -> Any:
     return content_now(native.content_items(), was.parts, now.parts, _said)
 
 
-SHAPE: Shape[ModelMessage] = Shape(read, made, edited)
+FORMAT: HostFormat[ModelMessage] = HostFormat(read, made, edited)

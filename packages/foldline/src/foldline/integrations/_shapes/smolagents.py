@@ -10,25 +10,25 @@ from typing import Any
 from smolagents.models import ChatMessage, MessageRole
 
 from foldline import Message
-from foldline.extend import Media, Opaque, Part, Text, ToolCall, ToolResult, summary_text
-from foldline.integrations._history import Shape, alone, as_json, content_now, in_place
+from foldline.extend import HostFormat, Media, Opaque, Part, Text, ToolCall, ToolResult, summary_text
+from foldline.integrations._content import as_json, content_now, in_place
 
 CALLING = "Calling tools:\n"
 """How smolagents begins the text that says an agent's calls."""
 
 
-def read(native: ChatMessage) -> list[Message]:
+def read(native: ChatMessage) -> Message:
     """What a message says. Calls and outputs are texts without ids here, and go together by their places."""
     role = str(getattr(native.role, "value", native.role))
     content = [native.content] if isinstance(native.content, str) else native.content or []
     parts = tuple(map(_part, content))
     if role == "tool-call":
-        return [Message("assistant", tuple(_calls(native)) or parts)]
+        return Message("assistant", tuple(_calls(native)) or parts)
     if role == "tool-response":
         inner = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
-        return [Message("tool", (ToolResult("", inner),))]
+        return Message("tool", (ToolResult("", inner),))
     known: Any = role
-    return [Message(known, parts)]
+    return Message(known, parts)
 
 
 def _part(item: Any) -> Part:
@@ -62,7 +62,6 @@ def made(message: Message) -> ChatMessage:
     return ChatMessage(MessageRole(message.role), [{"type": "text", "text": text}])
 
 
-@alone
 def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:
     """A copy that says what it says now."""
     if calls := _said(native):
@@ -78,4 +77,4 @@ def _text(item: Any, said: str) -> Any:
     return {**item, "text": said} if isinstance(item, dict) and "text" in item else {"type": "text", "text": said}
 
 
-SHAPE: Shape[ChatMessage] = Shape(read, made, edited)
+FORMAT: HostFormat[ChatMessage] = HostFormat(read, made, edited)
