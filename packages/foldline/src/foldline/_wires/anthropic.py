@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from foldline._messages import (
@@ -25,16 +24,17 @@ from foldline._wires.shape import (
     ANY,
     TEXT,
     Shape,
+    as_own,
     content_in,
     content_out,
     extra_of,
     item_of,
-    opaque_out,
     part_in,
-    placeholder,
+    stand_in,
     text_in,
     to_json,
     value_of,
+    verbatim,
 )
 from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, stated, states_any
@@ -151,14 +151,10 @@ _BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
 
 def encode(message: Message) -> dict[str, Any]:
     """The item that says a message; of one that came from here, the same item."""
-    own = message.format == NAME
-    extra = message.extra if own else {}
-    parts = message.parts
-    if not own:
-        parts = tuple(part for part in parts if type(part) is not Thinking or (not message.format and _is_signed(part)))
-    content = content_out(parts, extra.get("content"), _part_out, message.format, [])
+    message = as_own(message, NAME, _is_signed)
+    content = content_out(message.parts, message.extra.get("content"), _part_out, [])
     role = "user" if message.role == "tool" else message.role
-    return item_of({"role": role, "content": content}, extra, MESSAGE, {"content": []})
+    return item_of({"role": role, "content": content}, message.extra, MESSAGE, {"content": []})
 
 
 def _is_signed(part: Thinking) -> bool:
@@ -166,60 +162,42 @@ def _is_signed(part: Thinking) -> bool:
     return part.signature is not None or part.data is not None
 
 
-def _part_out(part: Part, origin: str) -> Any:
-    return _WRITERS[type(part)](part, origin)
+def _part_out(part: Part) -> Any:
+    match part:
+        case Text(text, extra):
+            return item_of({"type": "text", "text": text}, extra, TEXT)
+        case Thinking():
+            return _thinking_out(part)
+        case ToolCall(id, name, arguments, extra):
+            given = value_of(arguments, any=extra.get("input") == ANY)
+            return item_of({"type": "tool_use", "id": id, "name": name, "input": given}, extra, TOOL_USE, {"input": {}})
+        case ToolResult():
+            return _tool_result_out(part)
+        case Summary(source=source):
+            return dict(source) or {"type": "text", "text": summary_text(part)}
+        case Opaque(source):
+            return verbatim(source)
+        case Media(kind, source):
+            ours = source.get("type") in ("image", "document")
+            return dict(source) if ours else {"type": "text", "text": stand_in(kind)}
 
 
-def _text_out(part: Text, origin: str) -> dict[str, Any]:
-    return item_of({"type": "text", "text": part.text}, part.extra if origin == NAME else {}, TEXT)
-
-
-def _summary_out(part: Summary, origin: str) -> dict[str, Any]:
-    if part.source and origin == NAME:
-        return dict(part.source)
-    return {"type": "text", "text": summary_text(part)}
-
-
-def _thinking_out(part: Thinking, origin: str) -> dict[str, Any]:
-    extra = part.extra if origin == NAME else {}
+def _thinking_out(part: Thinking) -> dict[str, Any]:
     if part.data is not None:
-        return item_of({"type": "redacted_thinking", "data": part.data}, extra, REDACTED)
+        return item_of({"type": "redacted_thinking", "data": part.data}, part.extra, REDACTED)
     fields = {"type": "thinking", "thinking": part.text}
     if part.signature is not None:
         fields["signature"] = part.signature
-    return item_of(fields, extra, THINKING)
+    return item_of(fields, part.extra, THINKING)
 
 
-def _tool_use_out(part: ToolCall, origin: str) -> dict[str, Any]:
-    extra = part.extra if origin == NAME else {}
-    given = value_of(part.arguments, any=extra.get("input") == ANY)
-    fields = {"type": "tool_use", "id": part.id, "name": part.name, "input": given}
-    return item_of(fields, extra, TOOL_USE, {"input": {}})
-
-
-def _tool_result_out(part: ToolResult, origin: str) -> dict[str, Any]:
-    extra = part.extra if origin == NAME else {}
+def _tool_result_out(part: ToolResult) -> dict[str, Any]:
     fields: dict[str, Any] = {"type": "tool_result", "tool_use_id": part.call_id}
     if part.parts:
-        fields["content"] = content_out(part.parts, extra.get("content"), _part_out, origin, None)
+        fields["content"] = content_out(part.parts, part.extra.get("content"), _part_out, None)
     if part.error:
         fields["is_error"] = True
-    return item_of(fields, extra, TOOL_RESULT)
-
-
-def _media_out(part: Media, origin: str) -> dict[str, Any]:
-    return dict(part.source) if part.source.get("type") in ("image", "document") else placeholder(part)
-
-
-_WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
-    Text: _text_out,
-    Summary: _summary_out,
-    Thinking: _thinking_out,
-    ToolCall: _tool_use_out,
-    ToolResult: _tool_result_out,
-    Media: _media_out,
-    Opaque: partial(opaque_out, name=NAME),
-}
+    return item_of(fields, part.extra, TOOL_RESULT)
 
 
 # -- what else there is to know of the format ---------------------------------------------------------------------

@@ -26,12 +26,13 @@ from foldline._wires.shape import (
     ANY,
     AnyPart,
     Shape,
+    as_own,
     extra_of,
     from_json,
     item_of,
     list_in,
     list_out,
-    placeholder,
+    stand_in,
     to_json,
     value_of,
     verbatim,
@@ -187,31 +188,28 @@ def encode(message: Message) -> dict[str, Any]:
 
     A system message of another format becomes one whose blocks belong into the request's `system`.
     """
-    own = message.format == NAME
-    extra = message.extra if own else {}
-    parts = [part for part in message.parts if own or type(part) is not Thinking]
-    content = list_out(parts, extra.get("content"), _part_out, message.format)
-    return item_of({"role": _NAMES[message.role], "content": content}, extra, MESSAGE, {"content": []})
+    message = as_own(message, NAME)
+    content = list_out(message.parts, message.extra.get("content"), _part_out)
+    return item_of({"role": _NAMES[message.role], "content": content}, message.extra, MESSAGE, {"content": []})
 
 
-def _part_out(part: Part, origin: str) -> Any:
-    extra = getattr(part, "extra", {}) if origin == NAME else {}
+def _part_out(part: Part) -> Any:
     match part:
-        case Text(text):
+        case Text(text, extra):
             return _text_out(text, extra)
         case Summary():
             return {"text": summary_text(part)}
         case Thinking():
-            return _thinking_out(part, extra)
+            return _thinking_out(part)
         case ToolCall():
-            return _tool_use_out(part, extra)
+            return _tool_use_out(part)
         case ToolResult():
-            return _tool_result_out(part, extra, origin)
-        case Media(_, source) if len(source) == 1 and not source.keys().isdisjoint((*_MEDIA, "guardContent")):
-            return dict(source)
-        case Opaque(source) if origin in (NAME, ""):
+            return _tool_result_out(part)
+        case Opaque(source):
             return verbatim(source)
-    return {"text": placeholder(part)["text"]}
+        case Media(kind, source):
+            ours = len(source) == 1 and not source.keys().isdisjoint((*_MEDIA, "guardContent"))
+            return dict(source) if ours else {"text": stand_in(kind)}
 
 
 def _text_out(text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,31 +229,31 @@ _BROKEN = object()
 """What stands for a JSON text that cannot be read."""
 
 
-def _thinking_out(part: Thinking, extra: Mapping[str, Any]) -> dict[str, Any]:
+def _thinking_out(part: Thinking) -> dict[str, Any]:
     """Thinking, which is never edited: its block stands in its extra."""
-    if extra:
-        return dict(extra)
+    if part.extra:
+        return dict(part.extra)
     if part.data is not None:
         return {"reasoningContent": {"redactedContent": base64.b64decode(part.data)}}
     signed = {"signature": part.signature} if part.signature is not None else {}
     return {"reasoningContent": {"reasoningText": {"text": part.text, **signed}}}
 
 
-def _tool_use_out(call: ToolCall, extra: Mapping[str, Any]) -> dict[str, Any]:
-    marks = extra.get("toolUse") or {}
+def _tool_use_out(call: ToolCall) -> dict[str, Any]:
+    marks = call.extra.get("toolUse") or {}
     given = value_of(call.arguments, any=marks.get("input") == ANY)
     body = item_of({"toolUseId": call.id, "name": call.name, "input": given}, marks, TOOL_USE, {"input": {}})
-    return item_of({"toolUse": body}, extra, Shape(("toolUse",), 1))
+    return item_of({"toolUse": body}, call.extra, Shape(("toolUse",), 1))
 
 
-def _tool_result_out(result: ToolResult, extra: Mapping[str, Any], origin: str) -> dict[str, Any]:
-    marks = extra.get("toolResult") or {}
-    content = list_out(result.parts, marks.get("content"), _part_out, origin)
+def _tool_result_out(result: ToolResult) -> dict[str, Any]:
+    marks = result.extra.get("toolResult") or {}
+    content = list_out(result.parts, marks.get("content"), _part_out)
     fields: dict[str, Any] = {"toolUseId": result.call_id, "content": content}
     if result.error:
         fields["status"] = "error"
     body = item_of(fields, marks, TOOL_RESULT, {"content": []})
-    return item_of({"toolResult": body}, extra, Shape(("toolResult",), 1))
+    return item_of({"toolResult": body}, result.extra, Shape(("toolResult",), 1))
 
 
 # -- what else there is to know of the format ---------------------------------------------------------------------

@@ -14,12 +14,13 @@ from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, at, i
 from foldline._wires.pairing import UNSTATED, paired
 from foldline._wires.shape import (
     Shape,
+    as_own,
     extra_of,
     from_json,
     item_of,
     list_in,
     list_out,
-    placeholder,
+    stand_in,
     to_json,
     value_of,
     verbatim,
@@ -163,10 +164,9 @@ def encode(message: Message) -> dict[str, Any]:
 
     A system message of another format becomes a content that belongs into the request's `systemInstruction`.
     """
-    own = message.format == NAME
-    extra = message.extra if own else {}
-    told = [part for part in message.parts if own or type(part) is not Thinking]
-    parts = list_out(told, extra.get("parts"), _part_out, message.format)
+    message = as_own(message, NAME)
+    extra = message.extra
+    parts = list_out(message.parts, extra.get("parts"), _part_out)
     role: Any = _NAMES[message.role]
     if "parts" in extra or "role" in extra:
         given = extra.get("role", _ABSENT)
@@ -174,46 +174,43 @@ def encode(message: Message) -> dict[str, Any]:
     return item_of({"role": role, "parts": parts}, extra, CONTENT, {"role": None, "parts": []})
 
 
-def _part_out(part: Part, origin: str) -> Any:
-    extra = getattr(part, "extra", {}) if origin == NAME else {}
+def _part_out(part: Part) -> Any:
     match part:
-        case Text(text):
+        case Text(text, extra):
             return item_of({"text": text}, extra, TEXT)
         case Summary():
             return {"text": summary_text(part)}
-        case Thinking(text):
+        case Thinking(text, extra=extra):
             return item_of({"text": text, "thought": True}, extra, THOUGHT)
         case ToolCall():
-            return _call_out(part, extra)
+            return _call_out(part)
         case ToolResult():
-            return _response_out(part, extra, origin)
-        case Media(_, source) if not source.keys().isdisjoint(_MEDIA):
-            return dict(source)
-        case Opaque(source) if origin in (NAME, ""):
+            return _response_out(part)
+        case Opaque(source):
             return verbatim(source)
-        case _:
-            return {"text": placeholder(part)["text"]}
+        case Media(kind, source):
+            return {"text": stand_in(kind)} if source.keys().isdisjoint(_MEDIA) else dict(source)
 
 
-def _call_out(call: ToolCall, extra: dict[str, Any]) -> dict[str, Any]:
-    key = next((key for key in extra if key in _CALLS), "functionCall")
-    shape, marks = _CALLS[key], extra.get(key) or {}
+def _call_out(call: ToolCall) -> dict[str, Any]:
+    key = next((key for key in call.extra if key in _CALLS), "functionCall")
+    shape, marks = _CALLS[key], call.extra.get(key) or {}
     args = value_of(call.arguments, any=marks.get("args") == JSON)
     body = {shape.keys[0]: call.name, "args": args, **_id_out(call.id, marks)}
-    return _wrapped(key, item_of(body, marks, shape, {"args": {}}), extra)
+    return _wrapped(key, item_of(body, marks, shape, {"args": {}}), call.extra)
 
 
-def _response_out(result: ToolResult, extra: dict[str, Any], origin: str) -> dict[str, Any]:
-    key = next((key for key in extra if key in _RESPONSES), "functionResponse")
-    shape, marks = _RESPONSES[key], extra.get(key) or {}
+def _response_out(result: ToolResult) -> dict[str, Any]:
+    key = next((key for key in result.extra if key in _RESPONSES), "functionResponse")
+    shape, marks = _RESPONSES[key], result.extra.get(key) or {}
     words = [part.text for part in result.parts if type(part) is Text]
     body: dict[str, Any] = {shape.keys[0]: result.name or result.call_id}
     if words or not marks:
         body["response"] = _said_out("\n".join(words), marks.get("response"), result.error)
     body |= _id_out(result.call_id, marks)
-    if more := [_part_out(part, origin) for part in result.parts if type(part) is not Text]:
+    if more := [_part_out(part) for part in result.parts if type(part) is not Text]:
         body["parts"] = more
-    return _wrapped(key, item_of(body, marks, shape), extra)
+    return _wrapped(key, item_of(body, marks, shape), result.extra)
 
 
 def _said_out(text: str, mark: Any, failed: bool) -> Any:

@@ -53,9 +53,9 @@ def _odd_call_in(item: dict[str, Any]) -> ToolCall | None:
     return ToolCall(id, name, arguments, extra_of(item, CALL[kind], marks))
 
 
-def call_out(call: ToolCall, extra: dict[str, Any]) -> dict[str, Any]:
-    """The item that says a call in the shape of `extra`."""
-    if not extra:
+def call_out(call: ToolCall) -> dict[str, Any]:
+    """The item that says a call in the shape of its extra."""
+    if not (extra := call.extra):
         return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
     kind = "custom" if extra.get("type") == "custom" else "function"
     text = BODY[kind].keys[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from foldline._errors import WireError
@@ -27,13 +26,13 @@ from foldline._wires.shape import (
     BARE,
     TEXT,
     Shape,
+    as_own,
     content_in,
     content_out,
     extra_of,
     item_of,
-    opaque_out,
     part_in,
-    placeholder,
+    stand_in,
     text_in,
     verbatim,
 )
@@ -261,40 +260,37 @@ def encode(message: Message) -> dict[str, Any]:
 
     Raises `WireError` where it takes several items: tool results stand alone here, each in its own.
     """
-    parts = message.parts
-    extra = message.extra if message.format == NAME else {}
-    if len(parts) == 1 and not extra and type(part := parts[0]) is Text and not part.extra and message.role != "tool":
-        return {"role": message.role, "content": part.text}
+    message = as_own(message, NAME, lambda thinking: bool(thinking.text))
     if message.role == "tool" or any(message.results):
-        return _result_out(message, extra)
-    return _reply_out(message, extra)
+        return _result_out(message)
+    return _reply_out(message)
 
 
-def _result_out(message: Message, extra: dict[str, Any]) -> dict[str, Any]:
-    results = list(message.results)
+def _result_out(message: Message) -> dict[str, Any]:
+    extra, results = message.extra, list(message.results)
     if len(results) > 1 or (len(message.parts) > 1 and message.role != "tool"):
         raise WireError("tool results and what stands beside them take an item each", format=NAME)
     result = results[0] if results else ToolResult("")
     others = [part for part in message.parts if part is not result]
-    content = content_out((*result.parts, *others), extra.get("content"), _part_out, message.format, "")
+    content = content_out((*result.parts, *others), extra.get("content"), _part_out, "")
     fields = {"role": _role_out("tool", extra), "tool_call_id": result.call_id, "content": content}
     if result.name:
         fields["name"] = result.name
     return item_of(fields, extra, RESULT, {"tool_call_id": "", "content": ""})
 
 
-def _reply_out(message: Message, extra: dict[str, Any]) -> dict[str, Any]:
-    origin, role = message.format, message.role
+def _reply_out(message: Message) -> dict[str, Any]:
+    role, extra = message.role, message.extra
     said: dict[str, Any] = {}
     content: list[Part] = []
     calls: list[dict[str, Any]] = []
     bare = extra.get("content") == BARE
     for part in message.parts:
         if type(part) is ToolCall:
-            calls.append(call_out(part, part.extra if origin == NAME else {}))
+            calls.append(call_out(part))
         elif type(part) is Thinking:
-            _thinking_out(part, origin, said)
-        elif type(part) is Text and origin == NAME and part.extra == _REFUSAL_KEY:
+            _thinking_out(part, said)
+        elif type(part) is Text and part.extra == _REFUSAL_KEY:
             said["refusal"] = part.text
         elif role == "assistant" and not (bare and not content) and (key := _keyed(part)):
             said[key] = part.source[key]  # type: ignore[union-attr]
@@ -304,7 +300,7 @@ def _reply_out(message: Message, extra: dict[str, Any]) -> dict[str, Any]:
         said["tool_calls"] = _calls_out(calls, extra.get("tool_calls"))
     void = None if role == "assistant" else ""
     said["role"] = _role_out(role, extra)
-    said["content"] = content_out(content, extra.get("content"), _part_out, origin, void)
+    said["content"] = content_out(content, extra.get("content"), _part_out, void)
     fields = {key: said[key] for key in REPLY.keys if key in said}
     return item_of(fields, extra, _SHAPES[role], {"content": void})
 
@@ -314,12 +310,11 @@ def _role_out(role: Role, extra: Mapping[str, Any]) -> str:
     return given if given in _ROLES and _ROLES[given][0] == role else role
 
 
-def _thinking_out(part: Thinking, origin: str, said: dict[str, Any]) -> None:
-    """Thinking of other formats is left out: it is bound to the provider that made it."""
-    if origin == NAME and part.extra:
+def _thinking_out(part: Thinking, said: dict[str, Any]) -> None:
+    if part.extra:
         for key, value in part.extra.items():
             said[key] = value if key == "reasoning_details" else part.text
-    elif origin in (NAME, "") and part.text:
+    elif part.text:
         before = said.get("reasoning_content")
         said["reasoning_content"] = f"{before}\n\n{part.text}" if before else part.text
 
@@ -332,31 +327,18 @@ def _calls_out(calls: list[dict[str, Any]], mark: Any) -> list[Any]:
     return [*(item for item, each in zip(items, mark["items"]) if each or item is not None), *rest]
 
 
-def _part_out(part: Part, origin: str) -> Any:
-    return _WRITERS[type(part)](part, origin)
-
-
-def _text_out(part: Text, origin: str) -> dict[str, Any]:
-    extra = part.extra if origin == NAME else {}
-    if extra.get("type") == "refusal":
-        return item_of({"type": "refusal", "refusal": part.text}, extra, REFUSAL)
-    return item_of({"type": "text", "text": part.text}, extra, TEXT)
-
-
-def _summary_out(part: Summary, origin: str) -> dict[str, Any]:
-    return {"type": "text", "text": summary_text(part)}
-
-
-def _media_out(part: Media, origin: str) -> dict[str, Any]:
-    return dict(part.source) if part.source.get("type") in _PARTS else placeholder(part)
-
-
-_WRITERS: dict[type[Part], Callable[[Any, str], Any]] = {
-    Text: _text_out,
-    Summary: _summary_out,
-    Media: _media_out,
-    Opaque: partial(opaque_out, name=NAME),
-}
+def _part_out(part: Any) -> Any:
+    match part:
+        case Text(text, extra) if extra.get("type") == "refusal":
+            return item_of({"type": "refusal", "refusal": text}, extra, REFUSAL)
+        case Text(text, extra):
+            return item_of({"type": "text", "text": text}, extra, TEXT)
+        case Summary():
+            return {"type": "text", "text": summary_text(part)}
+        case Opaque(source):
+            return verbatim(source)
+        case Media(kind, source):
+            return dict(source) if source.get("type") in _PARTS else {"type": "text", "text": stand_in(kind)}
 
 
 # -- what else there is to know of the format ---------------------------------------------------------------------

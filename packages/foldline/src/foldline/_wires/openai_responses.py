@@ -42,12 +42,13 @@ from foldline._wires.shape import (
     BARE,
     TEXT,
     Shape,
+    as_own,
     content_in,
     content_out,
     extra_of,
     item_of,
     part_in,
-    placeholder,
+    stand_in,
     verbatim,
 )
 from foldline._wires.summary import summary_text
@@ -153,10 +154,10 @@ def encode(message: Message) -> dict[str, Any]:
 
     Raises `WireError` where it takes several items: calls and results stand alone here, each in its own.
     """
-    own = message.format == NAME
-    whole = own and message.extra == _WHOLE
-    extra = message.extra if own and not whole else {}
-    parts = tuple(part for part in message.parts if own or type(part) is not Thinking)
+    message = as_own(message, NAME)
+    whole = message.extra == _WHOLE
+    extra = {} if whole else message.extra
+    parts = message.parts
     if len(parts) == 1:
         match part := parts[0]:
             case Thinking(text, extra=item):
@@ -168,32 +169,29 @@ def encode(message: Message) -> dict[str, Any]:
             case ToolCall():
                 return call_out(part, extra)
             case ToolResult():
-                return output_out(part, extra, message.format, partial(_part_out, role="tool"))
+                return output_out(part, extra, partial(_part_out, role="tool"))
     if extra.get("type") == MCP and (ran := mcp_out(parts, extra)):
         return ran
     if any(type(part) in (Thinking, ToolCall, ToolResult) for part in parts):
         raise WireError("calls, their outputs, reasoning and what stands beside them take an item each", format=NAME)
     given = extra.get("role")
     role = given if isinstance(given, str) and _ROLES.get(given) == message.role else message.role
-    part_out = partial(_part_out, role=message.role)
-    content = content_out(parts, extra.get("content"), part_out, message.format, "")
+    content = content_out(parts, extra.get("content"), partial(_part_out, role=message.role), "")
     fields = {"role": "user" if role == "tool" else role, "content": content}
     return item_of(fields, extra, WORDS, {"content": ""})
 
 
-def _part_out(part: Part, origin: str, role: Role) -> Any:
-    own = origin == NAME
+def _part_out(part: Part, role: Role) -> Any:
     match part:
         case Text(text, extra):
-            return _text_out(text, extra if own else {}, role)
+            return _text_out(text, extra, role)
         case Summary():
             return {"type": _text_kind(role), "text": summary_text(part)}
-        case Media(_, source) if source.get("type") in _MEDIA:
-            return dict(source)
-        case Opaque(source) if origin in (NAME, ""):
+        case Opaque(source):
             return verbatim(source)
-        case Media() | Opaque():
-            return {**placeholder(part), "type": _text_kind(role)}
+        case Media(kind, source):
+            ours = source.get("type") in _MEDIA
+            return dict(source) if ours else {"type": _text_kind(role), "text": stand_in(kind)}
     raise WireError(f"a {type(part).__name__} does not stand in a content", format=NAME)
 
 

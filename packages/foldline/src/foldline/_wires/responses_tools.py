@@ -142,9 +142,7 @@ def call_out(call: ToolCall, extra: Mapping[str, Any]) -> dict[str, Any]:
     return item_of({key: values[key] for key in shape.keys}, extra, shape)
 
 
-def output_out(
-    result: ToolResult, extra: Mapping[str, Any], origin: str, part_out: Callable[[Part, str], Any]
-) -> dict[str, Any]:
+def output_out(result: ToolResult, extra: Mapping[str, Any], part_out: Callable[[Part], Any]) -> dict[str, Any]:
     """The item that says a result in the shape of `extra`."""
     kind = extra.get("type")
     kind = kind if kind in OUTPUTS else _PLAIN_OUTPUT
@@ -154,12 +152,12 @@ def output_out(
     if len(shape.keys) == 3:
         body = shape.keys[2]
         if result.parts or shape.always == 3:
-            fields[body] = _said_out(result.parts, extra.get(body), kind, origin, part_out)
+            fields[body] = _said_out(result.parts, extra.get(body), kind, part_out)
         void = {body: ""}
     return item_of(fields, extra, shape, void)
 
 
-def _said_out(parts: Sequence[Part], mark: Any, kind: str, origin: str, part_out: Callable[[Part, str], Any]) -> Any:
+def _said_out(parts: Sequence[Part], mark: Any, kind: str, part_out: Callable[[Part], Any]) -> Any:
     part = parts[0] if len(parts) == 1 else None
     if mark in (ONE, BARE) and type(part) in (Media, Opaque):
         return verbatim(part.source)  # type: ignore[union-attr]
@@ -167,7 +165,7 @@ def _said_out(parts: Sequence[Part], mark: Any, kind: str, origin: str, part_out
         return _data_out(part.text, kind)
     if kind == "computer_call_output" and mark == ONE and type(part) is Text:
         return {"type": "computer_screenshot", "image_url": BLANK}
-    return content_out(parts, mark, part_out, origin, "")
+    return content_out(parts, mark, part_out, "")
 
 
 def _data_out(text: str, kind: str) -> list[Any]:

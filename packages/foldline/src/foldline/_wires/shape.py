@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from foldline._messages import Media, Opaque, Part, Summary, Text
+from foldline._messages import Message, Opaque, Part, Summary, Text, Thinking, ToolResult, replace
 
 AnyPart = TypeVar("AnyPart", bound=Part)
 
@@ -90,28 +90,25 @@ def list_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[AnyPar
     return (Opaque(verbatim(value)),), BARE
 
 
-def list_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any, str], Any], origin: str) -> Any:
+def list_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any], Any]) -> Any:
     """The list that says the parts, or what stood in its place."""
     if mark == BARE and len(parts) == 1 and type(part := parts[0]) is Opaque:
         return verbatim(part.source)
-    return [part_out(part, origin) for part in parts]
+    return [part_out(part) for part in parts]
 
 
-def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any, str], Any], origin: str, void: Any) -> Any:
-    """The content that says the parts, in the shape that the mark names where they still fit it.
-
-    `origin` is the format that the parts came from; a format's own extras count, those of others do not.
-    """
+def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any], Any], void: Any) -> Any:
+    """The content that says the parts, in the shape that the mark names where they still fit it."""
     if not parts:
         return void
     if len(parts) == 1:
         part = parts[0]
         if mark == BARE and type(part) is Opaque:
             return verbatim(part.source)
-        item = part_out(part, origin)
+        item = part_out(part)
         plain = mark != LIST and type(part) in (Text, Summary) and tuple(item) == TEXT.keys
         return item["text"] if plain else [item]
-    return [part_out(part, origin) for part in parts]
+    return [part_out(part) for part in parts]
 
 
 def _is_plain(part: Part) -> bool:
@@ -150,15 +147,36 @@ def part_in(item: Any, known: Mapping[str, Callable[[dict[str, Any]], AnyPart | 
     return Opaque(verbatim(item))
 
 
-def opaque_out(part: Opaque, origin: str, name: str) -> Any:
-    """What stands verbatim in a part, for the format that it came from; else what stands in for it."""
-    return verbatim(part.source) if origin in (name, "") else placeholder(part)
+# -- what another format knows ------------------------------------------------------------------------------------
 
 
-def placeholder(part: Media | Opaque) -> dict[str, Any]:
-    """The text part that stands in for what this format cannot say."""
-    kind = part.kind if type(part) is Media else part.source.get("type") if isinstance(part.source, dict) else None
-    return {"type": "text", "text": f"[{kind or 'content of another format'}]"}
+def as_own(message: Message, name: str, thinks: Callable[[Thinking], bool] = lambda part: False) -> Message:
+    """A message as the format of that name may say it: of another format's messages only what any format knows.
+
+    Thinking is bound to the provider that made it; in a message that names no format it stays where `thinks` says so.
+    """
+    if message.format == name:
+        return message
+    foreign = bool(message.format)
+    left = (part for part in message.parts if type(part) is not Thinking or (not foreign and thinks(part)))
+    return replace(message, parts=tuple(_known(part, foreign) for part in left), extra={})
+
+
+def _known(part: Part, foreign: bool) -> Any:
+    match part:
+        case Opaque(source) if foreign:
+            kind = source.get("type") if isinstance(source, dict) else None
+            return Text(stand_in(kind or "content of another format"))
+        case ToolResult(parts=parts):
+            return replace(part, parts=tuple(_known(inner, foreign) for inner in parts), extra={})
+        case Summary(source=source) if source:
+            return replace(part, source={})
+    return replace(part, extra={}) if getattr(part, "extra", None) else part
+
+
+def stand_in(kind: str) -> str:
+    """The words that stand in for what a format cannot say."""
+    return f"[{kind}]"
 
 
 # -- tool arguments -----------------------------------------------------------------------------------------------
