@@ -12,13 +12,6 @@ from foldline._strategies.tool_outputs import prune_tool_outputs, shorten_tool_o
 from foldline._strategies.truncate import truncate
 
 __all__ = [
-    "Strategy",
-    "drop_media",
-    "hard_strategies",
-    "may_summarize",
-    "never_summarizes",
-    "prune_tool_outputs",
-    "shorten_tool_outputs",
-    "summarize_older",
-    "truncate",
-]
+    "Strategy", "drop_media", "hard_strategies", "may_summarize", "never_summarizes", "prune_tool_outputs",
+    "shorten_tool_outputs", "summarize_older", "truncate",
+]  # fmt: skip

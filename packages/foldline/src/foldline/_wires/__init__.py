@@ -17,27 +17,10 @@ from foldline._wires.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX, summary_in, 
 from foldline._wires.telling import detect
 
 __all__ = [
-    "FORMATS",
-    "OWN",
-    "SUMMARY_PREFIX",
-    "SUMMARY_SUFFIX",
-    "Ended",
-    "Picture",
-    "Sign",
-    "Tool",
-    "WireFormat",
-    "decode",
-    "decode_all",
-    "detect",
-    "encode",
-    "joined",
-    "named",
-    "read_reply",
-    "read_usage",
-    "summary_in",
-    "summary_text",
+    "FORMATS", "OWN", "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Ended", "Picture", "Sign", "Tool", "WireFormat", "decode",
+    "decode_all", "detect", "encode", "joined", "named", "read_reply", "read_usage", "summary_in", "summary_text",
     "with_ids",
-]
+]  # fmt: skip
 
 
 def decode(item: Mapping[str, Any], format: str, where: str = "") -> Message:
