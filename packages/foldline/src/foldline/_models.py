@@ -17,8 +17,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from foldline._errors import ConfigError
-
 Family = Literal["o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi"]
 Compaction = Literal["", "anthropic-on-demand", "anthropic-threshold", "openai-compact"]
 
@@ -73,16 +71,9 @@ class Model(Struct, frozen=True, omit_defaults=True):
     """The tokenizer family; the commonest one where it is not known."""
 
 
-def model(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> Model:
-    """The model that `name` means, in any provider's spelling; an unknown one has `known=False` and the defaults.
-
-    `overrides` are the user's own entries, `{name: {field: value}}`. They win over what is baked in, field by field,
-    and make the model known. A wrong field raises `ConfigError`.
-    """
-    text = name[:_LONGEST_NAME] if isinstance(name, str) else ""
-    found = _find(text)
-    entry = _entry(text, overrides) if overrides else None
-    return found if entry is None else _override(found, *entry)
+def model(name: str) -> Model:
+    """The model that `name` means, in any provider's spelling; an unknown one has `known=False` and the defaults."""
+    return _find(name[:_LONGEST_NAME] if isinstance(name, str) else "")
 
 
 def warn_of_unknown(model: Model) -> None:
@@ -96,11 +87,6 @@ def warn_of_unknown(model: Model) -> None:
     meant = f" (did you mean {_data().models[near[0]][0]}?)" if near else ""
     assumed = f"a window of {model.window:,} tokens is assumed; state another by window="
     warn(f"unknown model {model.name!r}{meant}: {assumed}", UserWarning, stacklevel=3)
-
-
-def room(model: Model, reserve: int) -> int:
-    """Tokens that a request may have when `reserve` tokens are held back for the reply."""
-    return max(0, min(model.max_input, model.window - reserve))
 
 
 # --- spellings ---------------------------------------------------------------------------------------------------
@@ -340,32 +326,3 @@ def family_window(key: str, families: Mapping[str, int]) -> int:
         if not follows_version and (window := families.get("-".join(words[:end]))):
             return window
     return 0
-
-
-# --- the user's own entries ----------------------------------------------------------------------------------------
-
-
-def _entry(name: str, overrides: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]] | None:
-    """The user's entry for a name: the same spelling first, then another spelling of the same model."""
-    if name in overrides:
-        return name, overrides[name]
-    wanted = key_of(name)
-    return next(((other, fields) for other, fields in overrides.items() if wanted and key_of(other) == wanted), None)
-
-
-def _override(found: Model, name: str, fields: Mapping[str, Any]) -> Model:
-    """The model with the user's fields; a window that is set without `max_input` sets that as well."""
-    values = msgspec.structs.asdict(found) | {"known": True}
-    for field, value in fields.items():
-        if field not in values or field in ("name", "known"):
-            raise ConfigError("is no field of a model", path=f"models.{name}", key=field)
-        values[field] = value
-    if "window" in fields and "max_input" not in fields:
-        values["max_input"] = fields["window"]
-    try:
-        changed = msgspec.convert(values, Model)
-    except msgspec.ValidationError as error:
-        raise ConfigError(str(error), path=f"models.{name}") from error
-    if changed.window <= 0 or changed.max_input <= 0:
-        raise ConfigError("must be more than 0 tokens", path=f"models.{name}", key="window")
-    return changed
