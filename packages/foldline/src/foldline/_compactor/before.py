@@ -9,7 +9,7 @@ from foldline._view import Brief
 from foldline._writers.draft import Summarizer
 
 
-class Verdict(Value, frozen=True, omit_defaults=True):
+class Verdict(Value, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a host says to a fold that is about to be made: nothing, where all of it is empty."""
 
     veto: str = ""

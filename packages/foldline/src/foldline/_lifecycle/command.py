@@ -34,17 +34,6 @@ def command_hook(command: Sequence[str], *, timeout: float = SECONDS) -> Callabl
             return Verdict(veto=said or f"{command[0]} vetoed it")
         if done.returncode:
             raise ProviderError(f"{command[0]} ended with {done.returncode}: {said}")
-        return msgspec.json.decode(done.stdout, type=_Answer).verdict() if done.stdout.strip() else None
+        return msgspec.json.decode(done.stdout, type=Verdict) if done.stdout.strip() else None
 
     return before_fold
-
-
-class _Answer(msgspec.Struct, forbid_unknown_fields=True):
-    """What the program may write."""
-
-    veto: str = ""
-    instructions: str = ""
-    summary: str = ""
-
-    def verdict(self) -> Verdict:
-        return Verdict(self.veto, self.instructions, self.summary)
