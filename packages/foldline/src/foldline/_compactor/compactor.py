@@ -278,34 +278,11 @@ class Compactor:
         A reply that hit its output limit may be given, too, where `reactive.length` is set: calls that it left incomplete
         go, and a window filled beyond a mark is folded. Raises `ReplyCutOff` where it is not, since no fold would help.
         """
-        if self.policy.reactive.length and not isinstance(error, BaseException) and cut_off(error):
-            return driven(self._continuing(messages))
-        return self._recovered(error, messages)
-
-    def _recovered(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
-        """The history to send after a refusal."""
-        found = read_overflow(error)
-        if found is None or not self._may_react(allowed=self.policy.reactive.overflow):
-            raise error if isinstance(error, BaseException) else ProviderError(str(error)[:500])
-        with self._turns:
-            history, account = self._history, self._account
-            sent = history.seen.weight if history.as_sent else None
-            size = history.count.tokens
-            account.hear(found, sent)
-            self._take(messages)
-            account.refused(found, history.count.tokens if sent is None else size)
-            most = round(min(account.budget.limit, history.count.tokens) * RECOVERY_SHARE)
-            media: list[Step] = []
-            if found.unit == "bytes" and (fewer := self._fill.fewer_bytes(RECOVERY_SHARE)):
-                most, media, account.budget = fewer.limit, caps(fewer), fewer
-            self._folds.within(most, "overflow", media, error=0.0)
-            return self._hand_out()
+        return driven(self._recovering(error, messages))
 
     async def arecover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
         """The same as `recover`; only for a reply that was cut off is somebody waited for."""
-        if self.policy.reactive.length and not isinstance(error, BaseException) and cut_off(error):
-            return await adriven(self._continuing(messages))
-        return self._recovered(error, messages)
+        return await adriven(self._recovering(error, messages))
 
     def due(self, messages: Sequence[Item]) -> bool:
         """Whether `fit` would fold these messages now: a mark is passed, and something can be folded."""
@@ -502,6 +479,27 @@ class Compactor:
             begun, sent = self._folds.asked_for(focus), self._hand_out()
             version = self._history.version
         return (yield from self._made(begun, messages, version)) if begun else sent
+
+    def _recovering(self, error: BaseException | Any, messages: Sequence[Item]) -> Generator[Waiting, Any, list[Item]]:
+        """The steps of `recover`."""
+        if self.policy.reactive.length and not isinstance(error, BaseException) and cut_off(error):
+            return (yield from self._continuing(messages))
+        found = read_overflow(error)
+        if found is None or not self._may_react(allowed=self.policy.reactive.overflow):
+            raise error if isinstance(error, BaseException) else ProviderError(str(error)[:500])
+        with self._turns:
+            history, account = self._history, self._account
+            sent = history.seen.weight if history.as_sent else None
+            size = history.count.tokens
+            account.hear(found, sent)
+            self._take(messages)
+            account.refused(found, history.count.tokens if sent is None else size)
+            most = round(min(account.budget.limit, history.count.tokens) * RECOVERY_SHARE)
+            media: list[Step] = []
+            if found.unit == "bytes" and (fewer := self._fill.fewer_bytes(RECOVERY_SHARE)):
+                most, media, account.budget = fewer.limit, caps(fewer), fewer
+            self._folds.within(most, "overflow", media, error=0.0)
+            return self._hand_out()
 
     def _continuing(self, messages: Sequence[Item]) -> Generator[Waiting, Any, list[Item]]:
         """The steps of `recover` after a reply that was cut off."""
