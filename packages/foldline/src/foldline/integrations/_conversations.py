@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from threading import RLock
 from typing import Any
 
@@ -14,27 +15,20 @@ from foldline.integrations._beginnings import Beginnings
 class Conversations:
     """The compactors of a framework's conversations, by their keys; safe for many threads.
 
-    `model` is the model's name where the framework's own is not to be taken, `options` are those of `Compactor`. States of conversations that the framework
-    does not keep itself may be kept in `states`, a mapping that may be a database's.
+    `model` is the model's name where the framework's own is not to be taken, `options` are those of `Compactor`. States of
+    conversations that the framework does not keep itself may be kept in `states`, a mapping that may be a database's.
     """
 
     def __init__(
-        self,
-        model: str,
-        options: Mapping[str, Any],
-        states: MutableMapping[str, bytes] | None = None,
+        self, model: str, options: Mapping[str, Any], states: MutableMapping[str, bytes] | None = None
     ) -> None:
         self.beginnings = Beginnings(states)
         """What tells conversations that nobody names."""
         self._model = model
         self._named = ""
-        self._options = dict(options)
-        self._told = self._options.pop("on_event", None)
+        self._options = options
         self._states = states
-        self._compactors: Compactors[str] = Compactors(self._new, states=states)
-        self._made: dict[str, list[Fold]] = {}
-        self._kept: dict[str, str] = {}
-        """The state of each conversation as it was kept, or given back, last."""
+        self._compactors: Compactors[str] = Compactors(lambda key: _Held(self._named, **self._options), states=states)
         self._lock = RLock()
 
     def asking(
@@ -58,52 +52,60 @@ class Conversations:
         it is what counts.
         """
         with self._lock:
-            self._named, new = self._model or model, key not in self._compactors
-            compactor = self._compactors[key]
-            if new:
-                for known in (self._made, self._kept):
-                    for gone in [each for each in known if each not in self._compactors]:
-                        del known[gone]
-                self._kept.pop(key, None)
-            if state and state != self._kept.get(key):
-                self._kept[key] = state
-                _load(compactor, state)
-            return compactor
+            self._named = self._model or model
+            held = self._held(key)
+            if state and state != held.kept:
+                held.go_on_from(state)
+            return held
 
     def folds(self, key: str) -> list[Fold]:
         """The folds of a conversation that were made since they were asked for last; its state is kept with them."""
         with self._lock:
-            made, self._made[key] = self._made.get(key, []), []
+            held = self._held(key)
+            made, held.made = held.made, []
             if made and self._states is not None:
-                self._states[key] = self.beginnings.marked(key, self._compactors[key].dump())
+                self._states[key] = self.beginnings.marked(key, held.dump())
             return made
 
     def state(self, key: str) -> str:
         """What there is to keep of a conversation besides its messages."""
         with self._lock:
-            self._kept[key] = self._compactors[key].dump().decode()
-            return self._kept[key]
+            held = self._held(key)
+            held.kept = held.dump().decode()
+            return held.kept
 
     def recall(self, key: str, arguments: str | Mapping[str, Any]) -> str:
         """What a call of the recall tool is answered with in a conversation."""
         return handle(arguments, source=self._compactors[key])
 
-    def _new(self, key: str) -> Compactor:
+    def _held(self, key: str) -> _Held:
+        held = self._compactors[key]
+        assert isinstance(held, _Held)
+        return held
+
+
+class _Held(Compactor):
+    """The compactor of a conversation, with what became of it since a framework asked."""
+
+    def __init__(self, model: str, *, on_event: Callable[[Any], None] | None = None, **options: Any) -> None:
+        self.made: list[Fold] = []
+        """The folds that nobody asked for yet."""
+        self.kept = ""
+        """Its state as it was kept, or given back, last."""
+
         def hear(event: Any) -> None:
             if isinstance(event, Folded):
-                self._made.setdefault(key, []).append(event.fold)
-            if self._told is not None:
-                self._told(event)
+                self.made.append(event.fold)
+            if on_event is not None:
+                on_event(event)
 
-        return Compactor(self._named, **{**self._options, "on_event": hear})
+        super().__init__(model, on_event=hear, **options)
 
-
-def _load(compactor: Compactor, state: str) -> None:
-    """Takes a state that the framework kept; without one that can be read the conversation begins anew."""
-    try:
-        compactor.load(state)
-    except StateError:
-        return
+    def go_on_from(self, state: str) -> None:
+        """Takes a state that the framework kept; without one that can be read the conversation begins anew."""
+        self.kept = state
+        with suppress(StateError):
+            self.load(state)
 
 
 def bill(prompt: int | None, output: int | None, read: int | None = 0, written: int | None = 0) -> Usage:
