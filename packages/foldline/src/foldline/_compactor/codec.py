@@ -126,6 +126,11 @@ class HostCodec(Codec):
         return items
 
 
+def codec_of(format: str | HostFormat[Any], speaker: Callable[[Message], Speaker | None] | None) -> Codec:
+    """What reads and writes the messages of a format: of the wire of that name, or of a framework."""
+    return Codec(format, speaker) if isinstance(format, str) else HostCodec(format, speaker)
+
+
 def _frame(message: Message) -> list[Any]:
     """What stays of a message in which only texts, results, arguments and media gave way."""
     spoken = [part for part in message.parts if type(part) is not Thinking]

@@ -13,7 +13,7 @@ from foldline._compactor.account import Account
 from foldline._compactor.alignment import places_in
 from foldline._compactor.background import Begun, moved
 from foldline._compactor.before import Verdict
-from foldline._compactor.codec import Codec, HostCodec, Item
+from foldline._compactor.codec import Item, codec_of
 from foldline._compactor.events import Event, FoldDue, Telling
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
@@ -136,8 +136,7 @@ class Compactor:
         pins = [guarded(self.policy.pinned, "a policy's pins", otherwise=False)]
         pins += [guarded(pinned, "pinned", otherwise=False)] if pinned else []
         pins += [session.context.pinned.__contains__] if session is not None and session.context.pins else []
-        spoken = guarded(speaker, "speaker", otherwise=None) if speaker else None
-        codec = Codec(format, spoken) if isinstance(format, str) else HostCodec(format, spoken)
+        codec = codec_of(format, guarded(speaker, "speaker", otherwise=None) if speaker else None)
         self._history = History(
             self.meter,
             codec,
