@@ -42,17 +42,17 @@ def show(desk: Desk, folded: bool) -> Answer:
 @force_option
 @answering
 @on_session
-def undo(desk: Desk, yes: bool, force: bool) -> Answer:
+def undo(desk: Desk, yes: bool) -> Answer:
     """Take back the newest fold; what came after it stays in the context.
 
     Where it is a compaction that the agent made by itself, it asks first.
     """
     before = after = desk.tokens
     if not desk.stands_beside:
-        warn(desk.check_writable(force=force))
+        warn(desk.check_writable())
     if not yes:
         _agree(desk.not_ours)
-    fold = desk.undo(force=force)
+    fold = desk.undo()
     if fold is not None:
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens
     told = about(desk.session, undone=fold, tokens_before=before, tokens_after=after)
@@ -75,12 +75,12 @@ def _agree(not_ours: str) -> None:
 @force_option
 @answering
 @on_session
-def edit(desk: Desk, id: str, text: str | None, force: bool) -> Answer:
+def edit(desk: Desk, id: str, text: str | None) -> Answer:
     """Say the message ID in other words; what came behind it stays.
 
     `session undo` brings the old words back.
     """
-    warn(desk.check_writable(force=force))
+    warn(desk.check_writable())
     if text is None:
         if not may_ask():
             raise click.UsageError("--text=TEXT is needed where no editor can be opened")
@@ -95,12 +95,12 @@ def edit(desk: Desk, id: str, text: str | None, force: bool) -> Answer:
 @force_option
 @answering
 @on_session
-def restore(desk: Desk, id: str, force: bool) -> Answer:
+def restore(desk: Desk, id: str) -> Answer:
     """Go back to the message ID: all that came behind it leaves the context.
 
     `session undo` brings it back, and `recall` finds it in any case.
     """
-    warn(desk.check_writable(force=force))
+    warn(desk.check_writable())
     return _done(desk, revising.restore(desk, id), "Restored")
 
 
@@ -117,13 +117,13 @@ def _done(desk: Desk, fold: Fold, what: str) -> Answer:
 @force_option
 @answering
 @on_session
-def pin(desk: Desk, id: str, remove: bool, force: bool) -> Answer:
+def pin(desk: Desk, id: str, remove: bool) -> Answer:
     """Pin the message ID: no fold touches it, until the pin is removed.
 
     `session show` lists the ids. The pin stands in the session's log, and every command and agent that folds with foldline
     keeps to it.
     """
-    warn(desk.check_writable(force=force))
+    warn(desk.check_writable())
     message = desk.session.pin(id, not remove)
     told = about(desk.session, id=id, pinned=not remove)
     return Answer(told, f"{'No longer pinned' if remove else 'Pinned'}: {what(message)}")

@@ -58,7 +58,6 @@ def compact(
     yes: bool,
     format: str | None,
     out: str | None,
-    force: bool,
     policy: str | None,
     **by: Any,
 ) -> Answer:
@@ -69,8 +68,9 @@ def compact(
     named, with its key from the environment; what it forgets is added, and where it fails nothing is written, unless a
     --fallback says otherwise.
     """
-    _check(desk, dry_run, yes, format, out, force, by)
-    planned = desk.asked(policy, focus, by, into=format or "")
+    _check(desk, dry_run, yes, format, out, by)
+    planned = desk.asked(policy, focus, by, into=format or "", dry=dry_run)
+    warn(planned.warning)
     if by["native"] and (why := planned.why_not_native):
         say(f"The provider's own compaction is not asked for: {why}.", err=True)
     if not planned:
@@ -94,21 +94,15 @@ def compact(
     return Answer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
 
 
-def _check(
-    desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, force: bool, by: Mapping[str, Any]
-) -> None:
-    """Refuses what cannot be written, or was agreed to by nobody, before anything is planned or shown."""
+def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, by: Mapping[str, Any]) -> None:
+    """Refuses what cannot be meant, or was agreed to by nobody, before anything is planned or shown."""
     if out and not format:
         raise click.UsageError("--out goes with --to")
     if (by["fallbacks"] or by["native"] or by["base_url"]) and (by["model"] or desk.settings.summary.model) == EXTRACT:
         raise click.UsageError("--fallback, --native and --base-url go with --model")
-    if dry_run:
-        return
-    if format:
+    if format and not dry_run:
         check_place(format, out, "--out")
-    else:
-        warn(desk.check_writable(force=force))
-    if not (yes or may_ask()):
+    if not (yes or dry_run or may_ask()):
         raise click.UsageError(
             "nothing was written: there is no terminal to confirm on; --yes folds without asking, --dry-run only shows the plan"
         )

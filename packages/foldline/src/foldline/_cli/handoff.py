@@ -69,8 +69,7 @@ def handoff(
     found = desk.session
     made = draft(found, goal, tokens=tokens if model is None else tokens // 2)
     if model is not None:
-        by = {"model": model, "base_url": base_url}
-        writer = desk.settings.summary.given(by).meant(desk.policy(), found.model)
+        writer = desk.writer(desk.policy(), {"model": model, "base_url": base_url})
         made = told_by_model(found, made, writer.to_summarizer(), tokens // 2)
     told = about(found, draft=made, written=None)
     if only_print:

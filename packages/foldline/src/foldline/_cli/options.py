@@ -76,7 +76,7 @@ def answering(command: Callable[..., Answer]) -> Callable[..., None]:
 
 
 def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Hands a command the session that `--session`, `--strict` and `--window` name, on the desk.
+    """Hands a command the session that `--session`, `--strict` and `--window` name, on the desk, to be written to by `--force`.
 
     On standard error it says which one it is where none was named, or a file of several, and what is damaged in it.
     """
@@ -87,10 +87,10 @@ def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
         "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
     )
     @wraps(command)
-    def opened(session: str | None, strict: bool, window: int | None, **given: Any) -> Answer:
+    def opened(session: str | None, strict: bool, window: int | None, force: bool = False, **given: Any) -> Answer:
         from foldline._desk.desk import Desk
 
-        desk = Desk.open(session, strict=strict, window=window)
+        desk = Desk.open(session, strict=strict, window=window, force=force)
         warn(desk.chosen and f"session: {desk.chosen}")
         for fault in desk.session.faults:
             warn(f"warning: {desk.session.path}: {fault}")

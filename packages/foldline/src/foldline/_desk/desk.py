@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from foldline._config import Settings, Summaries, read_settings
 from foldline._desk.overheads import usual
 from foldline._desk.summaries import native, why_extracted, why_not_native
-from foldline._economics import cached, price
+from foldline._economics import price
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import layers, steps_by_hand
@@ -23,7 +23,7 @@ from foldline._models import model as model_named
 from foldline._policies import preset
 from foldline._policy import Budget, Fill, Mark, Policy, budget_for, reserving
 from foldline._sessions.asking import session_that_asks
-from foldline._sessions.busy import opened_elsewhere, refuse_busy
+from foldline._sessions.busy import WAY_OUT, opened_elsewhere, refuse_busy
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find_session
 from foldline._sessions.hooked import stands, take_back
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from foldline._handoff.new_session import NewSession
     from foldline._writers.draft import Summarizer
 
-WAY_OUT = "close it there first, or use --force"
-
 
 class Desk:
     """A session with its meter, its view, its budget and the user's settings: what every command starts from."""
@@ -49,14 +47,19 @@ class Desk:
         session: SessionFile,
         *,
         window: int | None = None,
+        force: bool = False,
         environment: Mapping[str, str] = os.environ,
         chosen: str = "",
     ) -> None:
         self.session = session
-        self.model: Model = model_named(session.model)
         self.chosen = chosen
         """Which session it is, where that was left open by whoever opened it."""
-        self._window = window or session.window or None
+        self.force = force
+        """Whether it is written to although its agent has it open."""
+        self.way_out = WAY_OUT
+        """What is to be done about a session that its agent has open."""
+        self._named, self._window = session.model, window or session.window or None
+        self.model: Model = model_named(self._named)
         self._environment = environment
         session.context.keeps_reasoning = keeps_reasoning(self.model.name)
         session.context.usual = partial(usual, session.agent, environment=environment)
@@ -68,6 +71,7 @@ class Desk:
         *,
         strict: bool = False,
         window: int | None = None,
+        force: bool = False,
         environment: Mapping[str, str] = os.environ,
     ) -> Desk:
         """The session of that path or id, or that of the agent that asks: its newest in this directory."""
@@ -78,7 +82,8 @@ class Desk:
             else session_that_asks([here], environment=environment)
         )
         found = open_session(path, strict=strict)
-        return cls(found, window=window, environment=environment, chosen=_chosen(session, found.path))
+        chosen = _chosen(session, found.path)
+        return cls(found, window=window, force=force, environment=environment, chosen=chosen)
 
     @property
     def window_known(self) -> bool:
@@ -101,6 +106,10 @@ class Desk:
             return self.settings.to_policy()
         return self.settings.refined(preset(name, path="--policy"))
 
+    def writer(self, policy: Policy, flags: Mapping[str, Any]) -> Summaries:
+        """Who writes summaries, as the settings and the flags of a command say; raises `ConfigError` for what is impossible."""
+        return self.settings.summary.given(flags).meant(policy, self._named)
+
     @cached_property
     def meter(self) -> Meter:
         """A meter that learned from the session's bills."""
@@ -121,15 +130,15 @@ class Desk:
         """The size of the next request in tokens."""
         return self.size.tokens
 
-    def check_writable(self, *, force: bool = False, way_out: str = WAY_OUT) -> str:
+    def check_writable(self) -> str:
         """Raises `SessionError` where nothing can be written in place: before anyone is asked, or anything is shown.
 
-        Sessions of some agents are read only; one that its agent has open is written to with `force` alone, and then the
+        Sessions of some agents are read only; one that its agent has open is written to by `force` alone, and then the
         answer is what will happen.
         """
         self.session.check_writable()
-        if not force:
-            refuse_busy(self.session.path, way_out)
+        if not self.force:
+            refuse_busy(self.session.path, self.way_out)
             return ""
         who = ", ".join(map(str, opened_elsewhere(self.session.path)))
         return who and (
@@ -150,16 +159,29 @@ class Desk:
         return not hard or any(self.view.tokens > step.mark for step in hard)
 
     def asked(
-        self, policy: str | None = None, focus: str = "", flags: Mapping[str, Any] = {}, *, into: str = ""
+        self,
+        policy: str | None = None,
+        focus: str = "",
+        flags: Mapping[str, Any] = {},
+        *,
+        into: str = "",
+        dry: bool = False,
     ) -> FoldPlan:
-        """The fold that a user asks for, by the policy of that name: the flags and the settings say who writes its summary."""
-        return self.plan(self.policy(policy), focus, self.settings.summary.given(flags), into=into)
+        """The fold that a user asks for, by the policy of that name: the flags and the settings say who writes its summary.
+
+        Raises `SessionError` at once where it could not be written in place, unless that is not meant: it is `dry`, or goes
+        `into` a new session.
+        """
+        chosen = self.policy(policy)
+        writer = self.writer(chosen, flags)
+        warning = "" if dry or into else self.check_writable()
+        return self.plan(chosen, focus, writer, into=into)._replace(warning=warning)
 
     def plan(
         self,
         policy: Policy,
         focus: str = "",
-        writer: Summaries | None = None,
+        writer: Summaries = Summaries(),  # noqa: B008  a value
         *,
         into: str = "",
         by: Summarizer = extract,
@@ -170,36 +192,20 @@ class Desk:
         `trigger` says what it is made for, `writer` who is asked for the summary once it is to be written, and `into` is the format of a new session
         that takes the fold, empty where it is made in place.
         """
-        session = self.session
-        writer = (writer or Summaries()).meant(policy, session.model)
         view = self._carried_view() if into else self.view
+        error, rounds = self.size.error, self.session.compactions
+        context, held = self.session.context, None if into else self._cached()
         overhead = self.meter.overhead
-        occasion = Occasion(
-            trigger,
-            focus=focus,
-            ratio=self.meter.ratio,
-            overhead=overhead,
-            error=self.size.error,
-            rounds=session.compactions,
-        )
-        held = None if into else self.cached
-        steps = steps_by_hand(policy, view, reserving(self.budget, policy), overhead, session.context.since)
+        occasion = Occasion(trigger, focus=focus, ratio=self.meter.ratio, overhead=overhead, error=error, rounds=rounds)
+        steps = steps_by_hand(policy, view, reserving(self.budget, policy), overhead, context.since)
         after, fold = run(folding(view, steps, occasion), by)
         fold = reckoned(fold, view, after, self.model, overhead, held)
         return FoldPlan(self, policy, focus, writer, into, after, fold)
 
-    @property
-    def cached(self) -> int | None:
-        """Tokens that the provider's prompt cache still holds of the session; None where nothing was billed for what it shows.
-
-        How long it was not used is told by when the file was written to last.
-        """
-        behind = self.session.context.messages[self.session.context.since :]
-        billed = next((message.usage for message in reversed(behind) if message.usage), None)
-        if billed is None:
-            return None
+    def _cached(self) -> int | None:
+        """Tokens that the provider's prompt cache still holds of the session, by when its file was written to last."""
         age = time.time() - os.path.getmtime(parted(self.session.path)[0])
-        return cached(self.model, billed, age)
+        return self.session.context.cached(self.model, age)
 
     def _carried_view(self) -> View:
         """The view as a new session takes it: nobody puts the project's instructions, or what was thought, in anew."""
@@ -222,11 +228,11 @@ class Desk:
             return ""
         return f"the newest fold, {newest.id}, is a compaction of {self.session.agent}'s own"
 
-    def undo(self, *, force: bool = False) -> str | None:
+    def undo(self) -> str | None:
         """Takes back the newest fold and answers its id, or None where none stands."""
         if self.stands_beside:
             return take_back(self.session.agent, self.session.id)
-        self.check_writable(force=force)
+        self.check_writable()
         return self.session.undo()
 
 
@@ -251,9 +257,11 @@ class FoldPlan(NamedTuple):
     into: str
     after: View
     fold: Fold
+    warning: str = ""
+    """What will happen once it is written; empty where nothing is to be feared."""
 
     def __bool__(self) -> bool:
-        return bool(self.fold)
+        return bool(self.fold.edits)
 
     @property
     def summary(self) -> str:
@@ -305,13 +313,13 @@ class FoldPlan(NamedTuple):
         """
         return why_extracted(self.fold.receipt, self.writer)
 
-    def carried_out(self, way_out: str = WAY_OUT) -> FoldPlan:
+    def carried_out(self) -> FoldPlan:
         """The plan as it was written in place, its summary by whom it names.
 
         Raises `SessionError` where nothing can be written, and `SummaryFailed` where no model wrote a summary and
         extraction is not among the fallbacks; then nothing is.
         """
-        self.desk.check_writable(way_out=way_out)
+        self.desk.check_writable()
         made = self.summarized()
         made.why_extracted()
         made.write()

@@ -15,7 +15,7 @@ import msgspec
 from foldline._desk.desk import Desk, FoldPlan
 from foldline._errors import FormatError
 from foldline._fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
-from foldline._messages import Summary, replace
+from foldline._messages import Summary
 from foldline._sessions.finding import find_session
 from foldline._sessions.hooked import SENDS, keep, marked, remembered, stand, standing
 from foldline._sessions.opening import open_session
@@ -90,7 +90,7 @@ def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.envir
     spent = policy.automatic.spent(automatic_folds(desk.view.messages))
     if asked.trigger == "auto" and asked.waits and spent and not desk.is_full(policy):
         return not_folded("Limit", spent)
-    writer = replace(desk.settings.summary, native=False)
+    writer = desk.writer(policy, {"native": False})
     planned = desk.plan(policy, asked.focus, writer, trigger=TRIGGERS[asked.trigger])
     if not planned:
         return not_folded("NothingToDo", f"nothing worth folding in {desk.tokens:,} tokens")

@@ -23,9 +23,6 @@ SESSION = {
 }
 
 
-OUTSIDE = "an agent cannot fold the session that it works in; close it there first"
-
-
 class WrongArguments(FormatError):
     """Arguments that are not of the tool's schema."""
 
@@ -87,14 +84,13 @@ def _compact(arguments: Mapping[str, Any], project: Project) -> str:
     if asked.policy and asked.policy not in names():  # an agent may not name a module or a file of its own
         raise WrongArguments(unknown("policy", asked.policy, names()), where="compact")
     desk = _opened(project.session(asked.session))
-    if asked.write:
-        desk.check_writable(way_out=OUTSIDE)
-    planned = desk.asked(asked.policy or None, asked.focus)
+    desk.way_out = "an agent cannot fold the session that it works in; close it there first"
+    planned = desk.asked(asked.policy or None, asked.focus, dry=not asked.write)
     if not planned:
         return f"Nothing to do: {desk.tokens:,} tokens in {desk.session.path}, nothing worth folding."
     note = ""
     if asked.write:
-        planned = planned.carried_out(OUTSIDE)
+        planned = planned.carried_out()
         note = planned.why_extracted()
     elif planned.asks_model:
         note = f"{planned.writer.model} is asked for the summary then; here it is by extraction."

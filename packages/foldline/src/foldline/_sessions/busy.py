@@ -9,6 +9,9 @@ from foldline._sessions.finding import directory_of
 from foldline._sessions.processes import at_work_in, writing_to
 from foldline._sessions.registry import format_of, formats
 
+WAY_OUT = "close it there first, or use --force"
+"""What is to be done about a session that its agent has open."""
+
 
 def opened_elsewhere(path: str | os.PathLike[str]) -> list[int]:
     """The processes other than this one that are at work on a session; empty where the system does not tell.
@@ -24,7 +27,7 @@ def opened_elsewhere(path: str | os.PathLike[str]) -> list[int]:
     return sorted(found - {os.getpid()})
 
 
-def refuse_busy(path: str | os.PathLike[str], way_out: str = "close it there first, or use --force") -> None:
+def refuse_busy(path: str | os.PathLike[str], way_out: str = WAY_OUT) -> None:
     """Raises `SessionError` for a session that its agent has open: it would write behind a fold without having read it."""
     if pids := opened_elsewhere(path):
         known = format_of(os.path.realpath(path))

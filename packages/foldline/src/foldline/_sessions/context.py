@@ -7,7 +7,9 @@ from copy import copy
 from itertools import accumulate
 from typing import Any
 
+from foldline._economics import cached
 from foldline._messages import Message, replace
+from foldline._models import Model
 from foldline._stages import Course
 from foldline._tokens.meter import Count, Meter, calibrated, newest_size
 from foldline._tokens.sent import weighed
@@ -111,6 +113,11 @@ class Context:
             for at, ((id, message), start, end) in enumerate(zip(self.entries, ends, ends[1:]))
         )
         return View(tuple(entries), meter.count, False, self.course.told(self.messages))
+
+    def cached(self, model: Model, age: float) -> int | None:
+        """Tokens that the provider's prompt cache holds of it `age` seconds later; None where nothing was billed for it."""
+        billed = next((message.usage for message in reversed(self.messages[self.since :]) if message.usage), None)
+        return None if billed is None else cached(model, billed, age)
 
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""
