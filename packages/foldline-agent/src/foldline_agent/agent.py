@@ -27,25 +27,9 @@ from foldline import (
     astep,
 )
 from foldline.extend import Text, Thinking, ToolCall, ToolResult, estimate, extract, replace
+from foldline_agent import events
 from foldline_agent.asking import LanguageModel, Reply, words_of
-from foldline_agent.events import (
-    ConfirmationWanted,
-    End,
-    Event,
-    Failed,
-    FillChanged,
-    FoldEnded,
-    FoldStarted,
-    MessageTaken,
-    Noticed,
-    Reason,
-    ReplyEnded,
-    ReplyStarted,
-    RunEnded,
-    RunStarted,
-    ToolEnded,
-    ToolStarted,
-)
+from foldline_agent.events import End, Event, Reason
 from foldline_agent.hold import hold
 from foldline_agent.prompt import system_prompt
 from foldline_agent.scripted import Scripted
@@ -204,7 +188,7 @@ class Agent:
     # -- the loop --------------------------------------------------------------------------------------------------
 
     async def _answering(self) -> End:
-        self._tell(RunStarted())
+        self._tell(events.RunStarted())
         self._take_messages()
         if not self._owes_reply:
             return "stop"
@@ -235,13 +219,13 @@ class Agent:
                 await self.compactor.arecover(reply.billed, self.session.context.messages)
                 reply = await self._asked()
             except ReplyCutOff as why:
-                self._tell(Noticed(str(why)))
+                self._tell(events.Noticed(str(why)))
         message, stop = reply
         if stop == "length":
             message = replace(message, parts=tuple(part for part in message.parts if type(part) is not ToolCall))
         says = any(type(part) is not Thinking for part in message.parts)
         id = self.session.append(message, model=self.model.name, stop=stop) if says else ""
-        self._tell(ReplyEnded(id, message, stop))
+        self._tell(events.ReplyEnded(id, message, stop))
         self._tell_fill()
         return Reply(message, stop)
 
@@ -252,15 +236,15 @@ class Agent:
         async def send(messages: list[Message]) -> dict[str, Any]:
             self._tell_no_fold()
             self._tell_fill()
-            self._tell(ReplyStarted())
+            self._tell(events.ReplyStarted())
             budget = self.compactor.budget
             most = min(budget.reserve, budget.output or budget.reserve)
             asked = partial(self.model.ask, messages, self.system, self.tools.values(), self._tell, most)
             try:
                 replies.append(await asked())
             except ModelConnectionError as broken:
-                self._tell(Noticed(f"{words_of(broken)} The model is asked once more."))
-                self._tell(ReplyStarted())
+                self._tell(events.Noticed(f"{words_of(broken)} The model is asked once more."))
+                self._tell(events.ReplyStarted())
                 replies.append(await asked())
             return replies[-1].billed
 
@@ -269,7 +253,7 @@ class Agent:
 
     async def _carry_out(self, call: ToolCall) -> None:
         """Runs a tool, once the user allowed what would change something; its result stands in the session."""
-        self._tell(ToolStarted(call))
+        self._tell(events.ToolStarted(call))
         await self._told.join()
         failed = False
         try:
@@ -285,7 +269,7 @@ class Agent:
         if tool.preview is not None and not self.allowed:
             about = tool.preview(call.arguments)
             waiting = self._answers[call.id] = asyncio.get_running_loop().create_future()
-            self._tell(ConfirmationWanted(call, about))
+            self._tell(events.ConfirmationWanted(call, about))
             try:
                 if not await waiting:
                     raise ToolFailed(REFUSED)
@@ -300,7 +284,7 @@ class Agent:
             message = Message("user", (Text(self._steering[0]),))
             id = self.session.append(message)
             self._steering.popleft()
-            self._tell(MessageTaken(id, message))
+            self._tell(events.MessageTaken(id, message))
 
     @property
     def _owes_reply(self) -> bool:
@@ -311,7 +295,7 @@ class Agent:
     def _keep_result(self, call: ToolCall, said: str, *, failed: bool) -> None:
         result = ToolResult(call.id, (Text(said),), failed, call.name)
         id = self.session.append(Message("tool", (result,)))
-        self._tell(ToolEnded(id, call, result))
+        self._tell(events.ToolEnded(id, call, result))
 
     def _close_open_calls(self) -> None:
         """Answers the calls that a run left open which was stopped or killed: providers refuse a call without a result."""
@@ -355,10 +339,10 @@ class Agent:
         except asyncio.CancelledError:
             end = "aborted"
         except Exception as error:  # noqa: BLE001 - a face shows it; the session stands as it was
-            self._tell(Failed(words_of(error)))
+            self._tell(events.Failed(words_of(error)))
         finally:
             self._tell_no_fold(aborted=end == "aborted")
-            self._tell(RunEnded(end))
+            self._tell(events.RunEnded(end))
             self._told.put_nowait(None)
 
     def _tell(self, event: Event) -> None:
@@ -367,17 +351,17 @@ class Agent:
     def _tell_fold(self, reason: Reason) -> None:
         if self._folding is None:
             self._folding = reason
-            self._tell(FoldStarted(reason))
+            self._tell(events.FoldStarted(reason))
 
     def _tell_no_fold(self, *, aborted: bool = False) -> None:
         """Ends the telling of a fold that came to nothing."""
         if self._folding is not None:
-            self._tell(FoldEnded(self._folding, None, aborted=aborted))
+            self._tell(events.FoldEnded(self._folding, None, aborted=aborted))
             self._folding = None
 
     def _tell_fill(self) -> None:
         size = self.compactor.count
-        self._tell(FillChanged(size.tokens, self.compactor.budget.window, size.error))
+        self._tell(events.FillChanged(size.tokens, self.compactor.budget.window, size.error))
 
     def _hear(self, event: Any) -> None:
         """What the compactor tells, in the words of a conversation."""
@@ -389,13 +373,15 @@ class Agent:
                 self._tell_fold(reason)
                 summary = next((s.text for m in self.session.context.messages if (s := m.summary)), "")
                 kept = next((id for id, m in self.session.context.entries if not m.summary), "")
-                self._tell(FoldEnded(reason, fold, summary, kept))
+                self._tell(events.FoldEnded(reason, fold, summary, kept))
                 self._folding = None
             case SummaryFellBack(reason=why):
-                self._tell(Noticed(f"The summary is by extraction: {why}"))
+                self._tell(events.Noticed(f"The summary is by extraction: {why}"))
             case Skipped(reason=why):
-                self._tell(Noticed(why))
+                self._tell(events.Noticed(why))
             case Risk(level, why):
-                self._tell(Noticed(COSTS.format(much="much" if level == "High" else "something", why=why)))
+                self._tell(events.Noticed(COSTS.format(much="much" if level == "High" else "something", why=why)))
             case Looping(tool=tool, times=times):
-                self._tell(Noticed(f"The agent called {tool} {times} times in the same way since the last fold."))
+                self._tell(
+                    events.Noticed(f"The agent called {tool} {times} times in the same way since the last fold.")
+                )

@@ -37,23 +37,10 @@ from acp.schema import (
 
 from foldline import FoldlineError, Session, find_session
 from foldline.extend import ToolCall, ToolResult, text_of
-from foldline_agent import __version__
+from foldline_agent import __version__, events
 from foldline_agent.agent import Agent, forget_if_empty
 from foldline_agent.envelopes import Envelopes
-from foldline_agent.events import (
-    ConfirmationWanted,
-    Event,
-    Failed,
-    FillChanged,
-    FoldEnded,
-    FoldStarted,
-    Noticed,
-    RunEnded,
-    TextDelta,
-    ThinkingDelta,
-    ToolEnded,
-    ToolStarted,
-)
+from foldline_agent.events import Event
 from foldline_agent.printing import print_line
 from foldline_agent.reading import read_lines
 
@@ -154,17 +141,17 @@ class Editor:
             if (update := _shown(event)) is not None:
                 await self._update(session_id, update)
             match event:
-                case ConfirmationWanted(call=call):
+                case events.ConfirmationWanted(call=call):
                     agent.answer(call.id, await self._allowed(session_id, event))
-                case Failed(error=error):
+                case events.Failed(error=error):
                     failed = error
-                case RunEnded(end="error"):
+                case events.RunEnded(end="error"):
                     raise RequestError.internal_error({"error": failed})
-                case RunEnded(end=end):
+                case events.RunEnded(end=end):
                     return PromptResponse(stop_reason=STOPS[end])
         raise AssertionError("a run ends with its end")
 
-    async def _allowed(self, session_id: str, wanted: ConfirmationWanted) -> bool:
+    async def _allowed(self, session_id: str, wanted: events.ConfirmationWanted) -> bool:
         call = ToolCallUpdate(
             tool_call_id=wanted.call.id,
             title=wanted.call.name,
@@ -200,24 +187,24 @@ def _in_one_line(record: logging.LogRecord) -> bool:
 def _shown(event: Event) -> Any:
     """What the editor shows of an event; None for what it shows nothing of."""
     match event:
-        case TextDelta(text=text):
+        case events.TextDelta(text=text):
             return update_agent_message_text(text)
-        case ThinkingDelta(text=text):
+        case events.ThinkingDelta(text=text):
             return update_agent_thought_text(text)
-        case ToolStarted(call=call):
+        case events.ToolStarted(call=call):
             return _started(call)
-        case ToolEnded(result=result):
+        case events.ToolEnded(result=result):
             return _ended(result)
-        case FoldStarted():
+        case events.FoldStarted():
             return start_tool_call(FOLD, "Folding the session", kind="think", status="in_progress")
-        case FoldEnded(fold=fold, summary=summary):
+        case events.FoldEnded(fold=fold, summary=summary):
             title = "Nothing was folded"
             if fold is not None:
                 title = f"Folded from {fold.receipt.tokens_before:,} to {fold.receipt.tokens_after:,} tokens"
             return update_tool_call(FOLD, title=title, status="completed", content=[tool_content(text_block(summary))])
-        case FillChanged(tokens=tokens, window=window):
+        case events.FillChanged(tokens=tokens, window=window):
             return UsageUpdate(session_update="usage_update", used=tokens, size=window)
-        case Noticed(text=text):
+        case events.Noticed(text=text):
             return update_agent_thought_text(text)
     return None
 

@@ -8,25 +8,9 @@ from typing import Any
 
 import msgspec
 
+from foldline_agent import events
 from foldline_agent.agent import Agent
-from foldline_agent.events import (
-    ConfirmationWanted,
-    Event,
-    Failed,
-    FillChanged,
-    FoldEnded,
-    FoldStarted,
-    MessageTaken,
-    Noticed,
-    ReplyEnded,
-    ReplyStarted,
-    RunEnded,
-    RunStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolEnded,
-    ToolStarted,
-)
+from foldline_agent.events import Event
 
 Line = dict[str, Any]
 
@@ -44,41 +28,41 @@ class Lines:
     def of(self, event: Event) -> Iterator[Line]:
         """What is told of an event."""
         match event:
-            case RunStarted():
+            case events.RunStarted():
                 self._running = True
                 yield {"type": "agent_start"}
-            case MessageTaken(id=id):
+            case events.MessageTaken(id=id):
                 yield from self._message(id)
-            case ReplyStarted():
+            case events.ReplyStarted():
                 yield from self._turn_ended()
                 yield {"type": "turn_start"}
                 yield {"type": "message_start", "message": {"role": "assistant", "content": []}}
-            case TextDelta(text=text):
+            case events.TextDelta(text=text):
                 yield _update("text_delta", text)
-            case ThinkingDelta(text=text):
+            case events.ThinkingDelta(text=text):
                 yield _update("thinking_delta", text)
-            case ReplyEnded(id=id):
+            case events.ReplyEnded(id=id):
                 self._reply = self._kept(id) or {"role": "assistant", "content": []}
                 yield {"type": "message_end", "message": self._reply}
-            case RunEnded(end=end):
+            case events.RunEnded(end=end):
                 yield from self._turn_ended()
                 if self._running:
                     yield {"type": "agent_end", "messages": self._said, "willRetry": False, "end": end}
-            case ToolStarted() | ConfirmationWanted() | ToolEnded():
+            case events.ToolStarted() | events.ConfirmationWanted() | events.ToolEnded():
                 yield from self._of_tool(event)
             case _:
                 yield from _of_fill(event)
 
-    def _of_tool(self, event: ToolStarted | ConfirmationWanted | ToolEnded) -> Iterator[Line]:
+    def _of_tool(self, event: events.ToolStarted | events.ConfirmationWanted | events.ToolEnded) -> Iterator[Line]:
         call = event.call
         named = {"toolCallId": call.id, "toolName": call.name}
         match event:
-            case ToolStarted():
+            case events.ToolStarted():
                 yield {"type": "tool_execution_start", **named, "args": _arguments(call.arguments)}
-            case ConfirmationWanted(about=about):
+            case events.ConfirmationWanted(about=about):
                 asked = {"method": "confirm", "title": f"Allow {call.name}?", "message": about}
                 yield {"type": "extension_ui_request", "id": call.id, **asked}
-            case ToolEnded(id=id, result=result):
+            case events.ToolEnded(id=id, result=result):
                 content = [{"type": "text", "text": getattr(part, "text", "")} for part in result.parts]
                 done = {"result": {"content": content, "details": {}}, "isError": result.error}
                 yield {"type": "tool_execution_end", **named, **done}
@@ -102,7 +86,7 @@ class Lines:
         self._reply, self._results = None, []
 
 
-def compaction(event: FoldEnded) -> Line | None:
+def compaction(event: events.FoldEnded) -> Line | None:
     """What came of a fold in pi's words, with foldline's receipt in the details; None where none was made."""
     if event.fold is None:
         return None
@@ -118,12 +102,12 @@ def compaction(event: FoldEnded) -> Line | None:
 
 def _of_fill(event: Event) -> Iterator[Line]:
     match event:
-        case FoldStarted(reason=reason):
+        case events.FoldStarted(reason=reason):
             yield {"type": "compaction_start", "reason": reason}
-        case FoldEnded(reason=reason, aborted=aborted):
+        case events.FoldEnded(reason=reason, aborted=aborted):
             ended = {"aborted": aborted, "willRetry": reason == "overflow" and event.fold is not None}
             yield {"type": "compaction_end", "reason": reason, "result": compaction(event), **ended}
-        case FillChanged(tokens=tokens, window=window, error=error):
+        case events.FillChanged(tokens=tokens, window=window, error=error):
             percent = round(100 * tokens / window, 1)
             yield {
                 "type": "context_usage",
@@ -132,9 +116,9 @@ def _of_fill(event: Event) -> Iterator[Line]:
                 "percent": percent,
                 "error": error,
             }
-        case Noticed(text=text):
+        case events.Noticed(text=text):
             yield {"type": "extension_ui_request", "id": "notice", "method": "notify", "message": text}
-        case Failed(error=error):
+        case events.Failed(error=error):
             yield {"type": "error", "error": error}
 
 

@@ -7,19 +7,9 @@ import sys
 from typing import Any
 
 from foldline.extend import text_of
+from foldline_agent import events
 from foldline_agent.agent import REFUSED, Agent
-from foldline_agent.events import (
-    ConfirmationWanted,
-    Event,
-    Failed,
-    FoldEnded,
-    Noticed,
-    ReplyEnded,
-    RunEnded,
-    TextDelta,
-    ToolEnded,
-    ToolStarted,
-)
+from foldline_agent.events import Event
 from foldline_agent.lines import Lines
 
 CODES = {"stop": 0, "aborted": 130, "length": 1, "error": 1}
@@ -32,13 +22,13 @@ async def print_text(agent: Agent, asked: str) -> int:
     async for event in agent.run(asked):
         _refuse(agent, event)
         match event:
-            case TextDelta(text=text):
+            case events.TextDelta(text=text):
                 print(text, end="", flush=True)
-            case ReplyEnded(message=message) if message.text:
+            case events.ReplyEnded(message=message) if message.text:
                 print(flush=True)
-            case RunEnded(end=end):
+            case events.RunEnded(end=end):
                 code = CODES[end]
-            case ConfirmationWanted():
+            case events.ConfirmationWanted():
                 refused += 1
             case _ if told := _aside(event):
                 print(told, file=sys.stderr, flush=True)
@@ -55,7 +45,7 @@ async def print_lines(agent: Agent, message: str) -> int:
         for line in lines.of(event):
             print_line(line)
         _refuse(agent, event)
-        if isinstance(event, RunEnded):
+        if isinstance(event, events.RunEnded):
             code = CODES[event.end]
     return code
 
@@ -67,20 +57,20 @@ def print_line(line: dict[str, Any]) -> None:
 
 def _refuse(agent: Agent, event: Event) -> None:
     """Nobody is there to ask: what was not allowed beforehand is not done."""
-    if isinstance(event, ConfirmationWanted):
+    if isinstance(event, events.ConfirmationWanted):
         agent.answer(event.call.id, False)
 
 
 def _aside(event: Event) -> str:
     match event:
-        case ToolStarted(call=call):
+        case events.ToolStarted(call=call):
             return f"· {call.name} {call.arguments[:200]}"
-        case ToolEnded(call=call, result=result) if result.error:
+        case events.ToolEnded(call=call, result=result) if result.error:
             last = text_of(result).split("\n")[-1]
             return f"· {call.name} " + ("refused: --yes allows it" if last == REFUSED else f"failed: {last[:200]}")
-        case FoldEnded(fold=fold) if fold is not None:
+        case events.FoldEnded(fold=fold) if fold is not None:
             receipt = fold.receipt
             return f"· folded: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens"
-        case Noticed(text=text) | Failed(error=text):
+        case events.Noticed(text=text) | events.Failed(error=text):
             return f"· {text}"
     return ""

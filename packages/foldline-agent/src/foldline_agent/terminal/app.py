@@ -16,25 +16,9 @@ from textual.widgets.markdown import MarkdownStream
 
 from foldline import FoldlineError, Message, Session
 from foldline.extend import Thinking
+from foldline_agent import events
 from foldline_agent.agent import Agent
-from foldline_agent.events import (
-    ConfirmationWanted,
-    End,
-    Event,
-    Failed,
-    FillChanged,
-    FoldEnded,
-    FoldStarted,
-    MessageTaken,
-    Noticed,
-    ReplyEnded,
-    ReplyStarted,
-    RunEnded,
-    TextDelta,
-    ThinkingDelta,
-    ToolEnded,
-    ToolStarted,
-)
+from foldline_agent.events import End, Event
 from foldline_agent.scripted import Scripted
 from foldline_agent.terminal.commands import COMMANDS
 from foldline_agent.terminal.dialogs import Allow
@@ -183,57 +167,57 @@ class Chat(App[None]):
         self.talk.mount(entry)
 
     @work(exclusive=False)
-    async def draw(self, events: AsyncGenerator[Event, None]) -> None:
+    async def draw(self, told: AsyncGenerator[Event, None]) -> None:
         """Draws what is told until it ends."""
-        async for event in events:
+        async for event in told:
             await self._draw(event)
 
     async def _draw(self, event: Event) -> None:
         match event:
-            case MessageTaken(message=message):
+            case events.MessageTaken(message=message):
                 self.tell(Asked(message.text))
                 self.doing.begin("waiting for the model")
-            case ReplyStarted():
+            case events.ReplyStarted():
                 await self._end_reply(dropped=True)
                 self.doing.begin("waiting for the model")
-            case ThinkingDelta(text=text):
+            case events.ThinkingDelta(text=text):
                 self._think(text)
                 self.doing.begin("the model thinks")
-            case TextDelta(text=text):
+            case events.TextDelta(text=text):
                 await self._write(text)
                 self.doing.begin("the model answers")
-            case ReplyEnded():
+            case events.ReplyEnded():
                 await self._end_reply()
-            case ToolStarted(call=call):
+            case events.ToolStarted(call=call):
                 self._used[call.id] = Used(call)
                 self.tell(self._used[call.id])
                 self.doing.begin(call.name)
-            case ToolEnded(call=call, result=result):
+            case events.ToolEnded(call=call, result=result):
                 self._used[call.id].brought(result)
-            case ConfirmationWanted():
+            case events.ConfirmationWanted():
                 self._ask(event)
-            case RunEnded(end=end):
+            case events.RunEnded(end=end):
                 await self._end_run(end)
             case _:
                 self._draw_window(event)
-        if not isinstance(event, TextDelta | ThinkingDelta):
+        if not isinstance(event, events.TextDelta | events.ThinkingDelta):
             self._measure()
 
     def _draw_window(self, event: Event) -> None:
         """What becomes of the window, and what went wrong."""
         match event:
-            case FoldStarted():
+            case events.FoldStarted():
                 self.doing.begin("folding")
-            case FoldEnded(fold=fold, summary=summary, aborted=aborted):
+            case events.FoldEnded(fold=fold, summary=summary, aborted=aborted):
                 if fold is not None:
                     self.tell(Notice(fold, summary))
                 elif aborted:
                     self.tell(Aside("The fold was stopped; the session is as it was."))
-            case Noticed(text=text):
+            case events.Noticed(text=text):
                 self.tell(Aside(text))
-            case Failed(error=error):
+            case events.Failed(error=error):
                 self.tell(Aside(error, "failure"))
-            case FillChanged():
+            case events.FillChanged():
                 pass
 
     async def _end_run(self, end: End) -> None:
@@ -289,7 +273,7 @@ class Chat(App[None]):
         self._reply = self._stream = self._thought = None
 
     @work(exclusive=False)
-    async def _ask(self, wanted: ConfirmationWanted) -> None:
+    async def _ask(self, wanted: events.ConfirmationWanted) -> None:
         prompt = self.query_one(PromptBox)
         word = await self.push_screen_wait(Allow(wanted, self._pause, prompt.insert))
         self.agent.allowed |= word == "always"
