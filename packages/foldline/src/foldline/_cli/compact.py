@@ -26,7 +26,8 @@ from foldline._cli.options import (
 )
 from foldline._cli.printing import room, say, warn
 from foldline._cli.summaries import by_model, model_options, policy_option
-from foldline._desk.desk import Desk, FoldPlan
+from foldline._desk.desk import Desk
+from foldline._desk.plan import FoldPlan
 from foldline._desk.receipts import advice, dollars, in_the_way, notes
 from foldline._desk.receipts import figures as told
 from foldline._errors import SessionError

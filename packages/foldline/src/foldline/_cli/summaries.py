@@ -17,7 +17,7 @@ from foldline._policies import names
 from foldline._writers import EXTRACT
 
 if TYPE_CHECKING:
-    from foldline._desk.desk import FoldPlan
+    from foldline._desk.plan import FoldPlan
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,18 +6,17 @@ import os
 import time
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from foldline._config import Settings, Summaries, read_settings
 from foldline._desk.overheads import usual
-from foldline._desk.summaries import native, why_extracted, why_not_native
-from foldline._economics import price
+from foldline._desk.plan import FoldPlan
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import layers, steps_by_hand
 from foldline._facts.speech import project_rules
-from foldline._fold import Fold, Occasion, Trigger, reckoned
-from foldline._messages import Usage, replace
+from foldline._fold import Occasion, Trigger, reckoned
+from foldline._messages import replace
 from foldline._models import Model, keeps_reasoning
 from foldline._models import model as model_named
 from foldline._policies import preset
@@ -31,11 +30,9 @@ from foldline._sessions.opening import open_session
 from foldline._sessions.source import parted
 from foldline._tokens.meter import Count, Meter
 from foldline._view import View
-from foldline._writers import EXTRACT
 from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
-    from foldline._handoff.new_session import NewSession
     from foldline._writers.draft import Summarizer
 
 
@@ -242,105 +239,3 @@ def _chosen(named: str | None, path: str) -> str:
         return path
     several = os.path.exists(named) and parted(path)[1]
     return f"{path}, the newest of several in this file; #1 names its first" if several else ""
-
-
-class FoldPlan(NamedTuple):
-    """A fold that is not written yet: the view as it would be, and who writes its summary.
-
-    It is true where there is something to fold. Until a model was asked the summary is by extraction.
-    """
-
-    desk: Desk
-    policy: Policy
-    focus: str
-    writer: Summaries
-    into: str
-    after: View
-    fold: Fold
-    warning: str = ""
-    """What will happen once it is written; empty where nothing is to be feared."""
-
-    def __bool__(self) -> bool:
-        return bool(self.fold.edits)
-
-    @property
-    def summary(self) -> str:
-        """The text that it would install; empty where it installs none."""
-        return next((m.summary.text for m in self.after.messages if m.summary), "")
-
-    @property
-    def over(self) -> int:
-        """By how many tokens the next request would be over the window even so; 0 where it fits."""
-        return max(0, self.after.tokens + self.desk.meter.overhead - self.desk.budget.window)
-
-    @property
-    def asks_model(self) -> bool:
-        """Whether somebody else is to write the summary."""
-        return self.writer.model != EXTRACT
-
-    @property
-    def quote(self) -> float | None:
-        """What the model that is named will cost in US dollars for the summary, about; None where no price is known."""
-        entries = self.desk.view.entries
-        told = sum(e.tokens for e in entries if e.id in {id for edit in self.fold.edits for id in edit.drop})
-        written = sum(e.tokens for e in self.after.entries if e.message.summary)
-        return price(model_named(self.writer.model), Usage(told, written))
-
-    @property
-    def why_not_native(self) -> str:
-        """What keeps the provider's own compaction from being asked for; empty where nothing does."""
-        return why_not_native(self.desk.view, self.writer, self.into)
-
-    def summarized(self) -> FoldPlan:
-        """The plan with its summary by the models that its writer names, or by extraction where none of them wrote one.
-
-        Raises `SessionError` before any is asked where the session is read only.
-        """
-        if not self.into:
-            self.desk.session.check_writable()
-        if not self.asks_model:
-            return self
-        summarizer = self.writer.to_summarizer()
-        if self.writer.native and not self.why_not_native:
-            summarizer = native(self.desk.view, self.writer, summarizer)
-        trigger = self.fold.trigger
-        return self.desk.plan(self.policy, self.focus, self.writer, into=self.into, by=summarizer, trigger=trigger)
-
-    def why_extracted(self) -> str:
-        """Why extraction took a model's place, and what was spent on that; empty where it did not.
-
-        Raises `SummaryFailed` where the writer does not allow it: then such a fold is not to be written.
-        """
-        return why_extracted(self.fold.receipt, self.writer)
-
-    def carried_out(self) -> FoldPlan:
-        """The plan as it was written in place, its summary by whom it names.
-
-        Raises `SessionError` where nothing can be written, and `SummaryFailed` where no model wrote a summary and
-        extraction is not among the fallbacks; then nothing is.
-        """
-        self.desk.check_writable()
-        made = self.summarized()
-        made.why_extracted()
-        made.write()
-        return made
-
-    def write(self) -> None:
-        """Folds the session in place; raises `SessionError` where that cannot be, and then it is as it was."""
-        self.desk.session.fold(self.desk.view, self.after, self.fold, self.desk.meter)
-
-    def write_new(self, path: str | None, *, cwd: str = "") -> NewSession:
-        """Writes the folded session as a new one in the format `into`; the old one is not touched."""
-        from foldline._handoff.new_session import write_new
-
-        session = self.desk.session
-        return write_new(
-            self.after.messages,
-            self.into,
-            path,
-            cwd=cwd,
-            model=session.model,
-            agent=session.agent,
-            parent=session.path,
-            tokens_before=self.fold.receipt.tokens_before,
-        )

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from foldline._desk.desk import Desk, FoldPlan
+from foldline._desk.desk import Desk
+from foldline._desk.plan import FoldPlan
 from foldline._errors import FormatError
 from foldline._fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline._messages import Summary

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from foldline._clipping import one_line
-from foldline._desk.desk import Desk, FoldPlan
+from foldline._desk.desk import Desk
+from foldline._desk.plan import FoldPlan
 from foldline._facts.speech import project_rules
 from foldline._facts.tool_calls import Action, read_action
 from foldline._messages import Message, Opaque, Part, Text, ToolResult, Value, replace

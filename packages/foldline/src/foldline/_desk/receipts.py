@@ -11,7 +11,7 @@ from foldline._fold import Receipt
 from foldline._messages import replace
 
 if TYPE_CHECKING:
-    from foldline._desk.desk import FoldPlan
+    from foldline._desk.plan import FoldPlan
 
 
 def figures(plan: FoldPlan) -> list[tuple[str, str]]:

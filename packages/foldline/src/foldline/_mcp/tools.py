@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from foldline._errors import FormatError
 
 if TYPE_CHECKING:
-    from foldline._desk.desk import Desk, FoldPlan
+    from foldline._desk.desk import Desk
+    from foldline._desk.plan import FoldPlan
     from foldline._mcp.project import Project
 
 T = TypeVar("T")
 
-SESSION = {
-    "type": "string",
-    "description": "The path or id of a session; if not given, the one that asks: the agent's newest in its directory.",
-}
+SessionNamed = Annotated[
+    str,
+    Meta(
+        description="The path or id of a session; if not given, the one that asks: the agent's newest in its directory."
+    ),
+]
 
 
 class WrongArguments(FormatError):
@@ -39,16 +43,16 @@ class Tool(NamedTuple):
 class OfStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of `context_status`."""
 
-    session: str = ""
+    session: SessionNamed = ""
 
 
 class OfCompact(Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of `compact`."""
 
-    session: str = ""
-    focus: str = ""
-    policy: str = ""
-    write: bool = False
+    session: SessionNamed = ""
+    focus: Annotated[str, Meta(description="What the summary must keep.")] = ""
+    policy: Annotated[str, Meta(description="If not given, the one that is set.")] = ""
+    write: Annotated[bool, Meta(description="Fold; without it, only say what a fold would do.")] = False
 
 
 def _recall(arguments: Mapping[str, Any], project: Project) -> str:
@@ -128,23 +132,19 @@ def _converted(arguments: Mapping[str, Any], kind: type[T]) -> T:
         raise WrongArguments(str(error)) from error
 
 
-def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+def _schema(kind: type[Struct]) -> dict[str, Any]:
+    """The JSON Schema of a tool's arguments."""
+    fields = msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"]
+    properties = {name: {key: said[key] for key in said if key != "default"} for name, said in fields.items()}
     return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _status_schema() -> dict[str, Any]:
-    return _object(session=SESSION)
 
 
 def _compact_schema() -> dict[str, Any]:
     from foldline._policies import names
 
-    return _object(
-        session=SESSION,
-        focus={"type": "string", "description": "What the summary must keep."},
-        policy={"type": "string", "enum": names(), "description": "If not given, the one that is set."},
-        write={"type": "boolean", "description": "Fold; without it, only say what a fold would do."},
-    )
+    schema = _schema(OfCompact)
+    schema["properties"]["policy"]["enum"] = names()
+    return schema
 
 
 TOOLS = {
@@ -155,7 +155,9 @@ TOOLS = {
         _recall,
     ),
     "context_status": Tool(
-        "How full a session's context is: tokens, window, folds, risk, and what is advised.", _status_schema, _status
+        "How full a session's context is: tokens, window, folds, risk, and what is advised.",
+        partial(_schema, OfStatus),
+        _status,
     ),
     "compact": Tool(
         "Preview what folding a session would free and keep; with write: true, fold it. The file is only appended to.",

@@ -24,8 +24,9 @@ from foldline._cli.browser.rows import Rows
 from foldline._cli.compact import figures
 from foldline._cli.drawing import RULE
 from foldline._cli.wrapping import wrapped
-from foldline._desk.desk import Desk, FoldPlan
+from foldline._desk.desk import Desk
 from foldline._desk.inspection import what
+from foldline._desk.plan import FoldPlan
 from foldline._errors import FoldlineError
 from foldline._fold import Fold
 from foldline._listing import Listed, listed

@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from foldline._desk.desk import Desk, FoldPlan
+from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection, inspect
+from foldline._desk.plan import FoldPlan
 from foldline._handoff.exporting import export as export_state
 from foldline._handoff.exporting import write_state
 from foldline._messages import Message, Summary
