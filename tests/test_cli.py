@@ -121,6 +121,16 @@ def test_where_nothing_folds_a_full_window_is_told_as_well(foldline, session):
     assert foldline("compact", "--yes", "--session", str(short)).returncode == 3
 
 
+def test_one_message_is_told_of_in_the_singular(foldline, session):
+    short = session.with_name("short.jsonl")
+    short.write_bytes(b"\n".join(session.read_bytes().splitlines()[:4]) + b"\n")
+    shown = foldline("session", "show", "--json", "--session", str(short)).stdout
+    assert len(json.loads(shown)["messages"]) == 1
+    assert re.search(
+        r"Nothing to do: [\d,]+ tokens in 1 message, ", foldline("compact", "--session", str(short), "--dry-run").stdout
+    )
+
+
 def test_one_message_over_the_window_is_named_with_what_makes_it_shorter(foldline, tmp_path):
     session = tmp_path / "s.jsonl"
     shutil.copyfile(SAMPLE.parents[1] / "tests" / "transcripts" / "claude-code.jsonl", session)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from foldline._cli.commands import FAILED, NOTHING_TO_DO
-from foldline._cli.drawing import RULE, bar, percent, row, title, tokens
+from foldline._cli.drawing import RULE, bar, counted, percent, row, title, tokens
 from foldline._cli.options import (
     Answer,
     Choice,
@@ -146,7 +146,7 @@ def preview(planned: FoldPlan, *, whole: bool) -> str:
     """What a fold does, in figures; `whole` adds the summary, as it is or as code would write it where a model does."""
     heading, desk = title("Compaction Preview"), planned.desk
     if not planned:
-        size = f"{tokens(desk.tokens)} in {len(desk.view.entries)} messages"
+        size = f"{tokens(desk.tokens)} in {counted(len(desk.view.entries), 'message')}"
         if not (why := in_the_way(planned)):
             return f"{heading}\nNothing to do: {size}, nothing worth folding."
         return f"{heading}\nNothing can be folded: {size}.\n{why}\n{_beside_a_fold(desk)}"
