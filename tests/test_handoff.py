@@ -115,7 +115,7 @@ def test_the_new_session_opens_with_the_draft(session, tmp_path):
     new = Session(written.path)
     (message,) = new.view().messages
     assert message.role == "user"
-    assert "\n\n".join(part.text for part in message.parts) == made.text
+    assert "".join(part.text for part in message.parts) == made.text, "pi shows them without a break of its own"
     assert new.header["parentSession"] == session.path
     assert pi_context(Path(written.path).read_bytes()) == context(new)
     assert Path(session.path).read_bytes() == was

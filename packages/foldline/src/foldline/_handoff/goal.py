@@ -100,7 +100,10 @@ def hand_off(
 ) -> NewSession:
     """Opens a new session with a draft as the user left it: the goal in the user's words, the rest apart from them."""
     goal, mark, rest = text.strip().partition(f"\n{BEHIND}")
-    parts = (Text(goal.strip()), Text((mark + rest).strip())) if mark and goal.strip() else (Text(text.strip()),)
+    goal, rest = goal.strip(), (mark + rest).strip()
+    parts = (
+        (Text(f"{goal}\n\n"), Text(rest)) if mark and goal else (Text(text.strip()),)
+    )  # pi shows them without a break
     parent = session.path if session.agent == PI else ""
     return write_new([Message("user", parts)], format, path, cwd=cwd, parent=parent)
 
