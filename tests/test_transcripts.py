@@ -215,8 +215,23 @@ def test_qwen_chat() -> None:
     ]
     assert (session.since, session.cwd, session.model) == (2, "/srv/app", "qwen3-coder")
     (fold,) = session.folds
-    assert (fold.trigger, fold.receipt.tokens_before, fold.receipt.tokens_after) == ("overflow", 140, 30)
+    assert (fold.trigger, fold.receipt.tokens_before, fold.receipt.tokens_after) == ("threshold", 140, 30)
     assert session.folded[1][1].usage == Usage(60, 5, 40, 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "trigger"),
+    [
+        ("manual", "manual"),
+        ("token_limit", "threshold"),
+        ("payload_overflow", "overflow"),
+        ("image_overflow", "overflow"),
+    ],
+)
+def test_why_qwen_code_compressed_is_told_in_our_words(tmp_path: Path, said: str, trigger: str) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text((SAMPLES / "qwen.jsonl").read_text().replace("token_limit", said))
+    assert [fold.trigger for fold in open_session(path).folds()] == [trigger]
 
 
 OPENCODE = [

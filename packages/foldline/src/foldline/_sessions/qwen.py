@@ -23,11 +23,9 @@ _OWN = re.compile(
     rb'"message"\s*:\s*\{\s*"role"\s*:\s*"[a-z]+"\s*,\s*"parts"\s*:|[{,]\s*"(?:systemPayload|usageMetadata)"\s*:'
 )
 _TRIGGERS = {
-    "token_limit": "overflow",
-    "auto": "threshold",
-    "threshold": "threshold",
-    "manual": "manual",
-    "user": "manual",
+    "token_limit": "threshold",
+    "payload_overflow": "overflow",
+    "image_overflow": "overflow",
 }
 
 Numbered = tuple[int, dict[str, Any]]
