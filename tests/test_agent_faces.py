@@ -251,6 +251,27 @@ def test_a_program_steers_stops_and_allows(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text() == "new"
 
 
+def test_a_program_takes_back_what_waits_behind_a_run_that_it_stops(tmp_path: Path) -> None:
+    wait = {"call": "bash", "arguments": {"command": "sleep 60"}}
+
+    async def drive() -> None:
+        client = Client(agent_in(tmp_path, wait, {"say": "Two."}))
+        client.say(type="prompt", message="Begin.")
+        await client.until(type="tool_execution_start")
+        client.say(type="steer", message="Not so.")
+        client.say(type="follow_up", message="And then?")
+        assert (await client.ask(type="abort"))["success"]
+        taken = await client.ask(type="clear_queue")
+        assert taken["data"] == {"steering": ["Not so."], "followUp": ["And then?"]}
+        client.say(type="prompt", message="Go on.")
+        await client.until(type="agent_end", end="stop")
+        await client.end()
+
+    asyncio.run(drive())
+    said = [m.text for _, m in Session(tmp_path / "session.jsonl").messages() if m.text and m.role != "tool"]
+    assert said == ["Begin.", "Go on.", "Two."]
+
+
 def test_messages_are_told_of_a_session_that_another_program_wrote_to(tmp_path: Path) -> None:
     async def drive() -> list[str]:
         client = Client(agent_in(tmp_path, {"say": "One."}, {"say": "Two."}))

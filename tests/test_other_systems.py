@@ -48,6 +48,17 @@ def test_everything_is_imported() -> None:
     run(IMPORTS)
 
 
+def test_the_agent_holds_a_session_where_no_file_is_locked(tmp_path: Path) -> None:
+    held = f"""
+from foldline import Session
+from foldline_agent.agent import Agent
+from foldline_agent.asking import LanguageModel
+
+Agent(Session.create({str(tmp_path / "s.jsonl")!r}), LanguageModel.named("test"))
+"""
+    run(held)
+
+
 def test_a_session_is_folded_and_undone(tmp_path: Path) -> None:
     here, there = (Path(shutil.copy(SAMPLE, tmp_path / name)) for name in ("here.jsonl", "there.jsonl"))
     folded = [

@@ -30,7 +30,6 @@ from foldline.extend import Text, Thinking, ToolCall, ToolResult, estimate, extr
 from foldline_agent import events
 from foldline_agent.asking import LanguageModel, Reply, words_of
 from foldline_agent.events import End, Event, Reason
-from foldline_agent.hold import hold
 from foldline_agent.prompt import system_prompt
 from foldline_agent.scripted import Scripted
 from foldline_agent.tools import ToolFailed, tools_in
@@ -103,12 +102,12 @@ class Agent:
         if text.strip():
             self._later.append(text)
 
-    def take_back(self) -> str:
-        """The messages that wait, which are not taken then."""
-        text = "\n\n".join(self.waiting)
+    def take_back(self) -> tuple[list[str], list[str]]:
+        """The messages that wait for the next reply, and those that wait until the agent is done; none is taken then."""
+        taken = [*self._steering], [*self._later]
         self._steering.clear()
         self._later.clear()
-        return text
+        return taken
 
     def answer(self, call_id: str, allowed: bool) -> None:
         """The user's word on a `ConfirmationWanted`; one that nobody waits for is passed over."""
@@ -153,7 +152,7 @@ class Agent:
         session, model = session or self.session, model or self.model
         policy = self._policy if policy is None else policy
         auto = self._auto if auto is None else auto
-        held = hold(session.path)
+        held = session.hold()
         self.compactor = self._compactor_for(session, model, policy, auto)
         self.session, self.model, self._policy, self._auto = session, model, policy, auto
         self._held = held

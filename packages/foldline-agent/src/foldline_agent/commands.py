@@ -39,6 +39,10 @@ class Abort(Command, frozen=True, tag="abort"):
     """Stop what is being done."""
 
 
+class ClearQueue(Command, frozen=True, tag="clear_queue"):
+    """Take back the messages that wait."""
+
+
 class Compact(Command, frozen=True, tag="compact"):
     """Fold now."""
 
@@ -97,6 +101,7 @@ COMMANDS = (
     | Steer
     | FollowUp
     | Abort
+    | ClearQueue
     | Compact
     | SetAutoCompaction
     | SetModel

@@ -16,6 +16,7 @@ from foldline_agent.asking import LanguageModel
 from foldline_agent.commands import (
     COMMANDS,
     Abort,
+    ClearQueue,
     Compact,
     Confirmation,
     FollowUp,
@@ -97,6 +98,9 @@ class Remote:
                 agent.follow_up(message)
             case Abort():
                 await self._stop()
+            case ClearQueue():
+                steering, later = agent.take_back()
+                return {"steering": steering, "followUp": later}
             case Confirmation(id=id, confirmed=confirmed):
                 agent.answer(str(id), confirmed)
             case Compact(custom_instructions=focus):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Iterator
+from itertools import chain
 from typing import ClassVar
 
 from textual import work
@@ -227,8 +228,8 @@ class Chat(App[None]):
             await self.screen.dismiss("no")
         if end == "aborted":
             self.tell(Aside("Stopped."))
-        if end in ("aborted", "error") and (text := self.agent.take_back()):
-            self.query_one(PromptBox).begin_with(text)
+        if end in ("aborted", "error") and self.agent.waiting:
+            self.query_one(PromptBox).begin_with("\n\n".join(chain(*self.agent.take_back())))
         self.doing.end()
 
     def _draw_message(self, message: Message) -> None:

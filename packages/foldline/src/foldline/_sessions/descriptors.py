@@ -30,6 +30,15 @@ if sys.platform == "win32":
         os.lseek(fd, FAR, os.SEEK_SET)
         msvcrt.locking(fd, msvcrt.LK_LOCK, 1)
 
+    def lock_at_once(fd: int) -> bool:
+        """Takes the lock, unless somebody else holds it."""
+        os.lseek(fd, FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+
 else:
     try:
         import fcntl
@@ -38,11 +47,23 @@ else:
         def lock(fd: int) -> None:
             """Nobody else could hold it."""
 
+        def lock_at_once(fd: int) -> bool:
+            """Nobody else could hold it."""
+            return True
+
     else:
 
         def lock(fd: int) -> None:
             """Waits until nobody else holds the lock, and takes it."""
             fcntl.flock(fd, fcntl.LOCK_EX)
+
+        def lock_at_once(fd: int) -> bool:
+            """Takes the lock, unless somebody else holds it."""
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
 
 
 sync = getattr(os, "fdatasync", os.fsync)

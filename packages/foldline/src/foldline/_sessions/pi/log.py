@@ -15,6 +15,7 @@ from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.descriptors import read_at
 from foldline._sessions.file import Branch, Point, Told
+from foldline._sessions.holding import Hold, hold
 from foldline._sessions.lines import CHUNK, Line, Record, encoded, first_line, line_number, lines_from_end, opened
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_of, marks, tree
 from foldline._sessions.reading import Fault, PastFold
@@ -152,6 +153,13 @@ class Session:
         return noted or sum(1 for fold in self.folds() if fold.summary and not fold.undone)
 
     # -- writing ---------------------------------------------------------------------------------------------
+
+    def hold(self) -> Hold:
+        """Keeps agents of other processes off the session for as long as what is answered is kept.
+
+        Raises `SessionError` where another process has it; what only reads it, or folds it by hand, is not kept off.
+        """
+        return hold(self.path)
 
     def append(self, message: Message, *, model: str = "", stop: str = "") -> str:
         """Adds a message behind the newest one and answers its id; of several tool results each is an entry, the last is named.

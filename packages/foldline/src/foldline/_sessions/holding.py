@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import suppress
 from weakref import WeakValueDictionary, finalize
 
-from foldline import SessionError
+from foldline._errors import SessionError
+from foldline._sessions.descriptors import lock_at_once
 
 
 class Hold:
@@ -37,18 +37,18 @@ def _locked(lock_file: str, session: str) -> int:
         except OSError as error:
             raise SessionError(f"cannot be made: {error.strerror}", path=lock_file) from error
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(fd), os.stat(lock_file)):
+            free = lock_at_once(fd)
+            if free and os.path.samestat(os.fstat(fd), os.stat(lock_file)):
                 return fd
         except FileNotFoundError:
             pass
         except OSError as error:
             os.close(fd)
-            why = f"cannot be locked: {error.strerror}"
-            if isinstance(error, BlockingIOError):
-                why = "another agent works on it: end that one first, or work on another session"
-            raise SessionError(why, path=session) from error
+            raise SessionError(f"cannot be locked: {error.strerror}", path=session) from error
         os.close(fd)
+        if not free:
+            why = "another agent works on it: end that one first, or work on another session"
+            raise SessionError(why, path=session)
 
 
 def _let_go(fd: int, lock_file: str) -> None:
