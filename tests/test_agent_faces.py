@@ -199,7 +199,7 @@ def test_a_program_prompts_compacts_and_asks_how_it_stands(tmp_path: Path) -> No
     """ "RPC: Compaction events sent to client" (the plan for pi's compaction)."""
 
     async def drive() -> None:
-        client = Client(agent_in(tmp_path, window=8_000))
+        client = Client(agent_in(tmp_path, window=12_000))
         for part in range(4):
             assert (await client.ask(type="prompt", message=f"Write part {part}."))["success"]
             await client.until(type="agent_end")
@@ -211,7 +211,7 @@ def test_a_program_prompts_compacts_and_asks_how_it_stands(tmp_path: Path) -> No
         stats = (await client.ask(type="get_session_stats"))["data"]
         assert (stats["userMessages"], stats["toolCalls"], stats["toolResults"]) == (4, 16, 16)
         assert stats["tokens"]["total"] == sum(n for name, n in stats["tokens"].items() if name != "total") > 0
-        assert stats["contextUsage"]["contextWindow"] == 8_000
+        assert stats["contextUsage"]["contextWindow"] == 12_000
         assert await client.ask(type="set_auto_compaction", enabled=False)
         state = (await client.ask(type="get_state"))["data"]
         assert (state["autoCompactionEnabled"], state["isStreaming"], state["isCompacting"]) == (False, False, False)

@@ -76,13 +76,23 @@ def test_five_windows_of_work_at_a_strict_provider(
 
 def test_what_is_refused_as_too_long_is_folded_for_and_sent_again(tmp_path: Path) -> None:
     count = {"call": "bash", "arguments": {"command": "seq 2000"}}
-    agent = agent_in(tmp_path, *[count] * 4, {"say": "Counted."}, window=9_000)
+    agent = agent_in(tmp_path, *[count] * 4, {"say": "Counted."}, window=18_000)
     agent.begin(model=replace(agent.model, window=60_000))
     events = ran(agent.run("Count to 2000, four times."))
     assert [fold.reason for fold in of(FoldEnded, events)] == ["overflow"]
     assert of(ReplyEnded, events)[-1].message.text == "Counted."
     assert len(of(ReplyStarted, events)) == len(of(ReplyEnded, events)) + 1
-    assert agent.compactor.budget.window == 9_000
+    assert agent.compactor.budget.window == 18_000
+
+
+def test_a_fold_tells_what_the_script_is_billed_next(tmp_path: Path) -> None:
+    agent = agent_in(tmp_path, window=8_000)
+    events = [event for number in range(5) for event in ran(agent.run(f"Write part {number}."))]
+    folded = next(place for place, event in enumerate(events) if isinstance(event, FoldEnded))
+    (receipt,) = (fold.fold.receipt for fold in of(FoldEnded, events[: folded + 1]) if fold.fold)
+    usage = of(ReplyEnded, events[folded:])[0].message.usage
+    assert usage
+    assert usage.prompt == pytest.approx(receipt.tokens_after, rel=receipt.error)
 
 
 def test_a_throttle_is_no_overflow(tmp_path: Path) -> None:
@@ -90,7 +100,7 @@ def test_a_throttle_is_no_overflow(tmp_path: Path) -> None:
     busy = (
         "Rate limit reached on tokens per min (TPM): Limit 30000, Used 29500, Requested 1200. Please try again in 1.4s."
     )
-    agent = agent_in(tmp_path, *[count] * 3, {"refuse": busy}, {"say": "Counted."}, window=9_000)
+    agent = agent_in(tmp_path, *[count] * 3, {"refuse": busy}, {"say": "Counted."}, window=22_000)
     events = ran(agent.run("Count to 1500, three times."))
     assert [busy in failed.error for failed in of(Failed, events)] == [True]
     assert ran(agent.run())[-1] == RunEnded("stop")
@@ -121,7 +131,7 @@ def test_a_reply_that_the_window_cut_off_is_asked_for_once_more(tmp_path: Path) 
         "arguments": {"command": "touch cut"},
         "stop": "length",
     }
-    agent = agent_in(tmp_path, *[count] * 3, cut, {"say": "Counted."}, window=8_000)
+    agent = agent_in(tmp_path, *[count] * 3, cut, {"say": "Counted."}, window=15_000)
     events = ran(agent.run("Count to 1500, three times."))
     assert events[-1] == RunEnded("stop")
     assert kept(agent)[-1] == "Counted."

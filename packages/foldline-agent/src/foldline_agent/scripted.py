@@ -1,6 +1,6 @@
 """A model that plays a script instead of thinking: offline, without a key, and the same each time.
 
-It is for trying everything out, and for tests: it calls the real tools, is billed a token for four characters, and refuses what
+It is for trying everything out, and for tests: it calls the real tools, is billed what foldline estimates, and refuses what
 is over its window as a provider does.
 """
 
@@ -23,12 +23,10 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from foldline import ConfigError
+from foldline.extend import estimate
 
 WINDOW = 12_000
 """Tokens of its window unless told otherwise."""
-
-CHARACTERS = 4
-"""Characters that it is billed one token for."""
 
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,7 +113,7 @@ class Scripted(FunctionModel):
         yield CompletedStreamedResponse(whole, model_request_parameters=model_request_parameters, replay_events=True)
 
     def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        tokens = sum(map(len, _words(messages, info))) // CHARACTERS
+        tokens = sum(map(estimate, _words(messages, info)))
         if self._window is not None and tokens > self._window:
             raise _refusal(f"maximum context length is {self._window} tokens, and the request has {tokens} tokens")
         number = next(self._numbers)
@@ -125,8 +123,8 @@ class Scripted(FunctionModel):
         parts: list[Any] = [TextPart(step.say)] if step.say else []
         if step.call:
             parts.append(ToolCallPart(step.call, step.arguments, f"call_{number}"))
-        said = len(step.say) + len(json.dumps(step.arguments))
-        usage = RequestUsage(input_tokens=tokens, output_tokens=said // CHARACTERS + 1)
+        said = estimate(step.say) + estimate(json.dumps(step.arguments))
+        usage = RequestUsage(input_tokens=tokens, output_tokens=said)
         finish: Any = step.stop or ("tool_call" if step.call else "stop")
         return ModelResponse(parts, usage=usage, finish_reason=finish)
 
