@@ -46,6 +46,7 @@ def test_a_dry_run_says_what_the_fold_discards_and_when_that_has_paid(session: P
 def test_a_fold_of_a_cold_cache_loses_nothing(session: Path, tmp_path: Path) -> None:
     os.utime(session, (time.time() - 3_600,) * 2)
     assert "nothing is lost by it" in said(session, tmp_path)
+    assert "to be read again" not in said(session, tmp_path)
     assert json.loads(said(session, tmp_path, "--json"))["fold"]["receipt"]["reset"]["once"] < 0
 
 

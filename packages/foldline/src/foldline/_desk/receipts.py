@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from foldline._clipping import clipped
 from foldline._compactor.degradation import Risk, risk_after, risk_of
-from foldline._economics import Reset
 from foldline._fold import Receipt
 from foldline._messages import replace
 
@@ -86,19 +85,16 @@ def discarded(receipt: Receipt, quote: float) -> str:
     `quote` is what a summary will cost besides that is still to be written, in US dollars.
     """
     lost = f"{receipt.cache_discarded:,} tokens to be read again"
-    if (reset := receipt.reset) is None:
+    if receipt.reset is None:
         return lost
-    return f"{lost}; {_paid(replace(reset, once=reset.once + quote))}"
-
-
-def _paid(reset: Reset) -> str:
+    reset = replace(receipt.reset, once=receipt.reset.once + quote)
     each = f"{dollars(reset.saved)} less for each later call"
     if reset.calls == 0:
         return f"nothing is lost by it, and {each}"
     if reset.calls is None:
-        return f"{dollars(reset.once)} once, and no later call is cheaper"
+        return f"{lost}; {dollars(reset.once)} once, and no later call is cheaper"
     calls = "the next call" if reset.calls == 1 else f"{reset.calls:,} further calls"
-    return f"{dollars(reset.once)} once, then {each}; it has paid after {calls}"
+    return f"{lost}; {dollars(reset.once)} once, then {each}; it has paid after {calls}"
 
 
 def spent(receipt: Receipt) -> str:
