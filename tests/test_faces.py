@@ -302,6 +302,13 @@ def test_a_line_that_is_too_long_goes_on_below_its_words_and_loses_none(home: Ho
     assert len(told.splitlines()) > len(plain.splitlines())
 
 
+@pytest.mark.parametrize("columns", range(50, 75, 4))
+def test_no_line_begins_with_the_sign_of_a_figure_that_stands_before_it(home: Home, columns: int) -> None:
+    _, told = home.on_a_terminal("policy", "list", columns=columns)
+    assert " %" in told
+    assert not re.search(r"^\s*%", told, re.MULTILINE)
+
+
 def test_what_a_command_says_to_be_run_stays_on_one_line(home: Home) -> None:
     _, told = home.on_a_terminal("compact", "--yes", "--session", str(home.session), columns=60)
     assert f"foldline session undo --session {home.session}\n" in told

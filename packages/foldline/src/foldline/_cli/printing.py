@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TextIO
 
 import click
 
-from foldline._cli.wrapping import UNBROKEN, wrapped
+from foldline._cli.wrapping import wrapped
 from foldline._visible import visible
 
 _PLAIN = str.maketrans("━█▏▎▍▌▋▊▉░…→·✓✗⚠💡±×“”‘’–—⟪⟫", "-#:::::##.~>-+!!!~x\"\"''--<>")
@@ -86,8 +86,7 @@ def room(beside: int, most: int, width: int | None = None) -> int:
 def say(text: str, *, err: bool = False) -> None:
     """Prints a line or more, visibly; a terminal shows long ones broken between words."""
     stream = sys.stderr if err else sys.stdout
-    shown = wrapped(visible(text), columns(stream)).replace(UNBROKEN, " ")
-    print(shown, file=stream, flush=True)
+    print(wrapped(visible(text), columns(stream)), file=stream, flush=True)
 
 
 def warn(text: str) -> None:

@@ -19,11 +19,12 @@ def unbroken(command: str) -> str:
 
 def wrapped(text: str, width: int) -> str:
     """The text with lines of at most `width` characters, but for words that are longer, and lines with tabs."""
-    return "\n".join(
+    lines = (
         part
-        for line in text.split("\n")
+        for line in text.replace(" %", f"{UNBROKEN}%").split("\n")
         for part in ([line] if "\t" in line or length(line) <= width else _broken(line, width))
     )
+    return "\n".join(lines).replace(UNBROKEN, " ")
 
 
 def length(text: str) -> int:
