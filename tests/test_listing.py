@@ -232,6 +232,17 @@ def test_beyond_the_newest_ones_what_the_ends_do_not_tell_is_left_open(home: Hom
     assert all(entry.tokens for entry in found)
 
 
+def test_a_list_goes_on_where_an_earlier_one_left_what_sessions_began_with(home: Home) -> None:
+    place, rows = STORES["codex"]
+    for n in range(COMPLETED + 2):
+        cwd = "/srv/old" if n < 2 else "/srv/shop"
+        told = json.loads(json.dumps(list(rows(2))).replace("/srv/shop", cwd))
+        path = home.write(place.replace("x1", f"x{n}"), told)
+        os.utime(path, (n + 1, n + 1))
+    assert [entry.messages for entry in home.list()][COMPLETED:] == [None, None]
+    assert all(entry.messages and entry.prompt for entry in home.list("/srv/old"))
+
+
 def test_the_sessions_of_a_directory_are_those_below_every_name_of_it(home: Home, tmp_path: Path) -> None:
     real = tmp_path / "shop"
     real.mkdir()

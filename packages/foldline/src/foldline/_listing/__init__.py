@@ -20,9 +20,9 @@ FILLED, COMPLETED = 200, 50
 """So many of the newest sessions are read whole where the ends of their files do not tell how full they are, and for
 their first words and the number of their messages."""
 
-PATIENCE, LEAST = 0.6, 0.05
-"""Seconds of CPU time of a list after which none is read whole any more, and those that are given to it in any case. The
-next list goes on; where no file is new, and only first words and numbers are left to be found, it is given none."""
+PATIENCE, AGAIN, LEAST = 0.6, 0.3, 0.05
+"""Seconds of CPU time of a list after which none is read whole any more, of one that goes on where no file is new, and those
+that are given to either in any case."""
 
 
 class Listed(Value, frozen=True, omit_defaults=False, gc=False):
@@ -139,15 +139,14 @@ def _known(files: list[StoreFile], kept: Memory) -> list[Entry]:
 
 def _complete(found: Sequence[Entry], kept: Memory, began: float, environment: Mapping[str, str]) -> None:
     """Finds out what is left to be known of sessions; none is read whole any more when patience ends."""
-    newest = COMPLETED if kept.changed else 0
-    left = [each for n, each in enumerate(found) if not each[1].whole and (n < newest or each[1].tokens is None)]
+    left = [each for n, each in enumerate(found) if not each[1].whole and (n < COMPLETED or each[1].tokens is None)]
     if not left:
         return
     from foldline._listing.reading import look_for_folds, read_whole
 
     for each in left:
         look_for_folds(*each)
-    ends = max(began + PATIENCE, time.process_time() + LEAST)
+    ends = max(began + (PATIENCE if kept.changed else AGAIN), time.process_time() + LEAST)
     for file, known in sorted(left, key=lambda each: (each[1].tokens is not None, each[0].size)):
         if not known.whole and time.process_time() < ends:
             read_whole(file, known, environment)
