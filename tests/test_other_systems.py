@@ -59,6 +59,20 @@ Agent(Session.create({str(tmp_path / "s.jsonl")!r}), LanguageModel.named("test")
     run(held)
 
 
+def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    ended = f"""
+import asyncio
+from pathlib import Path
+from foldline_agent.tools import Bash, ToolFailed, bash
+
+try:
+    asyncio.run(bash(Bash("sleep 20", timeout=0.1), Path({str(tmp_path)!r})))
+except ToolFailed as failed:
+    print(failed)
+"""
+    assert "took more than 0.1 seconds and was ended" in run(ended)
+
+
 def test_a_session_is_folded_and_undone(tmp_path: Path) -> None:
     here, there = (Path(shutil.copy(SAMPLE, tmp_path / name)) for name in ("here.jsonl", "there.jsonl"))
     folded = [

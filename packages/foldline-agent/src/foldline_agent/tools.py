@@ -155,7 +155,7 @@ async def bash(asked: Bash, cwd: Path) -> str:
             output, _ = await process.communicate()
     except (TimeoutError, asyncio.CancelledError) as stopped:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            _end(process)
         if isinstance(stopped, asyncio.CancelledError):
             raise
         raise ToolFailed(f"the command took more than {asked.timeout:g} seconds and was ended") from stopped
@@ -165,6 +165,14 @@ async def bash(asked: Bash, cwd: Path) -> str:
     if process.returncode:
         raise ToolFailed(f"{said}\n\nCommand exited with code {process.returncode}".lstrip())
     return said or "(no output)"
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    """Ends a command with all that it started, where the system knows groups of processes, and else alone."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def change_by_writing(asked: Write, cwd: Path) -> str:
