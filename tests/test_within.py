@@ -13,7 +13,7 @@ from foldline._compactor.within import fold_within
 from foldline._tokens.exact import exact
 from foldline._tokens.meter import TEXT_ERROR, Meter
 from foldline._tokens.weigh import weigh_all, weigh_exactly
-from foldline.extend import Budget, Text, Thinking, decode_all, replace, view_of, weigh
+from foldline.extend import Budget, Text, Thinking, decode_all, replace, text_of, view_of, weigh
 from talk import runs, says, user
 
 Item = dict[str, Any]
@@ -135,3 +135,23 @@ def test_what_was_thought_gives_way_to_what_was_said_and_done(share: float) -> N
     kept = compactor.fold_to(history, budget)
     assert compactor.count.tokens >= 0.9 * budget
     assert any(message.calls and not any(type(part) is Thinking for part in message.parts) for message in kept)
+
+
+def test_with_more_room_a_hard_budget_tells_no_less_of_what_calls_brought() -> None:
+    history = [user("Which of these orders are late?")]
+    for n in range(10):
+        record = json.dumps(
+            {"order": f"W-{n}417", "status": "late", "log": [f"{n}{k:03x} scanned" for k in range(160)]}
+        )
+        history += [
+            *runs("lookup", {"order": f"W-{n}417"}, record, id=f"c{n}"),
+            says(f"W-{n}417 is with carrier K-{n}93."),
+        ]
+    whole = sum(map(weigh, history))
+    known = []
+    for share in (0.1, 0.3, 0.6):
+        kept = Compactor(window=1_000_000).fold_to(history, int(whole * share))
+        told = "\n".join(text for m in kept for text in (m.text, *map(text_of, m.results)))
+        known.append(sum(f"order: W-{n}417" in told or f'"order": "W-{n}417"' in told for n in range(10)))
+    assert known == sorted(known)
+    assert known[-1] == 10

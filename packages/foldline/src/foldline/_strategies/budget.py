@@ -15,6 +15,9 @@ TAIL = 0.1
 MOST_PAGE = 16_000
 """Tokens of the largest page; what a larger budget leaves goes to the newest steps."""
 
+MOST_SHARE = 0.6
+"""The share of what a page stands for that it takes at most: with more room than that, messages stay as they are."""
+
 LEAST_PAGE = 12
 """Tokens of the smallest page that says anything."""
 
@@ -23,13 +26,15 @@ LEAST_PAGE = 12
 def use_budget(*, tail: Share = TAIL) -> Strategy:
     """Replaces all but the newest steps by a page that takes what room they and the pins leave.
 
-    The newest steps have the share `tail` of the room, and what the largest page leaves of it.
+    The newest steps have the share `tail` of the room, and what the largest page leaves of it, or one as long as it is worth.
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
         aim = view.tokens - excess
-        room = aim - sum(entry.tokens for entry in view.entries if entry.pinned)
-        cut = cut_for(view, max(int(room * tail), room - MOST_PAGE))
+        pins = sum(entry.tokens for entry in view.entries if entry.pinned)
+        room = aim - pins
+        spared = int((room - MOST_SHARE * (view.tokens - pins)) / (1 - MOST_SHARE))
+        cut = cut_for(view, max(int(room * tail), room - MOST_PAGE, spared))
         told = told_together(view, list(view.unpinned(cut)))
         folded = sum(tokens_of(view, spans) for spans in told)
         left = aim - (view.tokens - folded)

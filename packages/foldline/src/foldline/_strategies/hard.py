@@ -12,7 +12,7 @@ from foldline._strategies.truncate import truncate
 def hard_strategies(keep: Tokens) -> tuple[Strategy, ...]:
     """What is tried, in this order, when a budget must be met and no model may be asked.
 
-    Outputs are pruned first only where that alone is enough: a summary made of stubs would know less. What is newer than
+    Outputs are pruned first only where a few of them are enough: more stubs know less than a summary does. What is newer than
     any cut is cut down to `keep` tokens, and the summary has what room that leaves.
     """
     return (

@@ -21,8 +21,12 @@ MIN_GAIN = 60
 NEWEST_SAFE = 3
 """How many of the newest outputs stay even when they are superseded."""
 
-UNREAD_SHARE = 0.5
-"""The share of what may remain that outputs which the model has not read yet may take; the rest is for a summary."""
+PAGE_FIRST, UNREAD_SHARE = 500, 0.5
+"""Tokens that a summary has before anything else, and the share of what else may remain that outputs which the model has
+not read yet may take."""
+
+FEW = 3
+"""The most outputs that give way wholly where pruning is to be enough: more stubs say less than a summary of the same size."""
 
 ALL = 1 << 40
 """More tokens than there are: nothing is cut."""
@@ -65,8 +69,8 @@ def prune_tool_outputs(
     The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read
     again later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside
     valid JSON. Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens
-    (at most half of the excess) would come free, with `enough` less than the whole excess: then the last output to give
-    keeps head and tail of what need not go. The outputs of the tools named in `exempt` stay, and those that the model
+    (at most half of the excess) would come free, with `enough` less than the whole excess from a few outputs: then the last
+    one to give keeps head and tail of what need not go. The outputs of the tools named in `exempt` stay, and those that the model
     has not read yet. Where `caps` names a tool, its outputs that stay
     keep head and tail of that many tokens.
     """
@@ -93,9 +97,13 @@ def prune_tool_outputs(
         free = sum(gain for _, _, gain, _ in proposals) + sum(freed(view, edit) for edit in cut)
         if free < (excess if enough else min(minimum, excess // 2)):
             return
+        proposals.sort(key=lambda p: p[:2])
+        stale_first = sum(not once for once, *_ in proposals)
+        if enough and sum(gain for _, _, gain, _ in proposals[: stale_first + FEW]) < excess:
+            return
         yield from cut
         left = excess - sum(freed(view, edit) for edit in cut)
-        for _, i, gain, edit in sorted(proposals, key=lambda p: p[:2]):
+        for _, i, gain, edit in proposals:
             if enough and 0 < left < gain:
                 yield from _cut_by(view, [o for o in doomed.values() if o.place == i], left)
             yield edit
@@ -172,7 +180,7 @@ def shorten_newest(*, keep: Tokens) -> Strategy:
         most = keep
         if any(o.place >= view.unread for o in outputs):
             aim = view.tokens - max(0, excess) - sum(entry.tokens for entry in view.entries if entry.pinned)
-            most = max(keep, int(aim * UNREAD_SHARE))
+            most = max(keep, int((aim - PAGE_FIRST) * UNREAD_SHARE))
         if sum(entry.tokens for entry in newest) <= most:
             return
         for entry in newest:
