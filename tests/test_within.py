@@ -155,3 +155,30 @@ def test_with_more_room_a_hard_budget_tells_no_less_of_what_calls_brought() -> N
         known.append(sum(f"order: W-{n}417" in told or f'"order": "W-{n}417"' in told for n in range(10)))
     assert known == sorted(known)
     assert known[-1] == 10
+
+
+def test_what_was_said_again_and_again_leaves_a_small_page_to_what_was_said_once() -> None:
+    values = [f"The gate code of hall {n} is {n}4{n}7-{n}B." for n in range(1, 9)]
+    history: list[Message] = []
+    for value in values:
+        history += [user(value), says("Noted.")]
+        history += [
+            user("The importer and its queues are being looked after by the night shift."),
+            says("Good to know."),
+        ]
+    kept = Compactor(window=1_000_000).fold_to(history, 130)
+    told = "\n".join(message.text for message in kept)
+    assert "night shift" not in told
+    assert sum(value in told for value in values) >= 4
+
+
+def test_a_small_page_spends_nothing_on_ids() -> None:
+    history = dense(12)
+    small, large = (
+        next(
+            m for m in decode_all(Compactor(window=1_000_000).fold_to(history, most), "openai-chat") if m.role == "user"
+        )
+        for most in (420, 2_000)
+    )
+    assert "can be recalled by its id" not in small.text
+    assert "can be recalled by its id" in large.text

@@ -24,8 +24,14 @@ from foldline._writers.extraction import extracted
 UNNOTED = 64
 """Tokens of a summary that has no room for a line which says what can be recalled."""
 
+NAMED = 600
+"""Tokens from which the line names ids where a hard budget is to be met: on a smaller page they take as much as two sentences."""
+
 AROUND = 0.25
 """The share of the room for a summary that a policy's words around it may take in a hard layer."""
+
+LEFT = 4
+"""Tokens that a small page may leave of its room: no sentence is shorter."""
 
 TRIES = 3
 """How often a page is written anew, smaller, until it holds."""
@@ -62,7 +68,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
         return Replacement(_with_facts(edit, edit.into, messages), also)
     wording = _affordable(layer, edit.into.max_tokens)
     room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
-    note = _note(span, room)
+    note = _note(span, room, NAMED if layer.hard else SURELY_SHORT)
     round = max(occasion.rounds, folds_behind(messages)) + 1
     behind = view.entries[view.index[span[-1].id] + 1 :]
     facts = facts_of([_whole(entry, occasion.originals) for entry in span])
@@ -146,22 +152,29 @@ def _also(edit: Edit, view: View) -> list[Entry]:
 def _within(
     brief: Brief, facts: Facts, messages: Sequence[Message], most: int, size: Callable[[Written], int]
 ) -> Written:
-    """The page, a little smaller where together with its note it would take more than `most` tokens of the view."""
+    """The page, a little smaller where together with its note it would take more than `most` tokens of the view.
+
+    A small one that leaves some is written once more, as much larger.
+    """
     written = Written(extracted(brief, facts, messages))
     for _ in range(TRIES):
         if (over := size(written) - most) <= 0:
             break
         brief = replace(brief, max_tokens=brief.max_tokens - over)
         written = Written(extracted(brief, facts, messages))
+    if brief.max_tokens < NAMED and (left := most - size(written)) > LEFT:
+        larger = replace(brief, max_tokens=brief.max_tokens + left)
+        fuller = Written(extracted(larger, facts, messages))
+        written = fuller if size(fuller) <= most else written
     return written
 
 
-def _note(span: Sequence[Entry], tokens: int) -> str:
-    """The line that ends a summary of so many tokens and says what can be recalled; the less room there is, the shorter."""
+def _note(span: Sequence[Entry], tokens: int, named: int) -> str:
+    """The line that ends a summary of so many tokens and says what can be recalled, by its ids from `named` tokens on."""
     if tokens < UNNOTED:
         return ""
     folded = f"[folded: {len(span)} messages"
-    if tokens < SURELY_SHORT:
+    if tokens < named:
         return f"{folded}]"
     first = next((entry for entry in span if not entry.message.summary), span[0])
     return f"{folded}, {first.id} to {span[-1].id}; any of them can be recalled by its id]"

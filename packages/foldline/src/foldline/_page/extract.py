@@ -19,7 +19,7 @@ from foldline._page.files import files
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
 from foldline._page.state import ending, first_steps, state
-from foldline._page.task import below, instructed, missing, rules, task
+from foldline._page.task import Task, below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
 from foldline._tokens.estimate import estimate
@@ -51,6 +51,9 @@ HAPPENED = "What happened"
 SMALL = 600
 """Tokens below which rules are told where they were said, and a part of one line has no heading."""
 
+OFTEN = 3
+"""How often a request was said, word for word, that has no place of its own on a small page that is to be filled."""
+
 HEADED = 250
 """Tokens below which nothing has a heading."""
 
@@ -65,6 +68,8 @@ def compose(brief: Brief, facts: Facts) -> str:
     page.add("", [*first, *map(safe, below(facts, brief.after) if budget >= SMALL else ())])
     wants = task(facts, brief.after)
     standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
+    if brief.fills and budget < SMALL and any(r.times >= OFTEN and r.text in wants.words for r in facts.requests):
+        wants = Task([])
     free = budget if budget >= SMALL or not brief.after else budget - min(budget // 2, lengths(standing))
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
