@@ -12,8 +12,9 @@ from foldline._strategies.truncate import truncate
 def hard_strategies(keep: Tokens) -> tuple[Strategy, ...]:
     """What is tried, in this order, when a budget must be met and no model may be asked.
 
-    Outputs are pruned first only where a few of them are enough: more stubs know less than a summary does. What is newer than
-    any cut is cut down to `keep` tokens, and the summary has what room that leaves.
+    Outputs are pruned first only where a few of them are enough, or more may remain than a page can take: else a page
+    knows more than their stubs. What is newer than any cut is cut down to `keep` tokens, and the summary has what room
+    that leaves.
     """
     return (
         prune_tool_outputs(protect=keep, enough=True),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from foldline._clipping import one_line
 from foldline._messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
 from foldline._pairs import answers
+from foldline._strategies.budget import MOST_PAGE
 from foldline._strategies.strategy import Strategy, Tokens, never_summarizes, remembered
 from foldline._view import Brief, Edit, Entry, View
 
@@ -26,7 +27,8 @@ PAGE_FIRST, UNREAD_SHARE = 500, 0.5
 not read yet may take."""
 
 FEW = 3
-"""The most outputs that give way wholly where pruning is to be enough: more stubs say less than a summary of the same size."""
+"""The most outputs that give way wholly where pruning is to be enough and a page can take all that remains: it says more
+than so many stubs."""
 
 ALL = 1 << 40
 """More tokens than there are: nothing is cut."""
@@ -99,7 +101,8 @@ def prune_tool_outputs(
             return
         proposals.sort(key=lambda p: p[:2])
         stale_first = sum(not once for once, *_ in proposals)
-        if enough and sum(gain for _, _, gain, _ in proposals[: stale_first + FEW]) < excess:
+        most = stale_first + FEW if view.tokens - excess < MOST_PAGE else len(proposals)
+        if enough and sum(gain for _, _, gain, _ in proposals[:most]) < excess:
             return
         yield from cut
         left = excess - sum(freed(view, edit) for edit in cut)
