@@ -21,25 +21,27 @@ from foldline._sessions.gemini_parts import plain, rewritten, stored, summarizin
 from foldline._sessions.source import Source
 from foldline._sessions.transcript import Transcript
 from foldline._sessions.values import mappings, string
-from foldline._sessions.writable import Group, Owner, WritableTranscript, WrittenEntry
+from foldline._sessions.writable import Owner, Records, WritableTranscript, WrittenEntry
 from foldline._sessions.writing import now
 
 _RESULTS = ":results"
 """How the id of the results ends that stand inside of their calls."""
 
 
-class GeminiRecords(Chat):
+class GeminiRecords(Records):
     """The messages of one chat by their ids, and what each of its folds made."""
 
     def __init__(self, path: str, ids: Collection[str]) -> None:
         super().__init__()
+        self._answered: set[str] = set()
         self._made: dict[str, tuple[int, set[str]]] = {}
+        chat = Chat()
         for line, row in rows(Source(path)):
-            known = len(self.folds)
-            self.take(row)
-            for fold in self.folds[known:]:
-                self._made[fold.id] = line, {string(message.get("id")) for message in self.messages}
-        self._messages = {string(message.get("id")): message for message in reversed(self.messages)}
+            known = len(chat.folds)
+            chat.take(row)
+            for fold in chat.folds[known:]:
+                self._made[fold.id] = line, {string(message.get("id")) for message in chat.messages}
+        self._messages = {string(message.get("id")): message for message in reversed(chat.messages)}
 
     def raw(self, id: str) -> Sequence[dict[str, Any]]:
         """The message behind an entry."""
@@ -57,19 +59,10 @@ class GeminiRecords(Chat):
 
     def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The change that makes the pieces the list of messages."""
-        group = _List()
         for piece in pieces:
-            group.add(piece)
+            self.add(piece)
         when = now()
-        return group.noted([{"$set": {"messages": group.rows, "lastUpdated": when}, "timestamp": when}], note)
-
-
-class _List(Group):
-    """A list of messages by their ids."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._answered: set[str] = set()
+        return self.noted([{"$set": {"messages": self.rows, "lastUpdated": when}, "timestamp": when}], note)
 
     def append(self, record: Mapping[str, Any]) -> str:
         """Adds a message under an id of its own."""

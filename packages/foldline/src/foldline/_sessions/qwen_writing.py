@@ -19,17 +19,20 @@ from foldline._sessions.gemini_parts import plain, rewritten, stored, summarizin
 from foldline._sessions.qwen import FORMAT, compressed, read, rows_of, way_of
 from foldline._sessions.source import Source
 from foldline._sessions.values import count, mapping, mappings
-from foldline._sessions.writable import Group, Owner, WrittenEntry
+from foldline._sessions.writable import Owner, Records, WrittenEntry
 from foldline._sessions.writing import now
 
 _ENVELOPE = ("sessionId", "cwd", "version", "gitBranch")
 """What every row repeats of the session."""
 
 
-class QwenRows:
-    """The contents of one chat by the entries that they are, and where its folds stand."""
+class QwenRows(Records):
+    """The contents of one chat by the entries that they are, and a compression's by their places, counted from 1."""
 
     def __init__(self, path: str, ids: Collection[str]) -> None:
+        super().__init__()
+        self._uuid = str(uuid4())
+        self.origin[self._uuid] = None
         source = Source(path)
         rows = rows_of(source)
         self._newest = rows[-1][1]
@@ -57,28 +60,18 @@ class QwenRows:
 
     def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The compression that makes the pieces the live context."""
-        group = _History(str(uuid4()))
         for piece in pieces:
-            group.add(piece)
+            self.add(piece)
         shared = {key: self._newest[key] for key in _ENVELOPE if key in self._newest}
-        place = {"uuid": group.uuid, "parentUuid": self._newest["uuid"], **shared, "timestamp": now()}
+        place = {"uuid": self._uuid, "parentUuid": self._newest["uuid"], **shared, "timestamp": now()}
         kind = {"type": "system", "provenance": "system", "subtype": "chat_compression"}
-        payload = {"info": _info(pieces, note), "compressedHistory": group.rows}
-        return group.noted([{**place, **kind, "systemPayload": payload}], note)
-
-
-class _History(Group):
-    """The history of a compression, its contents by their places, counted from 1."""
-
-    def __init__(self, uuid: str) -> None:
-        super().__init__()
-        self.uuid = uuid
-        self.origin[uuid] = None
+        payload = {"info": _info(pieces, note), "compressedHistory": self.rows}
+        return self.noted([{**place, **kind, "systemPayload": payload}], note)
 
     def append(self, record: Mapping[str, Any]) -> str:
         """Adds a content."""
         self.rows.append(dict(record))
-        return f"{self.uuid}:{len(self.rows)}"
+        return f"{self._uuid}:{len(self.rows)}"
 
     def add(self, piece: WrittenEntry) -> None:
         """The content of a piece; whose its texts are stands in its row, and has to be noted once it has none."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from itertools import islice
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from foldline._errors import SessionError
@@ -42,58 +42,12 @@ class WrittenEntry(NamedTuple):
     """Whether the bill of the reply holds for the context that is written."""
 
 
-class Records(Protocol):
-    """The owner's own records of a session file."""
+class Records:
+    """The owner's records of a session: those behind its entries, and the group of them that a fold or an undoing is.
 
-    def raw(self, id: str) -> Sequence[dict[str, Any]]:
-        """The records behind an entry of the live context; none where the file has none of its own."""
-
-    def line_of(self, fold: str) -> int | None:
-        """The line where a fold of the owner's stands."""
-
-    def made_by(self, fold: str) -> set[str]:
-        """The ids of the entries that a fold of the owner's brought with it."""
-
-    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The records that make the pieces the live context; the first one carries the note."""
-
-
-class Branching(NamedTuple):
-    """How the first lines of a session become another one."""
-
-    line_of: Callable[[Any, str], int | None]
-    """The line where the records have an entry by its first id; None where it has no line of its own."""
-
-    lines: Callable[[Sequence[bytes], str, str], list[bytes]]
-    """The lines as those of the session that ends with an entry: the old lines, the new session's id, the entry's."""
-
-    name: Callable[[str], str]
-    """The name of the file of the session with an id."""
-
-
-class Owner(NamedTuple):
-    """An agent whose sessions are folded in place."""
-
-    read: Read
-
-    records: Callable[[str, Collection[str]], Records]
-    """The records of the session in a file, for the entries of those ids that were read of it."""
-
-    entry_id: Callable[[int, str], str]
-    """The id that the reader gives to what a note on a line calls by a key."""
-
-    overhead: int = 0
-
-    branching: Branching | None = None
-    """Given where a session can be branched: its first lines are a session, too."""
-
-    def open(self, path: str, *, strict: bool = False) -> WritableTranscript:
-        """The session in a file; raises `SessionError` where there is none."""
-        return WritableTranscript(self, path, strict=strict)
-
-
-class Group:
-    """A context while it is written in its owner's records, which are known by keys; and what its note says of them."""
+    Made for one writing, of the file and the ids of the entries that were read of it. The records of the group are known
+    by keys, and its note says what stands behind each.
+    """
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -101,6 +55,26 @@ class Group:
         self.summaries: dict[str, dict[str, Any]] = {}
         self.speakers: dict[str, list[str]] = {}
         self.billed = ""
+
+    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+        """The records behind an entry of the live context; none where the file has none of its own."""
+        raise NotImplementedError
+
+    def line_of(self, fold: str) -> int | None:
+        """The line where a fold of the owner's stands."""
+        raise NotImplementedError
+
+    def line_of_entry(self, id: str) -> int | None:
+        """The line where the file has an entry by its first id; None where it has no line of its own."""
+        return self.line_of(id)
+
+    def made_by(self, fold: str) -> set[str]:
+        """The ids of the entries that a fold of the owner's brought with it."""
+        raise NotImplementedError
+
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The records that make the pieces the live context; the first one carries the note."""
+        raise NotImplementedError
 
     def append(self, record: Mapping[str, Any]) -> str:
         """Adds a record of what the model sees, and answers its key."""
@@ -142,6 +116,37 @@ class Group:
         told = {**note, "rows": len(records), "of": self.origin, "summaries": self.summaries, **more}
         records[0]["foldline"] = told
         return records
+
+
+class Branching(NamedTuple):
+    """How the first lines of a session become another one."""
+
+    lines: Callable[[Sequence[bytes], str, str], list[bytes]]
+    """The lines as those of the session that ends with an entry: the old lines, the new session's id, the entry's."""
+
+    name: Callable[[str], str]
+    """The name of the file of the session with an id."""
+
+
+class Owner(NamedTuple):
+    """An agent whose sessions are folded in place."""
+
+    read: Read
+
+    records: Callable[[str, Collection[str]], Records]
+    """The records of the session in a file, for the entries of those ids that were read of it."""
+
+    entry_id: Callable[[int, str], str]
+    """The id that the reader gives to what a note on a line calls by a key."""
+
+    overhead: int = 0
+
+    branching: Branching | None = None
+    """Given where a session can be branched: its first lines are a session, too."""
+
+    def open(self, path: str, *, strict: bool = False) -> WritableTranscript:
+        """The session in a file; raises `SessionError` where there is none."""
+        return WritableTranscript(self, path, strict=strict)
 
 
 class WritableTranscript(Transcript):
@@ -232,14 +237,14 @@ class WritableTranscript(Transcript):
 
     def points(self) -> list[Point]:
         """The user messages where the session can be branched, in order."""
-        if (branching := self._owner.branching) is None:
+        if self._owner.branching is None:
             return super().points()
         records = self._records()
         lines = [(fold, self._notes.line_of(fold.id) or records.line_of(fold.id) or 0) for fold in self.folds()]
         live = {id for id, _ in self.context.entries}
         found = []
         for id, message in self.messages():
-            line = branching.line_of(records, self._notes.root(id))
+            line = records.line_of_entry(self._notes.root(id))
             if line is not None and opens_turn(message) and (text := _typed(message)):
                 folds = sum(not fold.undone and at < line for fold, at in lines)
                 found.append((line, Point(id, text, folds, id in live)))
@@ -253,7 +258,7 @@ class WritableTranscript(Transcript):
         if (branching := self._owner.branching) is None:
             return super().branch(at)
         root = self._notes.root(at)
-        line = branching.line_of(self._records(), root)
+        line = self._records().line_of_entry(root)
         if line is None or all(self._notes.root(point.id) != root for point in self.points()):
             raise SessionError(f"{at} is no user message: a branch ends with one that the user wrote", path=self.path)
         with open(self._file, "rb") as file:

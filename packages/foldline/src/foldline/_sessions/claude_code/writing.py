@@ -31,7 +31,7 @@ from foldline._sessions.claude_code.rows import CONTINUED, SYNTHETIC, ClaudeRow,
 from foldline._sessions.lines import encoded
 from foldline._sessions.source import Source
 from foldline._sessions.values import count, mapping, string, words
-from foldline._sessions.writable import Branching, Group, Owner, WrittenEntry
+from foldline._sessions.writable import Branching, Owner, Records, WrittenEntry
 from foldline._sessions.writing import now
 
 SUMMARY_START = f"{CONTINUED} The summary below covers the earlier portion of the conversation.\n\n"
@@ -51,11 +51,15 @@ _WITHOUT_IDS = "only a main conversation whose rows have ids is folded"
 _NO_BILL = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
 
 
-class ClaudeRows:
-    """The rows of one session file, by the entries that they make up."""
+class ClaudeRows(Records):
+    """The rows of one session file by the entries that they make up, and those of a group in a chain, each by its `uuid`."""
 
     def __init__(self, path: str, ids: Collection[str]) -> None:
+        super().__init__()
         self._path = path
+        self._last: str | None = None
+        """The row that the chain ends with."""
+        self._renamed: dict[str, str] = {}
         self._data: dict[str, dict[str, Any]] = {}
         self._prompt = ""
         source = Source(path)
@@ -64,8 +68,8 @@ class ClaudeRows:
         live = tree.live()
         self._groups = _groups(live, ids)
         self._snapshots = _snapshots(live)
-        self._leaf = live[-1].uuid if live else ""
-        newest = self._data.get(self._leaf, {})
+        self._newest = live[-1].uuid if live else ""
+        newest = self._data.get(self._newest, {})
         self._envelope = {key: newest[key] for key in _ENVELOPE if key in newest}
 
     def _rows(self, source: Source) -> Iterator[ClaudeRow]:
@@ -92,10 +96,6 @@ class ClaudeRows:
         """The line of a boundary, or of a summary without one."""
         return next((row.line for row in self._tree.rows if row.uuid == fold), None)
 
-    def line_of_entry(self, id: str) -> int | None:
-        """The line of a row of the conversation."""
-        return next((row.line for row in self._tree.rows if row.uuid == id and not row.sidechain), None)
-
     def made_by(self, fold: str) -> set[str]:
         """The summary behind a boundary, and the reminders that were announced anew before anyone spoke."""
         start = self.line_of(fold) or 0
@@ -105,35 +105,24 @@ class ClaudeRows:
 
     def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows that make the pieces the live context, from a boundary or a first row to the last prompt."""
-        if self._leaf not in self._data or self._data[self._leaf].get("isSidechain") is True:
+        if self._newest not in self._data or self._data[self._newest].get("isSidechain") is True:
             raise SessionError(_WITHOUT_IDS, path=self._path)
-        group = _Chain(self._envelope, self._path)
         if any(piece.message.summary for piece in pieces):
-            group.boundary(self._leaf, note)
+            self._begin_anew(note)
         system = [piece for piece in pieces if piece.message.role == "system"]
         rest = [piece for piece in pieces if piece.message.role != "system"]
         for piece in (*rest[:1], *system, *rest[1:]):
-            group.add(piece)
+            self.add(piece)
         prompt = {"lastPrompt": self._prompt} if self._prompt else {}
-        end = {"leafUuid": group.leaf, "explicit": True, "sessionId": self._envelope.get("sessionId")}
-        return group.noted([*group.rows, {"type": "last-prompt", **prompt, **end}], note)
+        end = {"leafUuid": self._last, "explicit": True, "sessionId": self._envelope.get("sessionId")}
+        return self.noted([*self.rows, {"type": "last-prompt", **prompt, **end}], note)
 
-
-class _Chain(Group):
-    """A chain of rows, each by its `uuid`."""
-
-    def __init__(self, envelope: Mapping[str, Any], path: str) -> None:
-        super().__init__()
-        self.leaf: str | None = None
-        self._envelope, self._path = envelope, path
-        self._renamed: dict[str, str] = {}
-
-    def boundary(self, leaf: str, note: Mapping[str, Any]) -> None:
+    def _begin_anew(self, note: Mapping[str, Any]) -> None:
         """The row behind which the context starts anew."""
         receipt = mapping(note.get("receipt"))
         sizes = {"preTokens": count(receipt.get("tokens_before")), "postTokens": count(receipt.get("tokens_after"))}
         trigger = "manual" if note.get("trigger") in (None, "manual") else "auto"
-        row = {"logicalParentUuid": leaf, "isSidechain": False, "type": "system", "subtype": "compact_boundary"}
+        row = {"logicalParentUuid": self._newest, "isSidechain": False, "type": "system", "subtype": "compact_boundary"}
         told = {"content": "Conversation compacted", "level": "info", "compactMetadata": {"trigger": trigger, **sizes}}
         uuid = self.append({**row, **told})
         self.origin[uuid] = None
@@ -149,8 +138,8 @@ class _Chain(Group):
         if old := string(record.get("uuid")):
             self._renamed[old] = uuid
         place = {"uuid": uuid, "timestamp": now()}
-        self.rows.append({"parentUuid": self.leaf, **logical, **data, **place, **self._envelope})
-        self.leaf = uuid
+        self.rows.append({"parentUuid": self._last, **logical, **data, **place, **self._envelope})
+        self._last = uuid
         return uuid
 
     def copies(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
@@ -241,6 +230,4 @@ def _name(id: str) -> str:
     return f"{id}.jsonl"
 
 
-open_session = Owner(
-    read, ClaudeRows, _entry_id, FORMAT.overhead, Branching(ClaudeRows.line_of_entry, _branched, _name)
-).open
+open_session = Owner(read, ClaudeRows, _entry_id, FORMAT.overhead, Branching(_branched, _name)).open

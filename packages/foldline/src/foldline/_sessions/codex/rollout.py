@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from foldline._messages import Message, Part, Text, ToolCall, Usage, replace
+from foldline._messages import Message, Text, ToolCall, Usage, replace
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.codex import outputs
 from foldline._sessions.format import Row, Tail
@@ -45,15 +45,16 @@ def read(path: str, *, strict: bool = False) -> Reading:
 
 
 class RolloutEntry:
-    """A message of the rollout, with the place of its first item; a turn opens where a user speaks."""
+    """A message of the rollout, its items and the place of the first of them; a turn opens where a user speaks."""
 
-    __slots__ = ("id", "message", "opens", "order")
+    __slots__ = ("id", "items", "message", "opens", "order")
 
-    def __init__(self, line: int, index: int, message: Message, opens: bool) -> None:
+    def __init__(self, line: int, index: int, message: Message, opens: bool = False, *items: dict[str, Any]) -> None:
         self.order = (line, index)
         self.id = f"{line}.{index}" if index else str(line)
         self.message = message
         self.opens = opens
+        self.items = list(items)
 
 
 class Rollout:
@@ -123,7 +124,7 @@ class Rollout:
 
     def _item(self, line: int, item: dict[str, Any], index: int = 0) -> None:
         if codex_items.is_generated(item):
-            self._say(line, index, codex_items.reply_part(item))
+            self._say(line, index, item)
             return
         message_of = codex_items.message_of(item, len(self.folds))
         if message_of is None:
@@ -133,15 +134,17 @@ class Rollout:
         else:
             self._reply = []
         self._open.difference_update(result.call_id for result in message_of.results)
-        self.live.append(RolloutEntry(line, index, message_of, codex_items.opens_turn(item)))
+        self.live.append(RolloutEntry(line, index, message_of, codex_items.opens_turn(item), item))
 
-    def _say(self, line: int, index: int, parts: tuple[Part, ...]) -> None:
+    def _say(self, line: int, index: int, item: dict[str, Any]) -> None:
         """Adds to the reply, or behind the answers to all of its calls begins another one."""
+        parts = codex_items.reply_part(item)
         newest = self._reply[-1] if self._reply else None
         if newest is None or (any(newest.message.calls) and not self._open):
-            self._reply.append(newest := RolloutEntry(line, index, Message("assistant", ()), False))
+            self._reply.append(newest := RolloutEntry(line, index, Message("assistant", ())))
             self.live.append(newest)
         self._open.update(part.id for part in parts if isinstance(part, ToolCall))
+        newest.items.append(item)
         newest.message = replace(newest.message, parts=(*newest.message.parts, *parts))
 
     def name_speakers(self) -> None:
@@ -189,6 +192,7 @@ class Rollout:
         """Makes one reply of what was said of it before and behind answers that came early."""
         parts = (part for entry in (first, *others) for part in entry.message.parts)
         first.message = replace(first.message, parts=tuple(parts))
+        first.items += [item for entry in others for item in entry.items]
         at = self.live.index(first)
         self.live[at:] = [entry for entry in self.live[at:] if entry not in others]
 
@@ -220,7 +224,7 @@ class Rollout:
             self.live = [*before[:start], *(entry for entry in before[start:] if entry.opens)]
             self.gone += [entry for entry in before[start:] if not entry.opens]
             self._fold(line, row, text)
-            self.live.append(RolloutEntry(line, 1, summary(text, len(self.folds)), False))
+            self.live.append(RolloutEntry(line, 1, summary(text, len(self.folds))))
         self.since = len(self.live)
 
     def _fold(self, line: int, row: dict[str, Any], text: str) -> None:

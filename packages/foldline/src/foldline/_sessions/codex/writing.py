@@ -21,11 +21,11 @@ from foldline._errors import SessionError
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.codex import FORMAT
 from foldline._sessions.codex import items as codex_items
-from foldline._sessions.codex.rollout import Rollout, RolloutEntry, read
+from foldline._sessions.codex.rollout import Rollout, read
 from foldline._sessions.lines import decode, encoded
 from foldline._sessions.source import Source
 from foldline._sessions.values import mapping, string, words
-from foldline._sessions.writable import Branching, Group, Owner, WrittenEntry
+from foldline._sessions.writable import Branching, Owner, Records, WrittenEntry
 from foldline._sessions.writing import now
 
 SUMMARY_START = (
@@ -40,20 +40,26 @@ FOLD = "0"
 """What a note calls the fold itself; entries are called by the place of their first item, counted from 1."""
 
 
-class CodexRows(Rollout):
-    """The items of one rollout, by the entries that they make up, and what Codex recorded of its surroundings."""
+class CodexRows(Records):
+    """The items of one rollout by the entries that they make up, and a replacement history's by their places."""
+
+    text = ""
+    """The words of the summary in the history."""
 
     def __init__(self, path: str, ids: Collection[str]) -> None:
         super().__init__()
-        self._items: dict[str, list[dict[str, Any]]] = {}
+        self.origin[FOLD] = None
+        self._path = path
         self._surroundings: list[dict[str, Any]] = []
         self._turn: dict[str, Any] | None = None
         self._ordinal: int | None = None
-        self._path = path
         self._head: dict[str, Any] = {}
+        rollout = Rollout()
         for line, row in Source(path).rows():
             self._remember(row)
-            self.take(line, row)
+            rollout.take(line, row)
+        self._live = rollout.live
+        self._entries = {entry.id: entry for entry in (*rollout.gone, *rollout.live)}
 
     def _remember(self, row: dict[str, Any]) -> None:
         self._head = self._head or row
@@ -68,21 +74,9 @@ class CodexRows(Rollout):
             case "turn_context":
                 self._turn = row
 
-    def _item(self, line: int, item: dict[str, Any], index: int = 0) -> None:
-        size = len(self.live)
-        super()._item(line, item, index)
-        if codex_items.is_generated(item):
-            self._items.setdefault(self._reply[-1].id, []).append(item)
-        elif len(self.live) > size:
-            self._items.setdefault(self.live[-1].id, []).append(item)
-
-    def _join(self, first: RolloutEntry, others: list[RolloutEntry]) -> None:
-        super()._join(first, others)
-        self._items[first.id] += [item for entry in others for item in self._items.pop(entry.id)]
-
     def raw(self, id: str) -> Sequence[dict[str, Any]]:
         """The items behind an entry."""
-        return self._items.get(id, ())
+        return self._entries[id].items if id in self._entries else ()
 
     def line_of(self, fold: str) -> int | None:
         """The line of a `compacted` row, by which its fold is known."""
@@ -90,28 +84,27 @@ class CodexRows(Rollout):
 
     def made_by(self, fold: str) -> set[str]:
         """The entries of a replacement history."""
-        return {entry.id for entry in (*self.live, *self.gone) if str(entry.order[0]) == fold}
+        return {entry.id for entry in self._entries.values() if str(entry.order[0]) == fold}
 
     def line_of_entry(self, id: str) -> int | None:
         """The line of an item; one that a replacement history made has none, and neither has what Codex says itself."""
-        own = id.isdecimal() and not _is_told(self._items.get(id, [{}])[0])
+        own = id.isdecimal() and not any(map(_is_told, self.raw(id)[:1]))
         return int(id) if own else None
 
     def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The `compacted` row that makes the pieces the live context, and what Codex knew of its surroundings."""
         if "payload" not in self._head:
             raise SessionError("a rollout of Codex's first years is only read", path=self._path)
-        group = _History()
         for piece in pieces:
             if piece.raw or piece.message.role != "system":
-                group.add(piece)
+                self.add(piece)
         rows: list[dict[str, Any]] = [
-            {"type": "compacted", "payload": {"message": group.text, "replacement_history": group.rows}}
+            {"type": "compacted", "payload": {"message": self.text, "replacement_history": self.rows}}
         ]
-        if self._keeps_surroundings(group.rows):
+        if self._keeps_surroundings(self.rows):
             told = (row for row in (*self._surroundings, self._turn) if row)
             rows += [{"type": row["type"], "payload": row["payload"]} for row in told]
-        return group.noted([self._row(row, n) for n, row in enumerate(rows, 1)], note)
+        return self.noted([self._row(row, n) for n, row in enumerate(rows, 1)], note)
 
     def _row(self, row: dict[str, Any], n: int) -> dict[str, Any]:
         ordinal = {} if self._ordinal is None else {"ordinal": self._ordinal + n}
@@ -120,19 +113,8 @@ class CodexRows(Rollout):
     def _keeps_surroundings(self, history: Sequence[dict[str, Any]]) -> bool:
         """Whether all that Codex itself told the model still stands."""
         kept = [item.get("content") for item in history]
-        told = (item for entry in self.live for item in self._items.get(entry.id, ()) if _is_told(item))
+        told = (item for entry in self._live for item in entry.items if _is_told(item))
         return bool(self._surroundings and self._turn) and all(item.get("content") in kept for item in told)
-
-
-class _History(Group):
-    """A replacement history, its items by their places, counted from 1."""
-
-    text = ""
-    """The words of the summary in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.origin[FOLD] = None
 
     def append(self, record: Mapping[str, Any]) -> str:
         """Adds an item."""
@@ -229,6 +211,4 @@ def _name(id: str) -> str:
     return f"rollout-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
 
 
-open_session = Owner(
-    read, CodexRows, _entry_id, FORMAT.overhead, Branching(CodexRows.line_of_entry, _branched, _name)
-).open
+open_session = Owner(read, CodexRows, _entry_id, FORMAT.overhead, Branching(_branched, _name)).open
