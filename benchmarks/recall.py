@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from foldline import Message, Session
-from foldline._recall import Index, Within
+from foldline._recall.index import Index, Within
 from foldline.extend import Text
 from measuring import Figure, Row, figure, heading, milliseconds, options, table
 

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from foldline import FoldlineError, Message, Session
 from foldline._desk.desk import Desk
-from foldline._recall import Index, Within
 from foldline._recall.answer import drawn
+from foldline._recall.index import Index, Within
 from foldline._sessions.opening import open_session
 from foldline.extend import Text
 from memory_corpus import CORPUS, SESSIONS

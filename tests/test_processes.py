@@ -38,7 +38,7 @@ def test_a_process_is_known_by_its_words_its_directory_and_its_files(
     system: ModuleType, at_work: int, tmp_path: Path
 ) -> None:
     here = os.path.realpath(tmp_path)
-    called = next(process.called() for process in system.running() if process.id == at_work)
+    called = next(system.called(process) for process in system.running() if process == at_work)
     assert [*called[1][:3]] == [sys.executable, "-c", HOLDS]
     assert system.directory(at_work) == here
     assert system.writes(at_work, f"{here}/written.jsonl")
@@ -48,7 +48,7 @@ def test_a_process_is_known_by_its_words_its_directory_and_its_files(
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_what_started_a_process_is_above_it_and_the_nearest_is_first(system: ModuleType, at_work: int) -> None:
-    assert [process.id for process in system.above(at_work)][:2] == [at_work, os.getpid()]
+    assert [*system.above(at_work)][:2] == [at_work, os.getpid()]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -57,4 +57,4 @@ def test_of_a_process_that_is_gone_nothing_is_told(system: ModuleType) -> None:
     assert not system.still_runs(gone, None)
     assert system.directory(gone) == ""
     assert not system.writes(gone, "/tmp/written.jsonl")
-    assert [process.called() for process in system.above(gone)] == [("", ())]
+    assert [system.called(process) for process in system.above(gone)] == [("", ())]

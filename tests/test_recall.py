@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 import foldline
 from foldline import Compactor, FoldlineError, FormatError, Message, Session, handle, recall_tool, resolve_references
 from foldline._cli.recall import recall
-from foldline._recall import Index, Within
 from foldline._recall.answer import NOTE, fenced, unfenced
-from foldline._recall.index import index_of
+from foldline._recall.index import Index, Within, index_of
 from foldline._recall.store import default_path
 from foldline._recall.text import asked, indexed, phrase, snippet
 from foldline.extend import Summary, Text, Thinking, ToolCall, ToolResult
@@ -397,7 +396,7 @@ def test_only_its_owner_can_read_the_index(tmp_path: Path) -> None:
 
 SEARCH = """
 import sys
-from foldline._recall import Index, Within
+from foldline._recall.index import Index, Within
 for _ in range(5):
     with Index() as index:
         print(len(index.search("needle", [Within(p) for p in sys.argv[1:]], limit=100)))

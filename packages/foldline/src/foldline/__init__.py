@@ -63,7 +63,8 @@ if TYPE_CHECKING:
     from foldline._lifecycle.step import astep, step
     from foldline._messages import Message, Summary, Usage
     from foldline._policy import Layer, Policy, Room
-    from foldline._recall import handle, recall_tool, resolve_references
+    from foldline._recall.references import resolve_references
+    from foldline._recall.tool import handle, recall_tool
     from foldline._sessions.file import SessionFile
     from foldline._sessions.finding import find_session
     from foldline._sessions.opening import open_session
@@ -102,7 +103,8 @@ __getattr__ = lazily("foldline", {
     "_lifecycle.step": ("astep", "step"),
     "_messages": ("Message", "Summary", "Usage"),
     "_policy": ("Layer", "Policy", "Room"),
-    "_recall": ("handle", "recall_tool", "resolve_references"),
+    "_recall.references": ("resolve_references",),
+    "_recall.tool": ("handle", "recall_tool"),
     "_sessions.file": ("SessionFile",),
     "_sessions.finding": ("find_session",),
     "_sessions.opening": ("open_session",),

@@ -150,7 +150,7 @@ def _complete(found: Sequence[Entry], kept: Memory, began: float, environment: M
     for file, known in sorted(left, key=lambda each: (each[1].tokens is not None, each[0].size)):
         if not known.whole and time.process_time() < ends:
             read_whole(file, known, environment)
-    kept.learned()
+    kept.changed = True
 
 
 def _below_parents(found: list[Entry]) -> list[Entry]:

@@ -60,7 +60,8 @@ class Memory:
     def __init__(self, path: str) -> None:
         self.path = path
         self._rows: dict[str, list[Known]] = {}
-        self._changed = False
+        self.changed = False
+        """Whether there is something to be saved."""
         with suppress(OSError, ValueError, msgspec.DecodeError):
             with open(path, "rb") as file:
                 kept = msgspec.msgpack.decode(file.read(), type=_Kept)
@@ -79,11 +80,7 @@ class Memory:
     def keep(self, file: StoreFile, known: list[Known]) -> None:
         """Notes what is known of the sessions in a file."""
         self._rows[file.path] = known
-        self._changed = True
-
-    def learned(self) -> None:
-        """Says that more is known of a session than was kept."""
-        self._changed = True
+        self.changed = True
 
     def forget_all_but(self, paths: Collection[str]) -> None:
         """Drops the files that are gone."""
@@ -92,19 +89,14 @@ class Memory:
         gone = self._rows.keys() - set(paths)
         for path in gone:
             del self._rows[path]
-        self._changed |= bool(gone)
-
-    @property
-    def changed(self) -> bool:
-        """Whether there is something to be saved."""
-        return self._changed
+        self.changed |= bool(gone)
 
     def save(self) -> None:
         """Writes what is new; where that cannot be, the next list finds it out once more.
 
         Paths that are no text cannot be written down.
         """
-        if not self._changed:
+        if not self.changed:
             return
         from foldline._sessions.writing import replace_file
 
@@ -112,4 +104,4 @@ class Memory:
         with suppress(OSError, SessionError):
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
             replace_file(self.path, msgspec.msgpack.encode(_Kept(VERSION, rows)))
-            self._changed = False
+            self.changed = False

@@ -89,17 +89,17 @@ class Index:
 
     def find(self, id: str, within: Sequence[Within], *, only: bool = True) -> list[Hit]:
         """The messages of that id, those of the session that changed last first."""
-        return self.store.kept(lambda: search.of_id(self.store.database, id, self._numbers(within, only)))
+        return self._where(within, only, search.OF_ID, id)
 
     def begun(self, start: str, within: Sequence[Within], *, only: bool = True) -> list[Hit]:
         """The messages whose ids begin so; none where a word may begin so, too."""
         if not _BEGINNING.fullmatch(start):
             return []
-        return self.store.kept(lambda: search.of_beginning(self.store.database, start, self._numbers(within, only)))
+        return self._where(within, only, search.OF_BEGINNING, start, f"{start}\U0010ffff")
 
     def first_words(self, within: Within) -> list[Hit]:
         """The first user message of a session: what it was for."""
-        return self.store.kept(lambda: search.first_of_user(self.store.database, self._numbers([within], True) or ()))
+        return self._where([within], True, search.OF_USER, limit=1)
 
     def text(self, hit: Hit) -> str:
         """All that a message says."""
@@ -110,6 +110,11 @@ class Index:
         self.store.database.execute("begin immediate")
         self._take("", conversation, 0.0, continues=False)
         self.store.database.execute("commit")
+
+    def _where(self, within: Sequence[Within], only: bool, condition: str, *values: str, limit: int = -1) -> list[Hit]:
+        return self.store.kept(
+            lambda: search.named(self.store.database, condition, values, self._numbers(within, only), limit)
+        )
 
     # -- keeping up ------------------------------------------------------------------------------------------
 
@@ -326,6 +331,3 @@ def _changed_at(path: str) -> float:
         return os.stat(path).st_mtime
     except OSError:
         return 0.0
-
-
-__all__ = ["Hit", "Index", "Within", "everywhere", "index_of", "weighed"]

@@ -7,8 +7,9 @@ import re
 
 from foldline._errors import SessionError
 from foldline._recall.answer import fenced, reach
-from foldline._recall.index import Hit, Index
+from foldline._recall.index import Index
 from foldline._recall.scope import scope
+from foldline._recall.search import Hit
 from foldline._tokens.estimate import estimate
 
 MOST = 4_000

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeGuard
 
-from foldline._recall.index import Hit, Index, Within, everywhere
+from foldline._recall.index import Index, Within, everywhere
 from foldline._recall.recalled import Recalled, recalled
+from foldline._recall.search import Hit
 from foldline._sessions.asking import session_that_asks
 from foldline._sessions.file import SessionFile
 from foldline._sessions.finding import find_session, found_sessions

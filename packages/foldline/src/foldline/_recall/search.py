@@ -151,25 +151,19 @@ def weights(database: sqlite3.Connection, words: Iterable[str], rows: int) -> li
     return found
 
 
-def of_id(database: sqlite3.Connection, id: str, numbers: Sequence[int] | None) -> list[Hit]:
-    """The messages of an id, those of the session that changed last first."""
-    where, values = _in_sessions(numbers)
-    sql = f"{_FROM_MESSAGES} where named.id = ? {where} order by session.changed desc, message.row"
-    return [_hit(row) for row in database.execute(sql, (id, *values))]
+OF_ID, OF_BEGINNING = "named.id = ?", "named.id >= ? and named.id < ?"
+OF_USER = "named.role = 'user' and said.text is not null"
 
 
-def of_beginning(database: sqlite3.Connection, start: str, numbers: Sequence[int] | None) -> list[Hit]:
-    """The messages whose ids begin so, those of the session that changed last first."""
-    where, values = _in_sessions(numbers)
-    sql = f"{_FROM_MESSAGES} where named.id >= ? and named.id < ? {where} order by session.changed desc, message.row"
-    return [_hit(row) for row in database.execute(sql, (start, f"{start}\U0010ffff", *values))]
-
-
-def first_of_user(database: sqlite3.Connection, numbers: Sequence[int]) -> list[Hit]:
-    """The first message in which a user speaks."""
-    where, values = _in_sessions(numbers)
-    sql = f"{_FROM_MESSAGES} where named.role = 'user' {where} and said.text is not null order by message.row limit 1"
-    return [_hit(row) for row in database.execute(sql, values)]
+def named(
+    database: sqlite3.Connection, condition: str, values: Sequence[str], numbers: Sequence[int] | None, limit: int
+) -> list[Hit]:
+    """The messages of one of these conditions, those of the session that changed last first; a `limit` of -1 is none."""
+    where, spans = _in_sessions(numbers)
+    order = f"order by session.changed desc, message.row limit {limit}"
+    return [
+        _hit(row) for row in database.execute(f"{_FROM_MESSAGES} where {condition} {where} {order}", (*values, *spans))
+    ]
 
 
 def text_at(database: sqlite3.Connection, row: int) -> str:

@@ -62,9 +62,6 @@ class Record:
             self._data = value if isinstance(value, dict) else {}
         return self._data
 
-    def __repr__(self) -> str:
-        return f"Record({self.type!r}, {self.id!r} at byte {self.line.offset})"
-
 
 _decode_head = msgspec.json.Decoder(Head).decode
 _decode_any = msgspec.json.Decoder().decode

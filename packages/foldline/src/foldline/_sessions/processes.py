@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from foldline._sessions.process import Process
-
 if sys.platform == "linux":
     from foldline._sessions import processes_linux as system
 else:
@@ -20,18 +18,18 @@ RUNTIMES = ("node", "bun", "deno")
 
 def writing_to(real: str) -> Iterator[int]:
     """The processes that hold a file open for writing; none where the system does not tell."""
-    return (process.id for process in system.running() if system.writes(process.id, real))
+    return (process for process in system.running() if system.writes(process, real))
 
 
 def at_work_in(directory: str, command: str, package: str) -> Iterator[int]:
     """The processes of a program that work in a directory."""
     real = os.path.realpath(directory)
     for process in system.running():
-        if system.directory(process.id) == real and runs(process, command, package):
-            yield process.id
+        if system.directory(process) == real and runs(process, command, package):
+            yield process
 
 
-def above() -> Iterator[Process]:
+def above() -> Iterator[int]:
     """The processes that started this one, the nearest first; none where the system does not tell."""
     return system.above(os.getppid())
 
@@ -46,9 +44,9 @@ def still_runs(id: int, began: object) -> bool:
     return system.still_runs(id, began)
 
 
-def runs(process: Process, command: str, package: str) -> bool:
+def runs(id: int, command: str, package: str) -> bool:
     """Whether a process is of a program: by its command's name, or where node runs its package."""
-    name, words = process.called()
+    name, words = system.called(id)
     program = os.path.basename(words[0]) if words else ""
     if command in (name, program):
         return True

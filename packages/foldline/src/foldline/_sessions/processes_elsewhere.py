@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-
-from foldline._sessions.process import Process
 
 try:
     import psutil
@@ -13,21 +10,21 @@ except ImportError:  # it comes with the extra `cli`
     psutil = None
 
 
-def running() -> Iterator[Process]:
-    """All processes."""
-    return map(_process, psutil.pids() if psutil else ())
+def running() -> Iterator[int]:
+    """The ids of all processes."""
+    return iter(psutil.pids() if psutil else ())
 
 
-def above(id: int) -> Iterator[Process]:
+def above(id: int) -> Iterator[int]:
     """A process, and those that started it."""
     if not psutil:
         return
-    yield _process(id)
+    yield id
     try:
         parents = psutil.Process(id).parents()
     except psutil.Error:
         return
-    yield from (_process(parent.pid) for parent in parents)
+    yield from (parent.pid for parent in parents)
 
 
 def directory(id: int) -> str:
@@ -52,11 +49,8 @@ def still_runs(id: int, began: object) -> bool:
     return bool(psutil) and psutil.pid_exists(id)
 
 
-def _process(id: int) -> Process:
-    return Process(id, partial(_called, id))
-
-
-def _called(id: int) -> tuple[str, Sequence[str]]:
+def called(id: int) -> tuple[str, Sequence[str]]:
+    """A process's name and the words that it was started with; empty once it is gone."""
     try:
         process = psutil.Process(id)
         return process.name(), process.cmdline()

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
-
-from foldline._sessions.process import Process
 
 PROCESSES = Path("/proc")
 
@@ -15,15 +12,15 @@ _PARENT, _BEGAN = 1, 19
 """The places of a process's parent and of when it began behind its name in `stat`, as proc(5) has them."""
 
 
-def running() -> Iterator[Process]:
-    """All processes."""
-    return (_process(int(each.name)) for each in PROCESSES.glob("[0-9]*"))
+def running() -> Iterator[int]:
+    """The ids of all processes."""
+    return (int(each.name) for each in PROCESSES.glob("[0-9]*"))
 
 
-def above(id: int) -> Iterator[Process]:
+def above(id: int) -> Iterator[int]:
     """A process, and those that started it."""
     while id:
-        yield _process(id)
+        yield id
         id = int(_stat(id, _PARENT) or 0)
 
 
@@ -51,11 +48,8 @@ def still_runs(id: int, began: object) -> bool:
     return bool(tick) and (not isinstance(began, str) or not began.isdecimal() or began == tick)
 
 
-def _process(id: int) -> Process:
-    return Process(id, partial(_called, id))
-
-
-def _called(id: int) -> tuple[str, Sequence[str]]:
+def called(id: int) -> tuple[str, Sequence[str]]:
+    """A process's name and the words that it was started with; empty once it is gone."""
     process = PROCESSES / str(id)
     try:
         name = (process / "comm").read_text().rstrip("\n")

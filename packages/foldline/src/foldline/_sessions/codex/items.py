@@ -1,12 +1,16 @@
-"""The items of Codex's conversations, which are those of OpenAI's Responses, as parts and messages."""
+"""The items of Codex's conversations, which are those of OpenAI's Responses, as parts and messages.
+
+Of a long output, which a rollout holds whole, Codex sends the beginning and the end.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from foldline._messages import Media, Message, Opaque, Part, Role, Text, Thinking, ToolCall
+from foldline._messages import Media, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, replace
 from foldline._sessions.parts import result, spoken_by, summary
-from foldline._sessions.values import as_json, items, mapping, mappings, string, words
+from foldline._sessions.values import as_json, count, items, mapping, mappings, string, words
 
 SUMMARY_START = "Another language model started to solve this problem and produced a summary"
 """How a summary that Codex made itself begins, in the user's message that holds it."""
@@ -108,3 +112,50 @@ def _part(part: Any) -> Part:
         if part.get("type") == "input_image":
             return Media("image", part)
     return Opaque(part)
+
+
+# -- outputs as they are sent -------------------------------------------------------------------------------------
+
+TOKEN, SPARE = 4, 1.2
+"""Bytes that Codex takes for a token of an output, and what it adds to the limit of a turn."""
+
+LARGEST = int(10_000 * TOKEN * SPARE)
+"""Bytes of an output where the turn states no limit: that of every model since GPT-5.1."""
+
+
+def largest(policy: Mapping[str, Any]) -> int:
+    """The bytes of an output that are sent under a turn's `truncation_policy`."""
+    stated = count(policy.get("limit")) * (TOKEN if policy.get("mode") == "tokens" else 1)
+    return int(stated * SPARE) or LARGEST
+
+
+def as_sent(message: Message, most: int) -> Message:
+    """The message with no more than so many bytes of text in a result; the same where it has none."""
+    parts = tuple(
+        replace(part, parts=tuple(_cut(part.parts, most))) if isinstance(part, ToolResult) else part
+        for part in message.parts
+    )
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _cut(parts: Iterable[Part], left: int) -> Iterator[Part]:
+    for part in parts:
+        if not isinstance(part, Text):
+            yield part
+            continue
+        data = part.text.encode("utf-8", "surrogatepass")
+        if len(data) <= left:
+            yield part
+        elif left > 0:
+            yield replace(part, text=_middle_out(data, left))
+        left -= len(data)
+
+
+def _middle_out(data: bytes, most: int) -> str:
+    half = most // 2
+    missing = f"…{(len(data) - most) // TOKEN} tokens truncated…"
+    return f"{_text(data[:half])}{missing}{_text(data[-half:])}"
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "ignore")

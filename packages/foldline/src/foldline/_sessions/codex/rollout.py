@@ -9,7 +9,6 @@ from msgspec import Raw, Struct
 
 from foldline._messages import Message, Text, ToolCall, Usage, replace
 from foldline._sessions.codex import items as codex_items
-from foldline._sessions.codex import outputs
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import spoken_by, summary, system, usage_at
 from foldline._sessions.reading import PastFold, Reading, summarized
@@ -67,7 +66,7 @@ class Rollout:
         self.gone: list[RolloutEntry] = []
         self.folds: list[PastFold] = []
         self.since = self.rows = self.window = 0
-        self.largest_output = outputs.LARGEST
+        self.largest_output = codex_items.LARGEST
         self.replaced: tuple[Message, ...] = ()
         """The context that the newest fold took the place of."""
         self.typed: set[str] = set()
@@ -94,7 +93,7 @@ class Rollout:
             case "turn_context":
                 self.model = string(payload.get("model"), self.model)
                 self.cwd = string(payload.get("cwd"), self.cwd)
-                self.largest_output = outputs.largest(mapping(payload.get("truncation_policy")))
+                self.largest_output = codex_items.largest(mapping(payload.get("truncation_policy")))
             case "event_msg":
                 self._event(payload)
             case "token_usage_record":
@@ -130,7 +129,7 @@ class Rollout:
         if message_of is None:
             return
         if message_of.role == "tool":
-            message_of = outputs.as_sent(message_of, self.largest_output)
+            message_of = codex_items.as_sent(message_of, self.largest_output)
         else:
             self._reply = []
         self._open.difference_update(result.call_id for result in message_of.results)
@@ -274,7 +273,8 @@ def _tell(line: bytes) -> Row | None:
             return Row(model=payload.model)
         case "response_item", _:
             content = (
-                b"".join(map(bytes, (payload.content, payload.arguments))) + bytes(payload.output)[: outputs.LARGEST]
+                b"".join(map(bytes, (payload.content, payload.arguments)))
+                + bytes(payload.output)[: codex_items.LARGEST]
             )
             return Row(content=content, answers=payload.type.endswith("_output"))
         case ("compacted", _) | ("event_msg", "thread_rolled_back"):

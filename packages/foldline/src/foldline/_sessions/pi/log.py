@@ -15,10 +15,12 @@ from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.descriptors import read_at
 from foldline._sessions.file import Branch, Point, Told
+from foldline._sessions.following import Follower, IndexedSession, Mark, Said
 from foldline._sessions.holding import Hold, hold
 from foldline._sessions.lines import CHUNK, Line, Record, encoded, first_line, line_number, lines_from_end, opened
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_of, marks, tree
 from foldline._sessions.reading import Fault, PastFold
+from foldline._sessions.source import BOM
 from foldline._sessions.stages import course_of
 from foldline._sessions.values import count, mapping
 from foldline._tokens.meter import Meter
@@ -441,6 +443,22 @@ class Session:
         """The lines before a byte, or all that there were when the file was read, last first."""
         with opened(self.path) as fd:
             yield from lines_from_end(fd, self._size if end is None else end)
+
+
+def follow(path: str, mark: Mark) -> Follower | None:
+    """A log that is read on from where the last reading stopped; None where its records have no ids, or its header is gone."""
+    with open(path, "rb") as file:
+        header = Record(Line(0, file.readline().removeprefix(BOM)))
+    if header.type != "session" or (header.version or 1) < 2:
+        return None
+    id = str(header.data.get("id") or os.path.splitext(os.path.basename(path))[0])
+    return Follower(path, mark, IndexedSession(id, FORMAT.name, str(header.data.get("cwd") or ""), ()), _said)
+
+
+def _said(line: bytes) -> Said | None:
+    record = Record(Line(0, line))
+    message = dialect.message_of(record) if record.id else None
+    return (record.id, str(record.data.get("timestamp") or ""), message) if message and record.id else None
 
 
 def _opening(fd: int) -> list[Message]:
