@@ -44,7 +44,7 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     info = mapping(document.get("info"))
     mini = isinstance(document.get("messages"), list)
     if mini:
-        given = _messages(document["messages"], _sent_by_mini, source)
+        given = _messages(document["messages"], lambda item: {k: v for k, v in item.items() if k != "extra"}, source)
     elif isinstance(document.get("history"), list):
         given = _messages(document["history"], _sent, source)
     elif isinstance(document.get("trajectory"), list):
@@ -86,11 +86,6 @@ def _messages(history: list[Any], sent: Callable[[dict[str, Any]], dict[str, Any
             yield str(index), replace(message, usage=billed) if billed else message
         else:
             yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
-
-
-def _sent_by_mini(item: dict[str, Any]) -> dict[str, Any]:
-    """What mini-swe-agent sends is each message without its `extra`."""
-    return {key: value for key, value in item.items() if key != "extra"}
 
 
 def _sent(item: dict[str, Any]) -> dict[str, Any]:

@@ -29,19 +29,15 @@ def answer_to(ask: Ask, summarizer: Summarizer, seconds: float | None = None) ->
     if summarizer is extract:
         return extracted(ask.brief, ask.facts, ask.messages)
     with summary_asked() as told:
-        answer = _answered_within(ask, summarizer, seconds)
+        if seconds is None and not _in_loop():
+            answer = _answered(ask, summarizer)
+        else:
+            try:
+                answer = in_thread(lambda: _answered(ask, summarizer)).result(seconds)
+            except TimeoutError:
+                answer = _late(seconds)
         told(answer)
         return answer
-
-
-def _answered_within(ask: Ask, summarizer: Summarizer, seconds: float | None) -> Answer:
-    if seconds is None and not _in_loop():
-        return _answered(ask, summarizer)
-    working = in_thread(lambda: _answered(ask, summarizer))
-    try:
-        return working.result(seconds)
-    except TimeoutError:
-        return _late(seconds)
 
 
 async def await_answer(ask: Ask, summarizer: Summarizer, seconds: float | None = None) -> Answer:
@@ -109,7 +105,7 @@ def _answered(ask: Ask, summarizer: Summarizer) -> Answer:
 async def _awaited(ask: Ask, summarizer: Summarizer) -> Answer:
     """An asynchronous summarizer works in this event loop, any other in a thread."""
     try:
-        if not _in_loop() or _is_async(summarizer):
+        if not _in_loop() or any(map(inspect.iscoroutinefunction, (summarizer, type(summarizer).__call__))):
             answer: Any = summarizer(ask.brief, ask.messages)
         else:
             import asyncio
@@ -118,10 +114,6 @@ async def _awaited(ask: Ask, summarizer: Summarizer) -> Answer:
         return _as_answer(await answer if inspect.isawaitable(answer) else answer, summarizer)
     except Exception as cause:  # noqa: BLE001
         return _failed(cause, summarizer)
-
-
-def _is_async(summarizer: Summarizer) -> bool:
-    return inspect.iscoroutinefunction(summarizer) or inspect.iscoroutinefunction(type(summarizer).__call__)
 
 
 async def _result(answer: Awaitable[Any]) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from tempfile import mkstemp
 from typing import Any
@@ -21,11 +20,13 @@ from foldline._sessions.source import Source
 from foldline._sessions.transcript import Transcript
 from foldline._sessions.values import as_json, mapping, string
 
+try:
+    import zstandard
+except ImportError:  # it comes with the extra `cli`
+    zstandard = None  # type: ignore[assignment]
+
 LARGEST_EVENT = 64 * 1024 * 1024
 """Bytes of the largest event that is unpacked; OpenClaw itself stops at 4 MB."""
-
-Unpack = Callable[[bytes, int], bytes]
-
 
 _SESSIONS = """
 select session_id, max(created_at), (
@@ -116,15 +117,14 @@ def _reading(source: Source, id: str, suffix: str) -> Reading:
 
 def _events(source: Source, id: str) -> Iterator[bytes]:
     """The events as lines of a log; the header says the version whose records these are."""
-    unpack = _unpacker()
     sql = "select seq, event_json, event_zstd, event_utf8_bytes, navigation_json from transcript_events where session_id = ? order by seq"
     for seq, text, packed, size, outline in query(source, sql, id):
         line = seq + 1 if isinstance(seq, int) else 1
         data = text.encode("utf-8", "replace") if isinstance(text, str) else b""
         if not data and isinstance(packed, bytes):
-            data = _unpacked(packed, size, unpack) or b""
+            data = _unpacked(packed, size)
             if not data:
-                why = "is damaged" if unpack else "is compressed, and the package zstandard is not installed"
+                why = "is damaged" if zstandard else "is compressed, and the package zstandard is not installed"
                 source.fault(line, f"an event {why}: only its outline was read")
                 told = mapping(object_in(outline)).get("model") or {}  # its place in the tree and its pair
                 data = as_json(told).encode("utf-8", "replace")
@@ -141,19 +141,11 @@ def _events(source: Source, id: str) -> Iterator[bytes]:
         yield as_json(event).encode("utf-8", "replace")
 
 
-def _unpacked(packed: bytes, size: object, unpack: Unpack | None) -> bytes | None:
-    if unpack is None or not isinstance(size, int) or not 0 < size <= LARGEST_EVENT:
-        return None
+def _unpacked(packed: bytes, size: object) -> bytes:
+    """An event that was compressed; nothing where it is damaged, or cannot be unpacked here."""
+    if zstandard is None or not isinstance(size, int) or not 0 < size <= LARGEST_EVENT:
+        return b""
     try:
-        return unpack(packed, size)
-    except Exception:  # noqa: BLE001 - each of the packages has errors of its own
-        return None
-
-
-def _unpacker() -> Unpack | None:
-    """What unpacks Zstandard: a package that comes with the command line."""
-    try:
-        zstandard: Any = importlib.import_module("zstandard")
-    except ImportError:
-        return None
-    return lambda data, size: bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
+        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
+    except zstandard.ZstdError:
+        return b""

@@ -24,10 +24,6 @@ def _recognizes(head: bytes, path: str) -> bool:
     return bool(_START.match(head))
 
 
-def _recognizes_headless(head: bytes, path: str) -> bool:
-    return bool(_RECORD.search(head)) and not _ITEM.search(head)
-
-
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
 
@@ -58,5 +54,5 @@ FORMAT = SessionFormat(
     says_session="PI_SESSION_ID",
 )
 
-HEADLESS = FORMAT._replace(recognizes=_recognizes_headless)
+HEADLESS = FORMAT._replace(recognizes=lambda head, path: bool(_RECORD.search(head)) and not _ITEM.search(head))
 """Logs whose header is gone, known by records that stand in files of others, too."""
