@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -292,6 +292,41 @@ def test_a_session_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
     assert found("needle", one) == []
     assert len(found("thimble", one)) == 1
     assert len(found("kept", one)) == 1
+
+
+MEETING = "the gate of the orchard stays open"
+
+
+def folded_in_pi(tmp_path: Path) -> str:
+    log = Log()
+    log.user(f"Remember for the spring and all that comes behind it: {MEETING}.")
+    kept = log.user(f"Yes, {MEETING}.")
+    log.compaction(kept)
+    return str(log.write(tmp_path / "pi.jsonl"))
+
+
+def folded_in_codex(tmp_path: Path) -> str:
+    older, newer = (
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+        for text in (f"Remember for the spring and all that comes behind it: {MEETING}.", f"Yes, {MEETING}.")
+    )
+    rows = [
+        {"type": "session_meta", "payload": {"id": "s1", "cwd": "/srv"}},
+        {"type": "response_item", "payload": older},
+        {"type": "compacted", "payload": {"message": "SUM", "replacement_history": [newer]}},
+    ]
+    path = tmp_path / "rollout.jsonl"
+    path.write_text("".join(json.dumps({"timestamp": "2026-01-01T00:00:00Z", **row}) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize("folded", [folded_in_pi, folded_in_codex])
+def test_what_is_no_longer_in_the_context_stands_before_what_the_agent_still_sees(
+    tmp_path: Path, folded: Callable[[Path], str]
+) -> None:
+    with Index() as index:
+        hits = index.search(MEETING, [Within(folded(tmp_path))])
+    assert ["Remember" in hit.snippet for hit in hits] == [True, False]
 
 
 def test_folded_messages_are_found(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -203,7 +204,14 @@ class Index:
                 self._begin()
         gone = [row for key, left in known.items() for row in rows[key][len(rows[key]) - left :]]
         self._remove(gone)
+        self._note_live(number, conversation)
         return number
+
+    def _note_live(self, number: int, conversation: IndexedSession) -> None:
+        """Notes which messages are still in the context, where others are not."""
+        ids = json.dumps([*conversation.live()])
+        sql = "update message set live = id in (select value from json_each(?)) where row between ? and ?"
+        self.store.database.execute(sql, (ids, *search.span(number)))
 
     def _session(self, path: str, conversation: IndexedSession, changed: float) -> tuple[int, int]:
         """The session's number and its last row; a new number where the session is new."""
@@ -223,7 +231,7 @@ class Index:
         database = self.store.database
         rows = list(enumerate(batch, first))
         database.executemany(
-            "insert into message values (?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into message values (?, ?, ?, ?, ?, ?, ?, ?, 0)",
             [
                 (row, s[0], s[2].speaker, len(words), _media(s[2].parts), s[1], _digest(words), own)
                 for row, (s, words, own) in rows

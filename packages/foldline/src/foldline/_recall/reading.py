@@ -38,7 +38,8 @@ def conversations(known: SessionFormat, path: str, agent: str = "") -> Iterator[
     for each in sessions_in(known, path):
         reading = each.read()
         messages = _untimed((*reading.folded, *reading.entries))
-        yield IndexedSession(reading.id, reading.agent, reading.cwd, messages, each.changed)
+        live = dict(reading.entries)
+        yield IndexedSession(reading.id, reading.agent, reading.cwd, messages, each.changed, live.keys)
 
 
 def _untimed(messages: Iterable[tuple[str, Message]]) -> Iterator[Said]:

@@ -57,11 +57,11 @@ class Hit(Value, frozen=True, omit_defaults=False):
 
 _HIT = """
 select session.id, session.path, session.agent, session.cwd, message.id, message.role, message.length, message.time,
-       session.changed, said.text, message.row, message.digest, message.media, message.own
+       session.changed, said.text, message.row, message.digest, message.media, message.own, message.live
 from {source} join message on message.row = {row} join session on session.number = message.row >> 32
 left join said on said.row = message.row
 """
-ID, LENGTH, TIME, CHANGED, TEXT, ROW, DIGEST, OWN = 4, 6, 7, 8, 9, 10, 11, 13
+ID, LENGTH, TIME, CHANGED, TEXT, ROW, DIGEST, OWN, LIVE = 4, 6, 7, 8, 9, 10, 11, 13, 14
 """Where these stand in a row of it."""
 
 _FROM_WORDS = _HIT.format(source="word", row="word.rowid")
@@ -101,15 +101,16 @@ def ranked(database: sqlite3.Connection, query: str, numbers: Sequence[int] | No
 
 
 def _in_a_row(database: sqlite3.Connection, query: str, numbers: Sequence[int] | None) -> list[Row]:
-    """What holds all the words in a row: as they were written first, then the shorter ones.
+    """What holds all the words in a row: as they were written first, then what no context holds any more, then the shorter ones.
 
-    The shorter a text is, the more of it they are.
+    What is in the context the agent sees without asking. The shorter a text is, the more of it the words are.
     """
     rows = _newest(database, phrase(query.replace('"', " ")), numbers)
     rows.sort(key=lambda row: int(row[LENGTH]))
     written = re.compile(r"\s+".join(map(re.escape, query.split())))
     compared, rest = rows[:COMPARED], rows[COMPARED:]
-    compared.sort(key=lambda row: not written.search(_unpacked(row[TEXT])))
+    live = {row[DIGEST] for row in compared if row[LIVE]}
+    compared.sort(key=lambda row: (not written.search(_unpacked(row[TEXT])), row[DIGEST] in live))
     return sorted(compared + rest, key=lambda row: bool(row[OWN]))
 
 
@@ -251,7 +252,7 @@ def _in_sessions(numbers: Sequence[int] | None, row: str = "message.row") -> tup
 
 
 def _hit(row: Row, *same: Row, words: Sequence[str] = ()) -> Hit:
-    session, path, agent, cwd, id, role, _, time, changed, kept, number, _, media, _ = row
+    session, path, agent, cwd, id, role, _, time, changed, kept, number, _, media, *_ = row
     text = _unpacked(kept)
     tokens = MESSAGE_FRAME + estimate(text) + media
     also = tuple(dict.fromkeys(str(each[ID]) for each in same if each[ID] != id))

@@ -13,7 +13,7 @@ from foldline._errors import FoldlineError
 
 T = TypeVar("T")
 
-VERSION = 3
+VERSION = 4
 """Of the tables below; a file of another one is thrown away and made anew."""
 
 PATIENCE = 60.0
@@ -33,7 +33,7 @@ create table session (
   number integer primary key, path text, id text, agent text, cwd text, changed real, unique (path, id)
 );
 create table message (
-  row integer primary key, id text, role text, length integer, media integer, time text, digest blob, own integer
+  row integer primary key, id text, role text, length integer, media integer, time text, digest blob, own integer, live integer
 );
 create index message_id on message (id);
 create table said (row integer primary key, text);

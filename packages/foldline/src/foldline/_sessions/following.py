@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -24,13 +24,17 @@ class Mark(NamedTuple):
 
 
 class IndexedSession(NamedTuple):
-    """One session of a file: what tells it apart, its messages, and when it changed, in seconds since 1970, 0 if unknown."""
+    """One session of a file: what tells it apart, its messages, and when it changed, in seconds since 1970, 0 if unknown.
+
+    `live` says by their ids which of them its context still holds, where a fold took others out of it.
+    """
 
     id: str
     agent: str
     cwd: str
     messages: Iterable[Said]
     changed: float = 0.0
+    live: Callable[[], Collection[str]] = tuple
 
 
 class Follower:

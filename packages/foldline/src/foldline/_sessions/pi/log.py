@@ -22,6 +22,7 @@ from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_
 from foldline._sessions.reading import Fault, PastFold
 from foldline._sessions.source import BOM
 from foldline._sessions.stages import course_of
+from foldline._sessions.tail import may_hold_folds
 from foldline._sessions.values import count, mapping
 from foldline._tokens.meter import Meter
 from foldline._view import View
@@ -452,7 +453,17 @@ def follow(path: str, mark: Mark) -> Follower | None:
     if header.type != "session" or (header.version or 1) < 2:
         return None
     id = str(header.data.get("id") or os.path.splitext(os.path.basename(path))[0])
-    return Follower(path, mark, IndexedSession(id, FORMAT.name, str(header.data.get("cwd") or ""), ()), _said)
+    about = IndexedSession(
+        id, FORMAT.name, str(header.data.get("cwd") or ""), (), live=lambda: dict(Session(path).context.entries)
+    )
+    return Follower(path, mark, about, _said)
+
+
+def _live(path: str) -> Collection[str]:
+    """The ids of the messages in the context of a log that may have been folded; none of one that was not."""
+    with opened(path) as fd:
+        folded = may_hold_folds(fd, os.fstat(fd).st_size, FORMAT.name)
+    return dict(Session(path).context.entries) if folded else ()
 
 
 def _said(line: bytes) -> Said | None:
