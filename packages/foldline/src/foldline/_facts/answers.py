@@ -26,6 +26,16 @@ _PLACE = re.compile(
 )
 """Behind an output of OpenHands, and of SWE-agent."""
 
+_PLACES = (
+    "[The command",
+    "[Command finished",
+    "[Current working",
+    "[Python interpreter",
+    "(Open file:",
+    "(Current directory:",
+)
+"""How what `_PLACE` takes away begins: few answers hold one, and a text without is searched at a fraction of the cost."""
+
 _DELEGATED = re.compile(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)
 """Behind a sub-agent's report, in Claude Code."""
 
@@ -55,7 +65,7 @@ def unframed(answer: str) -> str:
         return said
     if answer.startswith("<") or "</output>" in answer[-_EDGE:]:
         answer = _TAGS.sub("", answer)
-    if answer.rstrip().endswith(("]", ")", "bash-$")):
+    if answer.rstrip().endswith(("]", ")", "bash-$")) and any(place in answer for place in _PLACES):
         answer = _PLACE.sub("", answer)
     return _DELEGATED.sub("", answer) if "agentId: " in answer[-400:] else answer
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+import string
 from functools import lru_cache
+from itertools import chain
 
 _WORDS = re.compile(r"https?://[^\s\"'<>)\]}|`\\]{4,200}|(?:\.{1,2}/|~/|(?<!<)/)?[\w@][\w@./+-]{2,199}", re.ASCII)
+_JOINING = (string.ascii_letters + string.digits + "_@./+~<-").encode()
+_RUNS = bytes(sign if sign in _JOINING else ord(" ") for sign in range(256))
+"""What parts the words of `_WORDS` made blank, but for what parts or joins an address."""
+
 _SHAPES = re.compile(
     r"(?P<url>https?://)|(?P<pair>[A-Za-z]+/[A-Za-z]+$)|(?P<path>(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
     r"(?P<file>[\w-][\w.-]*\.[a-zA-Z][a-zA-Z0-9]{0,5}$)|(?P<hash>(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$)|"
@@ -21,7 +27,18 @@ _NOISE = re.compile(
 
 def literals(text: str) -> list[str]:
     """The distinct literals in a text that have a telling shape, in the order in which they stand."""
-    return list(dict.fromkeys(filter(None, map(_literal, dict.fromkeys(_WORDS.findall(text))))))
+    if "://" in text:
+        return list(dict.fromkeys(filter(None, map(_literal, _WORDS.findall(text)))))
+    runs = dict.fromkeys(text.encode("ascii", "replace").translate(_RUNS).split())
+    return list(dict.fromkeys(chain.from_iterable(map(_literals_in, runs))))
+
+
+@lru_cache(maxsize=65_536)
+def _literals_in(run: bytes) -> tuple[str, ...]:
+    """What is literal in a run of signs without a blank, most of which are ordinary words."""
+    if run.isalpha() and (run.islower() or run.isupper() or run.istitle()):
+        return ()
+    return tuple(filter(None, map(_literal, _WORDS.findall(run.decode()))))
 
 
 @lru_cache(maxsize=65_536)

@@ -185,13 +185,18 @@ class Work:
 def _end(called: Called, result: ToolResult, text: str) -> Outcome:
     """How a call ended: a look-up that finds nothing, an edit that was not made and a call that a client's rules stopped are no errors."""
     end = outcome(result, _without_reminders(clean(edges(result))), called.action.command)
-    missed = bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
-    edits = called.action.touches and not called.action.command
-    if end.failed and (missed or edits or _DENIED.search(text[:_OPENING])):
-        return replace(end, fault="")
-    if not (end.failed or missed or called.action.command) and (fault := failed_with(text)):
+    if end.failed:
+        edits = called.action.touches and not called.action.command
+        stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
+        return replace(end, fault="") if stopped else end
+    if not called.action.command and (fault := failed_with(text)) and not _missed(called, text):
         return Outcome(True, "", fault)
     return end
+
+
+def _missed(called: Called, text: str) -> bool:
+    """Whether a look-up found nothing."""
+    return bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
 
 
 def _without_reminders(text: str) -> str:
