@@ -52,6 +52,7 @@ class History:
         self.bound = bound
         self.folds: tuple[tuple[int, Fold], ...] = ()
         """Each fold with the number of messages that there were when it was made."""
+        self._gathered: tuple[object, list[Summary]] = ((), [])
         self.severed: tuple[tuple[int, int], ...] = ()
         """Where messages stand that were said over a fold which was undone: thinking in them is bound to what is gone."""
         self.course = Course()
@@ -392,11 +393,18 @@ class History:
         said = message.parts[0] if message.role != "tool" and len(message.parts) == 1 else None
         if type(said) is not Text:
             return message
-        into = (m for _, fold in reversed(self.folds) for e in fold.edits if isinstance(e.into, tuple) for m in e.into)
-        known = next((s for m in into if (s := m.summary) and is_summary(said.text, s)), None)
+        known = next((summary for summary in self._summaries() if is_summary(said.text, summary)), None)
         if known is None and message.role == "user" and (told := summary_in(said.text)) is not None:
             known = Summary(told)
         return message if known is None else replace(message, parts=(known,))
+
+    def _summaries(self) -> list[Summary]:
+        """The summaries that the folds made, newest first; gathered once for the same folds, which have thousands of edits."""
+        if self._gathered[0] is not self.folds:
+            edits = (edit for _, fold in reversed(self.folds) for edit in fold.edits)
+            into = (message for edit in edits if isinstance(edit.into, tuple) for message in edit.into)
+            self._gathered = self.folds, [summary for message in into if (summary := message.summary)]
+        return self._gathered[1]
 
 
 def _apart(thing: T) -> T:
