@@ -1050,6 +1050,27 @@ ASIDES = [
 ]
 
 
+ORDERS = [
+    "Never touch config/prod.yaml.", "Always run make lint before you commit.", "Do not push to main.",
+    "Use tabs, never spaces, in the Makefile.", "From now on answer in German.", "Don't ever delete the migrations.",
+    "Always write a test first.", "Never print the API key.", "You must not change the public API.",
+    "Keep functions below 60 lines, always.", "Never use sleep in tests.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("after", [(), ("And the last part?",)])
+@pytest.mark.parametrize("tokens", [225, 255, 285, 380, 520])
+def test_on_a_small_page_every_rule_stands_where_all_have_room_in_half_of_it(
+    tokens: int, after: tuple[str, ...]
+) -> None:
+    messages = []
+    for number, order in enumerate(ORDERS):
+        messages += [user(f"Thanks, that was number {number}. Now list all that part_{number} reads. {order}")]
+        messages += [*bash(f"cat part_{number}", f"part_{number} reads setting_{number}"), says("It is in the list.")]
+    text = page(messages, tokens, after=after)
+    assert [order for order in ORDERS if order not in text] == []
+
+
 @pytest.mark.parametrize("tokens", [60, 90, 150])
 def test_on_a_very_small_page_rules_outlast_what_was_said_in_passing(tokens: int) -> None:
     orders = ["Never cache anything without a way to drop it.", "Never write what a guest typed to the log."]

@@ -59,8 +59,19 @@ HEADED = 250
 
 
 def compose(brief: Brief, facts: Facts) -> str:
-    """Facts as text of at most `brief.max_tokens`."""
+    """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
     facts = plain(facts)
+    if brief.max_tokens >= SMALL:
+        return _told(brief, facts, int(brief.max_tokens * min(RULES, brief.max_tokens / RULES_FROM)))
+    text, standing = _told(brief, facts, 0), rules(facts, brief.after)
+    flat = " ".join(text.split())
+    if all(" ".join(safe(rule.text).split()) in flat for rule in standing):
+        return text
+    return _told(brief, facts, min(brief.max_tokens // 2, lengths(standing)))
+
+
+def _told(brief: Brief, facts: Facts, apart: int) -> str:
+    """The page, on which rules that are told apart have so many tokens."""
     budget = max(brief.max_tokens, 0)
     focus = " ".join(clean(brief.focus).split())
     page = Page(budget)
@@ -70,13 +81,13 @@ def compose(brief: Brief, facts: Facts) -> str:
     standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
     if brief.fills and budget < SMALL and any(r.times >= OFTEN and r.text in wants.words for r in facts.requests):
         wants = Task([])
-    free = budget if budget >= SMALL or not brief.after else budget - min(budget // 2, lengths(standing))
+    held = apart if apart or not brief.after else min(budget // 2, lengths(standing))
+    free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
-    if budget >= SMALL:
-        pending = instructed(facts, " ".join((*wants.words, *brief.after)))
-        room = int(budget * min(RULES, budget / RULES_FROM))
-        page.add("Rules that stand", binding(pending, standing, room, facts.end))
+    if apart:
+        pending = instructed(facts, " ".join((*wants.words, *brief.after))) if budget >= SMALL else ()
+        page.add("Rules that stand", binding(pending, standing, apart, facts.end))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
     room = int(budget * STATE)
     said = "\n".join(page.parts.get("Task now", ()))
@@ -86,7 +97,7 @@ def compose(brief: Brief, facts: Facts) -> str:
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
-    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if budget >= SMALL else standing)
+    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing)
     over = settled(facts) | idle(facts) | unanswered(facts)
     over |= set() if brief.fills else summed_up(facts)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
