@@ -10,9 +10,12 @@ from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from conversations import conversations
-from foldline import Skipped
+from foldline import Compactor, Skipped
+from foldline._policies import names
 from foldline.extend import preset
 from foldline_lab.provider_rules import check_valid
+from talk import runs, says, user
+from test_page import ORDERS
 from test_properties import (
     MODELS,
     SUMMARIZERS,
@@ -45,3 +48,19 @@ def test_a_preset_keeps_the_laws(name: str, data: st.DataObject) -> None:
     assert [event for event in heard if isinstance(event, Skipped)] == []
     if name not in ("opencode", "goat"):  # what follows up or is acknowledged there is nobody's, and not recalled
         everything_folded_can_be_recalled(talk, compactor)
+
+
+@pytest.mark.parametrize("name", names())
+def test_in_a_small_window_too_the_rules_and_what_the_user_said_last_are_in_every_request(name: str) -> None:
+    compactor, messages, parts = Compactor(window=2_000, policy=name), [], 0
+    for number, order in enumerate(ORDERS):
+        request = f"Thanks, that was number {number}. Now list all that part_{number * 3} reads. {order}"
+        messages.append(user(request))
+        for _ in range(4):
+            sent = "\n".join(message.text for message in compactor.fit(messages))
+            assert [words for words in (*ORDERS[: number + 1], request) if words not in sent] == []
+            parts += 1
+            messages += runs("cat", f"part_{parts}", f"part_{parts} reads setting_{parts}.\n" * 60, id=f"call_{parts}")
+        compactor.fit(messages)
+        messages.append(says(f"It is in part_{parts}: it reads the setting, see above."))
+    assert len(compactor.folds) > 2

@@ -16,7 +16,7 @@ from foldline._tokens.weigh import weigh
 from foldline._view import Brief
 from foldline._writers.draft import Answer, Ask, Draft
 from foldline._writers.extraction import extracted
-from foldline._writers.points import miscounted
+from foldline._writers.points import bound, miscounted
 from foldline._writers.repair import beside, repair, reserve
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def write(
         if points and not faults and (miscount := miscounted(draft.text, *points)):
             faults = (miscount,)
         if not faults and points:
-            return replace(written, summary=Summary(draft.text, facts.data()), remarks=remarks)
+            return replace(written, summary=Summary(bound(draft.text, facts, brief), facts.data()), remarks=remarks)
         if not faults:
             whole = repair(draft.text, facts, brief, _room(draft.text, room, brief.max_tokens, most, size))
             summary = Summary(whole.text, with_prose(facts, draft.text).data())

@@ -26,9 +26,10 @@ def extract(brief: Brief, messages: Sequence[Message]) -> Summary:
 def extracted(brief: Brief, facts: Facts, messages: Sequence[Message]) -> Summary:
     """The same, with the facts of the messages."""
     if brief.wording.points:
-        from foldline._writers.points import pointed
+        from foldline._writers.points import bound, pointed
 
-        return Summary(pointed(messages, brief.wording.points[1], brief.max_tokens), facts.data())
+        points = pointed(messages, brief.wording.points[1], brief.max_tokens)
+        return Summary(bound(points, facts, brief), facts.data())
     from foldline._page.extract import compose
 
     return Summary(compose(brief, facts), facts.data())

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut, one_line
+from foldline._facts.types import Facts
 from foldline._messages import Message
-from foldline._page.quoting import safe
-from foldline._view import opens_turn
+from foldline._page.quoting import quoted, safe, wanted
+from foldline._page.task import rules, task
+from foldline._view import Brief, opens_turn
 
 _POINT = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s+(\S.*)$")
 _LONGEST = 1_000
@@ -32,6 +34,13 @@ def pointed(messages: Sequence[Message], most: int, max_tokens: int) -> str:
     )
     width = max(24, max_tokens * _CHARACTERS // max(1, len(chosen)) - 2)
     return "\n".join(f"- {safe(cut(turn, width))}" for turn in chosen)
+
+
+def bound(points: str, facts: Facts, brief: Brief) -> str:
+    """Points, and below them in the user's words what is wanted now and the rules that stand, each in as many tokens as the points."""
+    ruled = [rule.text for rule in rules(facts, brief.after) if rule.by != "project" and rule.text not in points]
+    words = (*wanted(*task(facts, brief.after), brief.max_tokens), *quoted(ruled, brief.max_tokens))
+    return "\n".join((points, *dict.fromkeys(words)))
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[str]:
