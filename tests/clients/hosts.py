@@ -63,10 +63,10 @@ class Host:
             self.run(self.command(prompt), self.environment(model.url))
         return model
 
-    def work(self, steps: int) -> list[Reply | str]:
-        """Replies that run so many commands, each with some 1,500 tokens of output, and end with a report."""
+    def work(self, steps: int, rows: int = 250) -> list[Reply | str]:
+        """Replies that run so many commands, each with so many rows of output of some 6 tokens, and end with a report."""
         first, self.steps = self.steps + 1, self.steps + steps
-        return [*(step(n) for n in range(first, self.steps + 1)), f"Steps up to {self.steps} are done."]
+        return [*(step(n, rows) for n in range(first, self.steps + 1)), f"Steps up to {self.steps} are done."]
 
     def run(self, command: Sequence[str], own: dict[str, str]) -> str:
         """Runs a program in the project and answers what it printed."""
@@ -145,9 +145,10 @@ class Host:
         }
 
 
-def step(n: int) -> Reply:
-    """One step of an agent: a command with some 1,500 tokens of output."""
-    return Reply(f"Step {n}.", commands=(f"for i in $(seq 1 250); do echo step-{n} row $i is $((i*{n}+7)); done",))
+def step(n: int, rows: int) -> Reply:
+    """One step of an agent: a command with so many rows of output; some agents run none in which another stands."""
+    said = f'print "step-{n} row " i " is " (i*{n}+7)'
+    return Reply(f"Step {n}.", commands=(f"awk 'BEGIN {{ for (i = 1; i <= {rows}; i++) {said} }}'",))
 
 
 class Pi(Host):
@@ -243,6 +244,7 @@ class ClaudeCode(Host):
 class OlderClaudeCode(ClaudeCode):
     """A Claude Code from before it had mods."""
 
+    window = 52_000
     program = next(iter(ROOT.glob("claude148/node_modules/@anthropic-ai/claude-code-*/claude")), None)
 
 
@@ -273,6 +275,7 @@ class GeminiCli(Host):
     """Gemini CLI without its terminal."""
 
     name = "gemini-cli"
+    window = 40_000
     settings_file = ".gemini/settings.json"
     recall = "mcp_foldline_recall"
     kept = (".gemini/tmp/*/chats/session-*.jsonl",)
@@ -299,6 +302,7 @@ class QwenCode(Host):
     """Qwen Code without its terminal."""
 
     name = "qwen-code"
+    window = 42_000
     settings_file = ".qwen/settings.json"
     recall = "mcp__foldline__recall"
     kept = (".qwen/projects/*/chats/*.jsonl",)
