@@ -95,7 +95,7 @@ def claude_rows(turns: int) -> list[dict[str, Any]]:
 
 
 def as_claude_code_writes(rows: list[dict[str, Any]], answer: dict[str, Any]) -> None:
-    """A boundary, the summary in Claude Code's own words, and the kept rows once more, chained behind it."""
+    """A boundary, the summary in Claude Code's own words, and the kept rows once more, chained behind it; prompts keep their time."""
     kept = rows[next(i for i, row in enumerate(rows) if row["uuid"] in answer["kept"]) :]
     own = {"isSidechain": False, "sessionId": "s1", "cwd": "/p", "version": "2.1.330"}
     metadata = {"trigger": "auto", "preTokens": answer["tokens_before"], "postTokens": answer["tokens_after"]}
@@ -106,7 +106,8 @@ def as_claude_code_writes(rows: list[dict[str, Any]], answer: dict[str, Any]) ->
     parent = None
     for n, row in enumerate([boundary, summary, *kept]):
         uuid = f"again-{n}"
-        time = "2026-01-01T10:00:00.000Z"
+        typed = n > 1 and isinstance(row["message"]["content"], str)
+        time = row["timestamp"] if typed else "2026-01-01T10:00:00.000Z"
         rows.append({**own, **row, "parentUuid": parent, "uuid": uuid, "timestamp": time})
         parent = uuid
 
@@ -133,8 +134,9 @@ def test_what_claude_code_writes_of_it_has_its_receipt_and_its_facts(ask, tmp_pa
     quoted.write_text((tmp_path / "s.jsonl").read_text().replace("[fold ", "Before that: [fold "))
     assert [fold.ours for fold in open_session(quoted).folds()] == [False]
     assert fold["receipt"]["messages_folded"] == answer["receipt"]["messages_folded"]
+    before = [message for _, message in open_session(path).context.entries]
     assert session.undo() == fold["id"]
-    assert not any(message.summary for _, message in session.context.entries)
+    assert [message for _, message in session.context.entries] == before
 
 
 @pytest.mark.parametrize(

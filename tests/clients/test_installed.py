@@ -65,9 +65,9 @@ def test_a_session_of_many_windows_goes_on_without_a_model_call_for_a_summary(ho
     session = str(agent.sessions()[-1])
     agent.foldline("session", "undo", "--session", session)
     assert agent.folds()[0]["undone"]
-    model = agent.say("Prompt 8.", ["Answer 8."])
+    model = agent.say("Prompt 11.", ["Answer 11."])
     sent = json.dumps(model.requests[-1])
-    assert [sent.count(f"Prompt {n}.") for n in (7, 8)] == [1, 1]
+    assert [sent.count(f"Prompt {n}.") for n in (10, 11)] == [1, 1]
     check_messages(model.requests[-1])
 
     written = [each["path"] for each in json.loads(agent.foldline("install", agent.name, "--json"))["changes"]]
@@ -190,7 +190,9 @@ BY_HAND = [there(host) for host in (OlderClaudeCode, Codex, GeminiCli, QwenCode)
 
 
 @pytest.mark.parametrize("host", BY_HAND)
-def test_a_session_of_many_windows_goes_on_where_it_is_folded_between_two_runs(host: type[Host], tmp_path: Path) -> None:
+def test_a_session_of_many_windows_goes_on_where_it_is_folded_between_two_runs(
+    host: type[Host], tmp_path: Path
+) -> None:
     agent = begun(host, tmp_path)
     was = agent.files()
     heard, n = 0, 1

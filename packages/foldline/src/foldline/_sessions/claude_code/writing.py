@@ -27,10 +27,10 @@ from foldline._errors import SessionError
 from foldline._messages import Summary
 from foldline._sessions.claude_code import FORMAT, attachments
 from foldline._sessions.claude_code.reading import read
-from foldline._sessions.claude_code.rows import CONTINUED, SYNTHETIC, ClaudeRow, Tree
+from foldline._sessions.claude_code.rows import CONTINUED, LEAVES, SYNTHETIC, ClaudeRow, Tree
 from foldline._sessions.lines import encoded
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, mapping, string, words
+from foldline._sessions.values import count, mapping, mappings, string, words
 from foldline._sessions.writable import Branching, Owner, Records, WrittenEntry
 from foldline._sessions.writing import now
 
@@ -97,10 +97,14 @@ class ClaudeRows(Records):
         return next((row.line for row in self._tree.rows if row.uuid == fold), None)
 
     def made_by(self, fold: str) -> set[str]:
-        """The summary behind a boundary, and the reminders that were announced anew before anyone spoke."""
+        """The summary behind a boundary, what was kept once more, and the reminders that were announced anew before anyone spoke."""
         start = self.line_of(fold) or 0
-        behind = (row for row in self._tree.rows if row.line >= start and not row.sidechain)
-        made = takewhile(lambda row: row.is_summary or row.kind not in ("user", "assistant"), behind)
+        main = [row for row in self._tree.rows if not row.sidechain]
+        said = {_said(row) for row in main if row.line < start and row.kind in LEAVES}
+        behind = (row for row in main if row.line >= start)
+        made = takewhile(
+            lambda row: row.is_summary or row.kind not in ("user", "assistant") or _said(row) in said, behind
+        )
         return {row.uuid for row in made}
 
     def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -175,6 +179,15 @@ class ClaudeRows(Records):
         content = item["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
             yield {**own, "type": kind, "message": {**head, "content": [block], **end}}
+
+
+def _said(row: ClaudeRow) -> tuple[str, ...]:
+    """What a row and its copy by the client have in common: the response, the calls that it answers, or its time and words."""
+    if row.response:
+        return (row.response,)
+    content = row.message.get("content")
+    answered = tuple(id for item in mappings(content) if (id := string(item.get("tool_use_id"))))
+    return ("", *answered) if answered else (string(row.data.get("timestamp")), words(content))
 
 
 def _groups(live: Sequence[ClaudeRow], ids: Collection[str]) -> dict[str, list[str]]:
