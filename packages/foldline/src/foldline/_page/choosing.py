@@ -101,6 +101,9 @@ AGAIN, SUPERSEDED = 0.7, 0.5
 HEADLINE = 24
 """Characters of a line that only names what follows it."""
 
+SUMS_UP = 200
+"""Characters from which a report of the agent says what other agents found, and not only that it read them."""
+
 REPORT = 120
 """Tokens of a report that a later message says most of again, where no budget is to be filled."""
 
@@ -242,12 +245,13 @@ def reported(facts: Facts) -> set[int]:
         return piece.kind == "thought" and (piece.at not in acting or announces(piece.text))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
-    return older | {i for i in _closed(facts) if taken_up(facts.pieces[i])}
+    reports = {p.at for p in facts.pieces if p.kind == "report"}
+    return older | {i for i in _closed(facts, reports) if taken_up(facts.pieces[i])}
 
 
-def _closed(facts: Facts) -> list[int]:
-    """The places of what a report of the agent stands behind in the same turn."""
-    reports = sorted({p.at for p in facts.pieces if p.kind == "report"})
+def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
+    """The places of what one of some reports of the agent stands behind in the same turn."""
+    reports = sorted(by)
     asked = sorted(request.newest for request in facts.requests)
     ends = [*asked, facts.end]
 
@@ -259,10 +263,14 @@ def _closed(facts: Facts) -> list[int]:
 
 
 def summed_up(facts: Facts) -> set[int]:
-    """The places of other agents' words that the agent's own report followed, but for the first sentence of each of them."""
+    """The places of other agents' words that a report of the agent's own sums up, but for the first sentence of each of them."""
+    said: Counter[int] = Counter()
+    for piece in facts.pieces:
+        if piece.kind == "report":
+            said[piece.at] += len(piece.text)
     begun: set[tuple[int, int]] = set()
     found: set[int] = set()
-    for i in _closed(facts):
+    for i in _closed(facts, {at for at, length in said.items() if length >= SUMS_UP}):
         piece = facts.pieces[i]
         if piece.by == "peer":
             first = (piece.at, piece.part) not in begun and len(piece.text) > HEADLINE
