@@ -105,11 +105,12 @@ class Host:
         program.write_text(script)
         program.chmod(0o755)
         changed = 0
-        for path in self.home.rglob("*"):
-            if path.suffix in (".ts", ".js") and "foldline" in str(path) and path.is_file():
-                text = path.read_text()
-                path.write_text(re.sub(r'(FOLDLINE(?:: string\[\])? = )\[".*"\]', rf'\1["{program}"]', text))
-                changed += path.read_text() != text
+        scripts = [path for path in self.home.rglob("*.[tj]s") if "foldline" in str(path)]
+        for path in [*scripts, self.home / self.settings_file] if self.settings_file else scripts:
+            text = path.read_text()
+            told = re.sub(r'(FOLDLINE(?:: string\[\])? = )\[".*"\]', rf'\1["{program}"]', text)
+            path.write_text(re.sub(r'"[^"\n]*"(,?\s*"?args\b)', rf'"{program}"\1', told))
+            changed += path.read_text() != text
         assert changed
 
     def sessions(self) -> list[Path]:
