@@ -1278,3 +1278,26 @@ def test_asking_again_after_a_program_is_not_told() -> None:
     text = page([ASKED, *EDIT, *begun, *polled, *waited], 4_000)
     assert "cell" not in text.replace("cancel", "")
     assert text.count(watched) >= 1
+
+
+def test_what_the_agent_makes_of_anothers_findings_is_told_and_of_these_how_they_begin_and_end() -> None:
+    points = "\n".join(f"- Line {n}: `read_{n}` is called once." for n in range(9))
+    found = f"The reader is sound.\n\n## Findings\n{points}\n\nConclusion: one hazard, the two calls of `add_flag`."
+    notice = f"<task-notification>\n<status>completed</status>\n<result>{found}</result>\n</task-notification>"
+    weighed = (
+        "One hazard is real: a later flag could be registered without its fallback. I'll pair both in `add_secret_flag`. "
+        "(Skipping the heavier `pflag.Value` as overengineering.)"
+    )
+    called = Message("assistant", (Text(weighed), *EDIT[0].calls))
+    told = flat(
+        page([ASKED, says("Waiting."), user(notice), called, *EDIT[1:], says("The rows are read once.")], 4_000)
+    )
+    for words in ("I'll pair both in `add_secret_flag`.", "overengineering", "The reader is sound.", "Conclusion: one hazard"):  # fmt: skip
+        assert words in told
+    assert "`read_4` is called once" not in told
+
+
+def test_what_leads_a_list_in_by_two_sentences_is_told_once() -> None:
+    listed = "How shall I go on? A few ways:\n- Fix the four of high severity first.\n- Fix everything."
+    told = page([ASKED, *EDIT, says(f"The review is read.\n\n{listed}")], 4_000)
+    assert told.count("How shall I go on?") == 1

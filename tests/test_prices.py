@@ -85,12 +85,6 @@ def test_the_price_of_another_model_is_not_taken() -> None:
         assert price(model("claude-haiku-4-5"), USAGE) == pytest.approx((1_000 * 1 + 2_000 * 0.1 + 100 * 5) / 1e6)
 
 
-def test_a_users_own_price_comes_first() -> None:
-    with learned(stated("claude-haiku-4-5", 3.0, 7.0)):
-        own = model("claude-haiku-4-5", {"claude-haiku-4-5": {"input": 50, "output": 60}})
-        assert price(own, USAGE) == pytest.approx((1_000 * 50 + 2_000 * 5 + 100 * 60) / 1e6)
-
-
 def fresh(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 

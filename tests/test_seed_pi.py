@@ -174,8 +174,8 @@ def test_the_model_in_use_may_be_asked_by_that_name_or_by_the_policys(tmp_path: 
     log.reply("Done.")
     desk = Desk(open_session(log.write(tmp_path / "s.jsonl")))
     for named in ("current", "policy"):
-        assert desk.plan(PI, writer=Summaries(named)).writer.model == "demo-1"
-    assert desk.plan(CODEX, writer=Summaries("policy")).writer.model == "extract"
+        assert desk.asked("pi", flags={"model": named}, dry=True).writer.model == "demo-1"
+    assert desk.asked("codex", flags={"model": "policy"}, dry=True).writer.model == "extract"
     with pytest.raises(ConfigError, match=r"summary\.model: the model in use is not known: name one"):
         Summaries("current").meant(PI, "")
 

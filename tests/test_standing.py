@@ -563,3 +563,13 @@ def test_what_was_settled_is_counted_once_where_the_messages_behind_are_folded_l
     messages = [TASK, *plan, *edit("src/rows.py"), *red, *green, *commit, *done]
     folded, behind = facts_of(messages[:cut]), facts_of(messages[cut:])
     assert merge(settled(folded, behind), behind) == merge(folded, behind)
+
+
+def test_what_is_hardly_larger_than_a_summary_stays_as_it_is() -> None:
+    def oldest(view: View, excess: int) -> Iterator[Edit]:
+        yield Edit((view.entries[0].id,), Brief(1_500), by="oldest")
+
+    compactor = Compactor(window=10_000, policy=Policy("oldest", (Layer("all", 0.01, 0.001, (oldest,)),)))
+    messages = [user("Fix it."), LONG]
+    assert list(compactor.fit(messages)) == messages
+    assert not compactor.folds

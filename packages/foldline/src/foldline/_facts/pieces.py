@@ -8,6 +8,7 @@ from typing import Any, Literal
 from foldline._facts.cues import announces
 from foldline._facts.literals import literals
 from foldline._facts.others import said_in_report
+from foldline._facts.splitting import split
 from foldline._facts.texts import Passage, lines_with, passages
 from foldline._facts.types import Kind, Piece
 from foldline._messages import replace
@@ -32,6 +33,8 @@ class Pieces:
         """The newest report of the agent."""
         self._of_user: dict[int, list[int]] = {}
         self._heard: set[str] = set()
+        self.another_spoke = False
+        """Whether another agent said something that the agent and the user said nothing to yet."""
 
     def tell(
         self, text: str, at: int, part: int, kind: Kind, by: Teller, sought: Set[str] = frozenset(), **marks: Any
@@ -58,7 +61,8 @@ class Pieces:
         if text[:_ALIKE] in self._heard:
             return
         self._heard.add(text[:_ALIKE])
-        said = [p for p in passages(text) if not (announces(p.text) or p.text.endswith((":", "：")))]
+        self.another_spoke = True
+        said = [p for p in passages(text) if not (_opens(p.text) or p.text.endswith((":", "：")))]
         between = said[_PEER_ENDS:-_PEER_ENDS]
         items = [p for p in between if (p.item or p.under) and literals(p.text)][:_PEER_ITEMS]
         for each in (*said[:_PEER_ENDS], *items, *said[_PEER_ENDS:][-_PEER_ENDS:]):
@@ -77,3 +81,8 @@ class Pieces:
     def in_order(self) -> tuple[Piece, ...]:
         """The pieces in the order in which they happened."""
         return tuple(sorted(self._told, key=lambda piece: (piece.at, piece.part)))
+
+
+def _opens(text: str) -> bool:
+    """Whether words say nothing but that their speaker is to begin."""
+    return announces(text) or (not literals(text) and any(map(announces, split(text))))

@@ -29,6 +29,9 @@ BEHIND = 50
 ANSWER = 60
 """Characters of the longest message that is a short answer."""
 
+SUMS_UP = 60
+"""Characters from which a message of the agent says what other agents found, and not only that it read them."""
+
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
 
@@ -109,6 +112,7 @@ class Said:
         if chosen:
             self._pieces.tell(chosen, at, part + BEHIND, "answer", "agent")
         self._pieces.report = []
+        self._pieces.another_spoke = False
 
     def _bind(self, words: str, at: int) -> None:
         """The rules in the user's words; one that they take back is none any more."""
@@ -123,12 +127,15 @@ class Said:
         kind: Kind = "report" if report else "thought"
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
         said = list(passages(read))
+        weighs = self._pieces.another_spoke and len(text) >= SUMS_UP
+        self._pieces.another_spoke = False
         for i, each in enumerate(said):
             if report or not each.text.endswith((":", "：", "…")):
                 edge = report and i in (0, len(said) - 1)
                 left = report and (labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text)))
                 back = says_back(each.text)
-                self._pieces.tell_passage(each, at, part, kind, "agent", edge=edge, open=left, back=back)
+                marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}
+                self._pieces.tell_passage(each, at, part, kind, "agent", **marks)
         self._plan.written(text, at)
 
     def _paste(self, text: str, at: int, part: int) -> None:

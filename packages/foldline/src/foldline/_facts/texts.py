@@ -129,11 +129,10 @@ def _passages(text: str) -> Iterator[Passage]:
             continue  # the names of columns say nothing without a row
         if row:
             line = " – ".join(_named(columns, _cells(row)))
-        if heading and len(heading) <= _LEAD:
-            line = f"{heading}: {line}"
+        led = f"{heading}: " if heading and len(heading) <= _LEAD else ""
         heading = lead = ""
         for place, each in enumerate(parted(line)):
-            yield Passage(each, under, item and place == 0, place == 0)
+            yield Passage(each if place else f"{led}{each}", under, item and place == 0, place == 0)
 
 
 def _next_lines(lines: Sequence[str]) -> list[str]:

@@ -144,7 +144,8 @@ class Piece(Value, frozen=True, omit_defaults=True):
     Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
     literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `open` that it says what
     is open or next, `back` that it takes back what was said before, `times` how often it was said. `item` says that it stands
-    in a list, `under` which line leads in that list, `begins` that a line begins with it.
+    in a list, `under` which line leads in that list, `begins` that a line begins with it, `weighs` that the agent says in it what
+    it makes of what another agent found.
     """
 
     text: str
@@ -160,6 +161,7 @@ class Piece(Value, frozen=True, omit_defaults=True):
     item: bool = False
     under: str = ""
     begins: bool = False
+    weighs: bool = False
 
 
 class Repository(Value, frozen=True, omit_defaults=True):
@@ -198,6 +200,8 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     running: dict[str, str] = field(default_factory=dict)
     """What was seen to go on behind its call, by the name that its client gave it; empty for what ended since."""
     end: int = 0
+    reported: bool = False
+    """Whether a report of the agent that stands behind them answers the newest request."""
 
     def data(self) -> dict[str, Any]:
         """The facts as plain JSON data."""

@@ -6,7 +6,7 @@ import heapq
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
 from math import log
@@ -16,6 +16,7 @@ from foldline._facts.calls import COMMIT
 from foldline._facts.cues import announces, asks, denies_alarm, leans, reasons, wonders
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
+from foldline._facts.said import SUMS_UP
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import telling
@@ -97,12 +98,6 @@ LEAST = 0.35
 
 AGAIN, SUPERSEDED = 0.7, 0.5
 """The share of a sentence, and of a report by such sentences, that a later message says again where it takes its place."""
-
-HEADLINE = 24
-"""Characters of a line that only names what follows it."""
-
-SUMS_UP = 200
-"""Characters from which a report of the agent says what other agents found, and not only that it read them."""
 
 REPORT = 120
 """Tokens of a report that a later message says most of again, where no budget is to be filled."""
@@ -230,7 +225,8 @@ def _overtaken(told: Piece, facts: Facts) -> bool:
 def idle(facts: Facts) -> set[int]:
     """The places of what the agent said it would do next, where it then only looked."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
-    return {i for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at not in acting and announces(p.text)}
+    thoughts = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and not p.weighs)
+    return {i for i, p in thoughts if p.at not in acting and announces(p.text)}
 
 
 def reported(facts: Facts) -> set[int]:
@@ -242,7 +238,8 @@ def reported(facts: Facts) -> set[int]:
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return not (" → " in piece.text or piece.text.startswith(COMMIT))
-        return piece.kind == "thought" and (piece.at not in acting or announces(piece.text))
+        passing = piece.kind == "thought" and not piece.weighs
+        return passing and (piece.at not in acting or announces(piece.text))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
     reports = {p.at for p in facts.pieces if p.kind == "report"}
@@ -263,20 +260,30 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
 
 
 def summed_up(facts: Facts) -> set[int]:
-    """The places of other agents' words that a report of the agent's own sums up, but for the first sentence of each of them."""
+    """The places of other agents' words that the agent itself sums up, right behind them or in the report that closes the turn,
+    but for the first sentence and the last of each of them."""
     said: Counter[int] = Counter()
     for piece in facts.pieces:
         if piece.kind == "report":
             said[piece.at] += len(piece.text)
-    begun: set[tuple[int, int]] = set()
-    found: set[int] = set()
-    for i in _closed(facts, {at for at, length in said.items() if length >= SUMS_UP}):
+    over = {*_closed(facts, {at for at, length in said.items() if length >= SUMS_UP}), *_taken_in(facts)}
+    texts: dict[tuple[int, int], list[int]] = {}
+    for i in sorted(over):
         piece = facts.pieces[i]
         if piece.by == "peer":
-            first = (piece.at, piece.part) not in begun and len(piece.text) > HEADLINE
-            found.update(() if first else {i})
-            begun.update({(piece.at, piece.part)} if first else ())
-    return found
+            texts.setdefault((piece.at, piece.part), []).append(i)
+    return {i for places in texts.values() for i in places[1:-1]}
+
+
+def _taken_in(facts: Facts) -> Iterator[int]:
+    """The places of other agents' words that the agent's next message says what it makes of."""
+    heard: list[int] = []
+    for i, piece in enumerate(facts.pieces):
+        if piece.by == "peer":
+            heard.append(i)
+        elif piece.by == "agent" or piece.by == "user":
+            yield from heard if piece.weighs else ()
+            heard = []
 
 
 def told_again(found: Sequence[Candidate]) -> set[int]:
@@ -340,7 +347,8 @@ def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int, en
         headed = each.piece.kind not in BROUGHT or (each.piece.at, each.piece.part) in heads
         score = _score(each, told, newest, headed) * (NEAR if place in near else 1.0)
         call = (each.piece.at, each.piece.part)
-        if score <= (enough if each.piece.kind in PASSING else 0.0) or place in chosen:
+        passing = each.piece.kind in PASSING and not each.piece.weighs
+        if score <= (enough if passing else 0.0) or place in chosen:
             continue
         if enough and each.piece.kind in BROUGHT and seen[call] >= (BROUGHT_USED if each.piece.used else BROUGHT_MOST):
             continue
@@ -410,7 +418,7 @@ def _cost(each: Candidate, headed: bool) -> int:
 def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
     """What a piece says that is not told yet, for each token."""
     piece = each.piece
-    worth = WORTH.get((piece.by, piece.kind), _UNKNOWN)
+    worth = WORTH.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN)
     whole = each.whole
     if piece.kind == "answer":
         return worth.base * each.share / (_cost(each, headed) + 4)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from foldline._facts.cues import says_when_done
 from foldline._facts.speech import clean
+from foldline._facts.standing import answered
 from foldline._facts.told import COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import replace
@@ -52,7 +53,7 @@ SMALL = 600
 """Tokens below which rules are told where they were said, and a part of one line has no heading."""
 
 OFTEN = 3
-"""How often a request was said, word for word, that has no place of its own on a small page that is to be filled."""
+"""How often a request was said, word for word, that has no place of its own on a small page that is to be filled, once it is answered."""
 
 HEADED = 250
 """Tokens below which nothing has a heading."""
@@ -79,7 +80,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     page.add("", [*first, *map(safe, below(facts, brief.after) if budget >= SMALL else ())])
     wants = task(facts, brief.after)
     standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
-    if brief.fills and budget < SMALL and any(r.times >= OFTEN and r.text in wants.words for r in facts.requests):
+    often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
+    if often and brief.fills and budget < SMALL and answered(facts):
         wants = Task([])
     held = apart if apart or not brief.after else min(budget // 2, lengths(standing))
     free = budget if budget >= SMALL else budget - held

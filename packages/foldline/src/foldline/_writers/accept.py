@@ -58,8 +58,9 @@ class Written(Value, frozen=True, omit_defaults=True):
 
     @property
     def left_out(self) -> bool:
-        """Whether there is no summary, since the policy can do without one that a model did not write."""
-        return bool(self.failures) and not self.summary.text
+        """Whether there is no summary: the policy can do without one that a model did not write, or nothing that says less than
+        the messages says anything."""
+        return not (self.summary.text or self.native)
 
 
 def write(
@@ -91,10 +92,7 @@ def write(
             faults = (*faults, str(answer))
             break
         if isinstance(answer, Summary) and answer.facts:
-            if found := _oversize(answer.text, most, size):
-                faults = (found,)
-                break
-            return replace(written, summary=answer)
+            return replace(written, summary=Summary("") if _oversize(answer.text, most, size) else answer)
         if isinstance(answer, Draft) and answer.native:
             drafts.append(answer)
             written = replace(written, drafts=tuple(drafts))
