@@ -9,7 +9,7 @@ import pytest
 from foldline import Brief, Compactor, Message, Summary
 from foldline._facts.merging import merge, settled
 from foldline._facts.reading import facts_of
-from foldline.extend import Edit, Layer, Policy, View, extract, hard_strategies, text_of
+from foldline.extend import Edit, Layer, Policy, Text, View, extract, hard_strategies, text_of
 from talk import bash, runs, says, user
 
 TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
@@ -499,6 +499,47 @@ def test_what_was_settled_behind_the_page_is_not_told_as_open() -> None:
     assert "[ ] Read the rows in parts" in open_still
     settled = section(page_before([*green, *done, says("It is done.")], work), "State")
     assert not any("open error" in line or line.startswith("[ ] ") for line in settled)
+
+
+def while_saying(words: str, path: str) -> list[Message]:
+    """A look at a file beside which the agent says something."""
+    call, answer = bash(f"cat {path}", "x = 1")
+    return [Message("assistant", (Text(words), *call.parts)), answer]
+
+
+COMMIT = bash("git commit -am x && git status", "[main 1a2b3c4] x\nnothing to commit, working tree clean")
+
+
+def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
+    green = bash("make test", "12 passed in 0.3s")
+    work = [TASK, *edit("src/rows.py"), *write("try.py"), *green, *COMMIT, LONG]
+    told = page_before([user("Go on.")], work)
+    assert section(told, "State")[0] == "last run: `make test` → ok; 12 passed in 0.3s"
+    assert section(told, "State")[1] == "git: on branch main; last commit 1a2b3c4 “x”; nothing left to commit"
+    assert section(told, "Files")[:2] == ["created: try.py", "changed: src/rows.py"]
+    told = page_before([*bash("rm try.py"), *edit("src/cols.py")], work)
+    assert not any("last run" in line for line in section(told, "State"))
+    assert "git: on branch main; last commit 1a2b3c4 “x”; changed since: src/cols.py" in section(told, "State")
+    assert section(told, "Files")[0] == "changed: src/rows.py"
+
+
+def test_what_the_messages_that_stay_tell_is_not_told_in_the_state() -> None:
+    green = bash("make test", "12 passed in 0.3s")
+    plan = runs("TodoWrite", {"todos": [{"content": "Read the rows in parts", "status": "pending"}]}, id="t1")
+    work = [TASK, *edit("src/rows.py"), LONG]
+    assert not any("last run" in line for line in section(page_before(green, work), "State"))
+    assert not any("[ ]" in line for line in section(page_before(plan, work), "State"))
+
+
+def test_what_the_agent_said_last_is_not_told_where_it_says_more_in_the_messages_that_stay() -> None:
+    meant = "I'll parse the state, run the focused tests and the linter, then open a pull request and answer there."
+    work = [TASK, *bash("cat rows.csv", "4711, 12\n" * 900), *while_saying(meant, "a.py")]
+    kept = section(page_before(bash("cat b.py", "y"), work), "State")
+    assert f"what the agent said it would do: {meant}" in kept
+    gone = section(page_before(while_saying("The parser is fine.", "b.py"), work), "State")
+    assert gone[0] == "the last request is under way"
+    assert not any("would do" in line or "said last" in line for line in gone)
+    assert not any("under way" in line for line in section(page_before([says("All is done.")], work), "State"))
 
 
 def test_an_offer_is_not_open_once_the_user_spoke() -> None:

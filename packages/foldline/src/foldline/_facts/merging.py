@@ -84,23 +84,22 @@ def merge(older: Facts, newer: Facts) -> Facts:
 
 
 def settled(facts: Facts, behind: Facts) -> Facts:
-    """Facts as what happened behind them leaves them: whether it answered the newest request, errors that it closed, the plan,
-    checks that were run again, where the repositories stand, what ended.
+    """Facts as what happened behind them leaves them: errors that it closed, the plan, checks that were run again, where the
+    repositories stand, what ended.
 
     What happened behind is not counted: merged with it later, these are the facts of both.
     """
     both = merge(facts, behind)
     runs = {command.text: command.count for command in facts.commands}
     closed = [any(closes(key, fault.key) for key in behind.passed) for fault in facts.faults]
-    closing = (p.kind == "report" for p in behind.pieces if p.by == "user" or p.kind == "report")
     return replace(
         facts,
-        reported=next(closing, False),
         faults=tuple(replace(f, resolved=True) if over else f for f, over in zip(facts.faults, closed)),
         todos=both.todos,
         commands=tuple(replace(command, count=runs.get(command.text, 0)) for command in both.commands),
         repositories=both.repositories,
         running={id: text for id, text in facts.running.items() if id in both.running},
+        now=both,
     )
 
 

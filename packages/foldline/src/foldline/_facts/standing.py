@@ -12,7 +12,7 @@ from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
-from foldline._facts.types import SOURCE, Facts, Fault, File, Request, Todo
+from foldline._facts.types import SOURCE, Facts, Fault, File, Piece, Request, Todo
 
 NEWEST, NEWEST_SHARE = 24, 0.15
 """Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""
@@ -51,11 +51,13 @@ _SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
 def open_faults(facts: Facts) -> Iterator[Fault]:
-    """The errors of the newest turns that nothing closed or took the place of, oldest first, those alike once.
+    """The errors of the newest turns that nothing closed or took the place of, oldest first, those alike once; what failed
+    behind the messages is told there.
 
     One behind which the agent closed the turn is open where it is a check, or that report says so; another command that failed only
     until it went on with something else, unless it says so. A program that is missing is no error of the work.
     """
+    end, facts = facts.end, facts.latest
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
     still = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
@@ -66,7 +68,7 @@ def open_faults(facts: Facts) -> Iterator[Fault]:
     tried = {c.text[:SOURCE] for c in facts.commands}
     said = [p for p in facts.pieces if p.by == "agent" and not announces(p.text)] if faults else []
     for fault in faults:
-        if _PROBE.match(fault.source) and not checks(fault.key):
+        if fault.seen >= end or (_PROBE.match(fault.source) and not checks(fault.key)):
             continue
         script = _script(fault.key)
         since = [p for p in said if p.at > fault.seen]
@@ -92,7 +94,13 @@ def _likeness(fault: Fault) -> tuple[str, str]:
 
 
 def open_steps(facts: Facts) -> Iterator[Todo]:
-    """The steps of the plan that are left, without those that the agent forgot: it worked on and closed a turn without them."""
+    """The steps of the plan that are left, without those that the agent forgot: it worked on and closed a turn without them.
+
+    A plan that was written whole behind the messages stands there.
+    """
+    end, facts = facts.end, facts.latest
+    if facts.plan_at is not None and facts.plan_at >= end:
+        return
     touched = max((todo.at for todo in facts.todos), default=0)
     worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
@@ -109,13 +117,16 @@ def left_open(facts: Facts) -> Iterator[str]:
     Of reports before the newest it is what they say under a label, since most of it was done on the way. A question that
     the user spoke after is answered.
     """
+    now = facts.latest
+    behind = [p for p in now.pieces if p.at >= facts.end and p.by != "user"]
     reports = [p for p in facts.pieces if p.kind == "report"]
     newest = sorted({p.at for p in reports})[-REPORTS:]
+    last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
     for piece in reports:
-        if piece.open and piece.at in newest and (piece.at == newest[-1] or labels_open(piece.text)):
-            left = _open_in(piece.text, asking=piece.at >= _asked(facts))
-            later = (p.text for p in facts.pieces if p.at > piece.at and p.kind in ("report", "change", "said"))
-            if left and not any(said_again(left, each) for each in later):
+        if piece.open and piece.at in newest and (piece.at == last or labels_open(piece.text)):
+            left = _open_in(piece.text, asking=piece.at >= _asked(now))
+            since = [p for p in (*facts.pieces, *behind) if p.at > piece.at and p.kind in ("report", "change", "said")]
+            if left and not any(said_again(left, p.text) for p in since):
                 yield left
 
 
@@ -131,7 +142,7 @@ def _open_in(text: str, *, asking: bool) -> str:
 def answered(facts: Facts, asked: int | None = None) -> bool:
     """Whether the agent closed a turn with a report since it was asked, then or in the newest request."""
     since = _asked(facts) if asked is None else asked
-    return (facts.reported and asked is None) or max(
+    return max(
         (p.at for p in facts.pieces if p.kind == "report"), default=-1
     ) > since
 
@@ -144,27 +155,32 @@ def clarifies(facts: Facts, request: Request) -> bool:
 
 
 def newest_finding(facts: Facts) -> str:
-    """What the agent said in its newest message since the newest request, but for what it would do next and what it only
+    """What the agent said in its newest words since the newest request, but for what it would do next and what it only
     supposed, where it is a whole sentence.
 
     Empty where a change or a failed call came behind it, which may have overtaken it.
     """
-    asked = _asked(facts)
-    said = [p for p in facts.pieces if p.at > asked and p.kind == "thought"]
-    worked = max((p.at for p in facts.pieces if p.kind in ("change", "failure")), default=-1)
+    said = newest_words(facts)
+    worked = max((p.at for p in facts.latest.pieces if p.kind in ("change", "failure")), default=-1)
     if not said or worked > said[-1].at:
         return ""
-    newest = (p.text for p in reversed(said) if p.at == said[-1].at and not (announces(p.text) or wonders(p.text)))
+    newest = (p.text for p in reversed(said) if not (announces(p.text) or wonders(p.text)))
     return next((text for text in newest if _WHOLE.fullmatch(text)), "")
 
 
 def intention(facts: Facts) -> str:
-    """What the agent said since the newest request that it would do, where that takes several steps; empty where it keeps a
-    plan of its own, or said no such thing."""
-    asked = _asked(facts)
-    said = (p.text for p in reversed(facts.pieces) if p.at > asked and p.kind == "thought" and len(p.text) >= _SEVERAL)
+    """What the agent said in its newest words since the newest request that it would do, where that takes several steps;
+    empty where it keeps a plan of its own, or said no such thing."""
+    said = (p.text for p in reversed(newest_words(facts)) if len(p.text) >= _SEVERAL)
     several = (text for text in said if announces(text) and _STEPS.search(text))
     return "" if any(open_steps(facts)) else next(several, "")
+
+
+def newest_words(facts: Facts) -> list[Piece]:
+    """What the agent said last amid its work for the newest request, unless it said more behind the messages."""
+    asked = _asked(facts)
+    said = [p for p in facts.latest.pieces if p.at > asked and p.kind in ("thought", "report")]
+    return [p for p in facts.pieces if said and p.at == said[-1].at and p.kind == "thought"]
 
 
 def done_since(facts: Facts) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import field
 
-from foldline._messages import Value
+from foldline._messages import Value, replace
 
 FileState = Literal["created", "modified", "read", "deleted", "renamed"]
 Lifetime = Literal["standing", "once"]
@@ -200,10 +200,15 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     running: dict[str, str] = field(default_factory=dict)
     """What was seen to go on behind its call, by the name that its client gave it; empty for what ended since."""
     end: int = 0
-    reported: bool = False
-    """Whether a report of the agent that stands behind them answers the newest request."""
+    now: Facts | None = None
+    """What is known with the messages that stay behind these, where there are such; it holds for one page only."""
+
+    @property
+    def latest(self) -> Facts:
+        """What is known with all that is known of messages behind."""
+        return self.now or self
 
     def data(self) -> dict[str, Any]:
         """The facts as plain JSON data."""
-        data: dict[str, Any] = msgspec.to_builtins(self)
+        data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None))
         return data

@@ -81,7 +81,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     wants = task(facts, brief.after)
     standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
     often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
-    if often and brief.fills and budget < SMALL and answered(facts):
+    if often and brief.fills and budget < SMALL and answered(facts.latest):
         wants = Task([])
     held = apart if apart or not brief.after else min(budget // 2, lengths(standing))
     free = budget if budget >= SMALL else budget - held

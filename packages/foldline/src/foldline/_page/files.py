@@ -21,6 +21,8 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 
     What is `spare` of a page goes to the latter.
     """
+    known = {file.path for file in facts.files}
+    facts = replace(facts, files=tuple(file for file in facts.latest.files if file.path in known))
     root, home = base_of(facts), _home(facts)
     changed, read = (
         [replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some]

@@ -55,15 +55,17 @@ _CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|
 def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     """How the newest checks ended and where the repository stands, then what is open; with what the user said `after` it no
     question is."""
-    changed = max((file.changed_at for file in changed_files(facts)), default=-1)
-    for check in _newest_checks([c for c in facts.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
-        yield f"last run: `{cut(_tried(check), 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+    now = facts.latest
+    changed = max((file.changed_at for file in changed_files(now)), default=-1)
+    for check in _newest_checks([c for c in now.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
+        if check.seen < facts.end:
+            yield f"last run: `{cut(_tried(check), 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
         yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
-    worked_in = [each for each in facts.repositories if not passes(each.folder) or _holds(facts, each.folder)]
+    worked_in = [each for each in now.repositories if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1
     for each in worked_in:
-        if line := repository(facts, each):
+        if line := repository(now, each):
             yield f"git in {each.folder or NAMELESS}: {line}" if several else f"git: {line}"
     yield from (line for line in _left(facts) if not (after and line.startswith(ASKED)))
 
@@ -72,8 +74,8 @@ def ending(facts: Facts) -> Iterator[str]:
     """Whether the newest request is answered; of one that is under way what was done for it and what the agent found last."""
     if not facts.requests:
         return
-    if answered(facts):
-        if not any(_left(facts)):
+    if answered(facts.latest):
+        if answered(facts) and not any(_left(facts)):
             yield "the last request is answered; the report names no next step"
         return
     done = _by_file(done_since(facts))
@@ -153,7 +155,8 @@ def _changed_since(facts: Facts, known: Repository) -> list[str]:
     if len(facts.repositories) > 1:
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
-    paths = [path.removeprefix(root).removeprefix(f"{known.folder}/") for path in since]
+    paths = [path.removeprefix(root) for path in since]
+    paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
     return [path for path in paths if not (root and path.startswith(("/", "~")))]
 
 
