@@ -77,10 +77,14 @@ def sentences_of(language: str) -> list[Row]:
     return [(language, label, text) for label, text in rows]
 
 
+def rows_of(name: str) -> list[Row]:
+    lines = (HERE / name).read_text("utf-8").splitlines()
+    return [(language, label, text) for language, label, text in (line.split("\t") for line in lines)]
+
+
 def unseen() -> list[Row]:
     """Sentences that the cues were not written from."""
-    lines = (HERE / "rules_unseen.tsv").read_text("utf-8").splitlines()
-    return [(language, label, text) for language, label, text in (line.split("\t") for line in lines)]
+    return rows_of("rules_unseen.tsv")
 
 
 def precision_and_recall(rows: Iterable[Row], kinds: set[str]) -> tuple[float, float]:
@@ -198,6 +202,53 @@ def test_items_are_what_the_line_above_them_says() -> None:
     found = dict(rules_in(message))
     assert found["errors as values"] == found["two reviewers"] == "standing"
     assert "Add a login page." not in found
+
+
+@pytest.mark.parametrize("language", LABELS)
+def test_scope_time_preference_and_job_make_a_rule(language: str) -> None:
+    rows = [row for row in rows_of("rules_by_grammar.tsv") if row[0] == language]
+    precision, recall = precision_and_recall(rows, {"standing"})
+    assert precision >= 0.95
+    assert recall >= 0.95
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "**Never** touch the blue tiles.",
+        "**Don't push** without asking me.",
+        "Please use the Oxford spelling :)",
+        "Let's not add _any_ new tables.",
+    ],
+)
+def test_bold_words_and_smiles_say_nothing_of_their_own(sentence: str) -> None:
+    assert rules_in(sentence) == [(sentence, "standing")]
+
+
+def test_what_was_spoken_before_tells_the_language_of_few_words() -> None:
+    assert rules_in("Halte jeden Commit lauffähig.", "de") == [("Halte jeden Commit lauffähig.", "standing")]
+    assert rules_in("Never push to main.", "de") == [("Never push to main.", "standing")]
+
+
+BRIEF = (
+    "The planner computes the routes each night, and since spring it takes four hours, because it loads every parcel "
+    "again for each depot and starts from scratch when one of them fails. Please load the parcels once, cache the "
+    "distances and retry what failed. The app should always show the newest route, and the export must never hold a "
+    "parcel twice. "
+) * 3
+
+
+def test_rules_in_a_long_brief_are_those_below_a_lead_and_those_that_their_grammar_tells() -> None:
+    message = (
+        f"{BRIEF}\n\nRules that hold for all we do today:\n- plain English\n- one commit per concern\n\n"
+        "Requirements:\n- the export has a header\n\nIf a test is flaky, tell me instead of running it again."
+    )
+    assert [text for text, _ in rules_in(message)] == [
+        "Rules that hold for all we do today:",
+        "plain English",
+        "one commit per concern",
+        "If a test is flaky, tell me instead of running it again.",
+    ]
 
 
 REVIEW = "The retry loop keeps its counter, so that a worker never gets a second chance after it has failed. " * 10

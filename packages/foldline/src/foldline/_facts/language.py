@@ -71,9 +71,14 @@ def read_words(name: str) -> dict[str, Any]:
     return tomllib.loads((get_data(__package__, f"words/{name}.toml") or b"").decode())
 
 
-def language_of(text: str) -> str:
-    """The code of the language that a text is most likely in; English where nothing speaks against it, else empty."""
+def language_of(text: str, before: str = "") -> str:
+    """The code of the language that a text is most likely in.
+
+    Where its words do not tell, that which was spoken `before`, else English where nothing speaks against it, else empty.
+    """
     heard = _heard(text)
+    if before and heard.found == heard.rival:
+        return before
     return heard.code if heard.found else "en" if text.isascii() else ""
 
 

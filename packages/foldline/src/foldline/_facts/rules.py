@@ -43,6 +43,12 @@ _LITERAL = re.compile(
 """What is quoted, and names of files and pages: what they say is not what the user says."""
 
 _NAMED = "¤"
+_STRESSED = re.compile(
+    r"(?<![\w*])(\*{1,3})(?=\S)([^*\n]+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\W_])([^_\n]+?)(?<=[^\W_])\3(?!\w)|\*\*"
+)
+"""Words in bold or italics."""
+_FACE = re.compile(r"(?:\s*(?::-?[)(DP]|;-?\)|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+))+\s*$")
+"""What is smiled behind a sentence."""
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
 """A name and its value; more than a few wide letters are a sentence."""
@@ -60,20 +66,20 @@ _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
 
 
-def rules_in(message: str) -> list[tuple[str, Lifetime]]:
+def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
 
     The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
     is told where an item needs it. What stands right below another title ("She wrote:"), or as a line amid others, was
-    more often pasted than typed.
+    more often pasted than typed. `before` is the language that was spoken before.
     """
-    language = language_of(message)
+    language = language_of(message, before)
     said = list(sentences(message))
     short = sum(len(each.text) for each in said) + (_WIDE_LETTER - 1) * sum(map(_wide, message)) <= SHORT
     found: list[tuple[str, Lifetime]] = []
     title, place = "", 0
     above: Lifetime = "none"
-    quoted = False
+    quoted = led = False
     for each in said:
         text = each.text
         spoken = script_of(text) or language
@@ -81,6 +87,7 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
         if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
             called = _called(text, spoken)
             title, place, above = text, len(found), called if each.heads else "none"
+            led = text.rstrip("*_").endswith((":", "："))
             quoted = each.titled and not each.heads and called == "none"
             continue
         if quoted or (short and each.amid and not each.item):
@@ -88,7 +95,7 @@ def rules_in(message: str) -> list[tuple[str, Lifetime]]:
         kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
             above = "none"
-        elif short and kind == "none" != above and not text.endswith(("?", "？")):
+        elif (short or led) and kind == "none" != above and not text.endswith(("?", "？")):
             if title:
                 found.insert(place, (title, above))
             title, kind = "", above
@@ -139,21 +146,22 @@ def _called(title: str, language: str) -> Lifetime:
 def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifetime:
     """How long what a user's sentence orders is to hold; `none` where it orders nothing beyond the task itself.
 
-    With `loud` only what stands in capitals orders anything.
+    With `loud` only what stands in capitals orders anything, and what does so by its grammar.
     """
     cues = _cues(language or language_of(sentence))
     if cues is None or len(sentence) > _LONGEST:
         return "none"
     text = normal(sentence)
-    shouted = not text.isupper() and cues.loud.search(text) is not None
+    sure = not text.isupper() and cues.loud.search(text) is not None
     text = text.lower()
-    if (loud and not shouted) or cues.none.match_in(text):
+    sure = sure or cues.general.match_in(text)
+    if (loud and not sure) or cues.none.match_in(text):
         return "none"
     if cues.back.match_in(text):
         return "back"
     if cues.once.match_in(text):
         return "once"
-    stands = shouted or cues.standing.match_in(text)
+    stands = sure or cues.standing.match_in(text)
     if stands and cues.passing.match_in(text):
         return "once"
     return "standing" if stands else "none"
@@ -163,7 +171,7 @@ def normal(sentence: str) -> str:
     """A sentence on one line without its bullet, with a sign for each literal."""
     bullet = BULLET.match(sentence)
     text = " ".join(sentence[bullet.end() if bullet else 0 :].translate(_SIGNS).split())
-    return _LITERAL.sub(_NAMED, text)
+    return _FACE.sub("", _STRESSED.sub(r"\2\4", _LITERAL.sub(_NAMED, text)))
 
 
 def _wide(letter: str) -> bool:
@@ -184,7 +192,10 @@ class Cues(NamedTuple):
     """In capitals: it stands, wherever it is."""
     title: Patterns
     """The items below it stand."""
+    general: Patterns
+    """It stands by its grammar, however much is said around it."""
     standing: Patterns
+    """It stands where few words are said."""
     passing: Patterns
     """What stands does so for this turn only."""
     once: Patterns

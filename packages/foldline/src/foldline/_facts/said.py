@@ -8,6 +8,7 @@ from itertools import islice
 
 from foldline._facts.again import taken_back
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
+from foldline._facts.language import language_of
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import rules_in, ruling
@@ -53,6 +54,7 @@ class Said:
         self.rules: dict[str, Rule] = {}
         self._pieces = pieces
         self._plan = plan
+        self._language = ""
 
     def ask(self, spans: Iterable[Span], at: int, *, amid: bool) -> bool:
         """Takes down what a message asks for, all of it as one request; answers whether it was not asked for before."""
@@ -116,7 +118,8 @@ class Said:
 
     def _bind(self, words: str, at: int) -> None:
         """The rules in the user's words; one that they take back is none any more."""
-        for text, lifetime in rules_in(words):
+        self._language = language_of(words, self._language)
+        for text, lifetime in rules_in(words, self._language):
             if lifetime == "back":
                 over = taken_back(text, words, [known for known, rule in self.rules.items() if rule.at < at])
                 self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
