@@ -62,7 +62,7 @@ from foldline._wires import (
     summary_in,
     summary_text,
 )
-from foldline._wires.host import HostFormat
+from foldline._wires.format import HostFormat
 from foldline._wording import Wording
 from foldline._writers.calling import Endpoint, connect
 from foldline._writers.draft import Draft, Summarizer

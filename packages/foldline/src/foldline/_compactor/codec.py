@@ -8,8 +8,7 @@ from typing import Any
 
 from foldline import _wires as wire
 from foldline._messages import Message, Speaker, Text, Thinking, ToolCall, ToolResult, replace
-from foldline._wires.format import neighbours
-from foldline._wires.host import HostFormat
+from foldline._wires.format import HostFormat, neighbours
 from foldline._wires.objects import as_data
 from foldline._wires.strangers import refuse_strangers
 from foldline._wires.telling import Told

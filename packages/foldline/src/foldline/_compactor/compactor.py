@@ -37,8 +37,8 @@ from foldline._stages import HEADING, Course, Stage, lists_of, memory_digest, st
 from foldline._tokens.meter import TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
 from foldline._view import View
-from foldline._wires.ending import broke_off, cut_off
-from foldline._wires.host import HostFormat
+from foldline._wires.format import HostFormat
+from foldline._wires.usage import broke_off, cut_off
 from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:

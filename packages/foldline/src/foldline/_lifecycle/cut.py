@@ -7,8 +7,8 @@ from typing import Any
 
 from foldline import _wires as wire
 from foldline._messages import Message, ToolCall, replace
-from foldline._wires.ending import BY_WINDOW, cut_off
 from foldline._wires.objects import as_data
+from foldline._wires.usage import BY_WINDOW, cut_off
 
 FULL = 0.98
 """The share of the window that request and reply fill where the window cut the reply off."""

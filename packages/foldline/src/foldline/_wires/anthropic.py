@@ -19,7 +19,7 @@ from foldline._messages import (
     Usage,
 )
 from foldline._wires.arranging import alternating, beside_system
-from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, kind_of, parts_of, role_in
+from foldline._wires.format import Ended, Picture, Sign, WireFormat, kind_of, parts_of, role_in
 from foldline._wires.shape import (
     ANY,
     TEXT,
@@ -29,7 +29,7 @@ from foldline._wires.shape import (
     content_out,
     extra_of,
     item_of,
-    part_in,
+    reader,
     stand_in,
     text_in,
     to_json,
@@ -63,22 +63,6 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
         return Message(role, (Text(content),), None, {}, NAME)
     parts, mark = content_in(content, _part_in)
     return Message(role, parts, None, extra_of(item, MESSAGE, {"content": mark} if mark else {}), NAME)
-
-
-def _part_in(block: Any) -> Part:
-    return part_in(block, _BLOCKS)
-
-
-def _result_part_in(block: Any) -> Text | Media | Opaque:
-    return part_in(block, _RESULT_BLOCKS)
-
-
-def _image_in(block: dict[str, Any]) -> Media:
-    return Media("image", dict(block))
-
-
-def _document_in(block: dict[str, Any]) -> Media:
-    return Media("document", dict(block))
 
 
 def _thinking_in(block: dict[str, Any]) -> Thinking | None:
@@ -133,8 +117,8 @@ def _compaction_in(block: dict[str, Any]) -> Summary:
 
 _RESULT_BLOCKS: dict[str, Callable[[dict[str, Any]], Text | Media | None]] = {
     "text": text_in,
-    "image": _image_in,
-    "document": _document_in,
+    "image": lambda block: Media("image", dict(block)),
+    "document": lambda block: Media("document", dict(block)),
 }
 _BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
     **_RESULT_BLOCKS,
@@ -144,6 +128,8 @@ _BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
     "tool_result": _tool_result_in,
     "compaction": _compaction_in,
 }
+_part_in = reader(_BLOCKS)
+_result_part_in: Callable[[Any], Text | Media | Opaque] = reader(_RESULT_BLOCKS)
 
 
 # -- encode -------------------------------------------------------------------------------------------------------
@@ -264,19 +250,11 @@ def _reply(reply: Mapping[str, Any]) -> Ended | None:
     return Ended(message, str(reply.get("stop_reason") or ""))
 
 
-def _tool(tool: Tool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-
-
 def _picture(item: Mapping[str, Any]) -> Picture | None:
     match item:
         case {"type": "image", "source": {"type": "base64", "data": str(data), "media_type": str(mime)}}:
             return Picture(mime, data)
     return None
-
-
-def _image(picture: Picture) -> dict[str, Any]:
-    return {"type": "image", "source": {"type": "base64", "media_type": picture.mime, "data": picture.data}}
 
 
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
@@ -295,9 +273,12 @@ FORMAT = WireFormat(
     usage=_usage,
     reply=_reply,
     appended='{"role": "assistant", "content": reply.content}',
-    tool=_tool,
+    tool=lambda tool: {"name": tool.name, "description": tool.description, "input_schema": tool.parameters},
     picture=_picture,
-    image=_image,
+    image=lambda picture: {
+        "type": "image",
+        "source": {"type": "base64", "media_type": picture.mime, "data": picture.data},
+    },
     keys=frozenset((*MESSAGE.keys, *THINKING.keys, *TOOL_USE.keys, *TOOL_RESULT.keys, *TEXT.keys, *_OPTIONAL)),
     request=_request,
 )

@@ -6,7 +6,7 @@ A request's `system` is not among the messages. Pictures, documents and videos a
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
@@ -15,7 +15,6 @@ from foldline._wires.format import (
     Ended,
     Picture,
     Sign,
-    Tool,
     WireFormat,
     at,
     opaque,
@@ -27,6 +26,7 @@ from foldline._wires.shape import (
     AnyPart,
     Shape,
     as_own,
+    body_of,
     extra_of,
     from_json,
     item_of,
@@ -70,19 +70,15 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
     return Message(role, parts, None, extra_of(item, MESSAGE, {"content": mark} if mark else {}), NAME)
 
 
-def _part_in(block: Any) -> Part:
-    return _read(block, _BLOCKS)
+def _reader(known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> Callable[[Any], AnyPart | Opaque]:
+    """Reads a block as the part that it is by the one key of it that is known."""
 
+    def read(block: Any) -> AnyPart | Opaque:
+        keys = [key for key in block if key in known] if isinstance(block, dict) else []
+        part = known[keys[0]](block) if len(keys) == 1 else None
+        return part or Opaque(verbatim(block))
 
-def _result_part_in(block: Any) -> Text | Media | Opaque:
-    return _read(block, _RESULT_BLOCKS)
-
-
-def _read(block: Any, known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> AnyPart | Opaque:
-    """The part that a block is by the one key of it that is known."""
-    keys = [key for key in block if key in known] if isinstance(block, dict) else []
-    part = known[keys[0]](block) if len(keys) == 1 else None
-    return part or Opaque(verbatim(block))
+    return read
 
 
 def _text_in(block: dict[str, Any]) -> Text | None:
@@ -178,6 +174,8 @@ _BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
     "citationsContent": _cited_in,
     **{key: _media_in(kind) for key, kind in _MEDIA.items()},
 }
+_part_in = _reader(_BLOCKS)
+_result_part_in: Callable[[Any], Text | Media | Opaque] = _reader(_RESULT_BLOCKS)
 
 
 # -- encode -------------------------------------------------------------------------------------------------------
@@ -243,7 +241,7 @@ def _tool_use_out(call: ToolCall) -> dict[str, Any]:
     marks = call.extra.get("toolUse") or {}
     given = value_of(call.arguments, any=marks.get("input") == ANY)
     body = item_of({"toolUseId": call.id, "name": call.name, "input": given}, marks, TOOL_USE, {"input": {}})
-    return item_of({"toolUse": body}, call.extra, Shape(("toolUse",), 1))
+    return body_of("toolUse", body, call.extra)
 
 
 def _tool_result_out(result: ToolResult) -> dict[str, Any]:
@@ -253,7 +251,7 @@ def _tool_result_out(result: ToolResult) -> dict[str, Any]:
     if result.error:
         fields["status"] = "error"
     body = item_of(fields, marks, TOOL_RESULT, {"content": []})
-    return item_of({"toolResult": body}, result.extra, Shape(("toolResult",), 1))
+    return body_of("toolResult", body, result.extra)
 
 
 # -- what else there is to know of the format ---------------------------------------------------------------------
@@ -272,12 +270,8 @@ def _tells(item: Mapping[str, Any]) -> Sign:
     return Sign.LIKELY if any(isinstance(block.get("text"), str) for block in content) else Sign.MAYBE
 
 
-def _strange(message: Message) -> Iterator[Any]:
-    """What is no block at all: one holds a mapping under its one key, by which Amazon names new kinds too."""
-    return (source for source in opaque(message.parts) if not _is_block(source))
-
-
 def _is_block(source: Any) -> bool:
+    """Whether it is a block at all: one holds a mapping under its one key, by which Amazon names new kinds too."""
     if not isinstance(source, dict) or len(source) != 1:
         return False
     key, body = next(iter(source.items()))
@@ -301,10 +295,6 @@ def _join(one: Any, other: Any) -> dict[str, Any] | None:
     if not (isinstance(one, Mapping) and isinstance(other, Mapping)) or one.get("role") != other.get("role"):
         return None
     return {**one, "content": [*parts_of(one), *parts_of(other)]}
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    return {"toolSpec": {"name": tool.name, "description": tool.description, "inputSchema": {"json": tool.parameters}}}
 
 
 def _picture(item: Mapping[str, Any]) -> Picture | None:
@@ -335,9 +325,11 @@ FORMAT = WireFormat(
     usage=_usage,
     reply=_reply,
     appended='reply["output"]["message"]',
-    strange=_strange,
+    strange=lambda message: (source for source in opaque(message.parts) if not _is_block(source)),
     join=_join,
-    tool=_tool,
+    tool=lambda tool: {
+        "toolSpec": {"name": tool.name, "description": tool.description, "inputSchema": {"json": tool.parameters}}
+    },
     picture=_picture,
     image=_image,
     request=_request,

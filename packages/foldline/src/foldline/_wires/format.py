@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple, TypeVar
+from operator import eq
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -12,6 +13,7 @@ from foldline._errors import WireError
 from foldline._messages import Message, Opaque, Part, Role, ToolResult, Usage
 
 Known = TypeVar("Known")
+Native = TypeVar("Native")
 
 
 class Sign(IntEnum):
@@ -129,6 +131,22 @@ class WireFormat(Struct, frozen=True, kw_only=True):
 
     request: Callable[[Sequence[Message]], tuple[Any, int]] | None = None
     """The part of a request that says a conversation, its system's messages included, and how many items that has."""
+
+
+class HostFormat(Struct, Generic[Native], frozen=True):
+    """How a framework says a message: `Compactor(format=…)` takes lists of its messages and hands out such."""
+
+    read: Callable[[Native], Message]
+    """What one of its messages says."""
+
+    made: Callable[[Message], Native]
+    """One of its messages that says what a fold put into the history."""
+
+    edited: Callable[[Native, Message, Message], Native]
+    """A copy of one of its messages, given what that said and what it says now; all else of it stays as it is."""
+
+    same: Callable[[Native, Native], bool] = eq
+    """Whether two of its messages are alike: many frameworks make them anew for each call."""
 
 
 def neighbours(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[tuple[Any, list[Any]]]:

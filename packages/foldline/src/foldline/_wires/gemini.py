@@ -5,7 +5,7 @@ A request's `systemInstruction` is not among the contents. Calls need no ids her
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
@@ -15,6 +15,7 @@ from foldline._wires.pairing import UNSTATED, paired
 from foldline._wires.shape import (
     Shape,
     as_own,
+    body_of,
     extra_of,
     from_json,
     item_of,
@@ -197,7 +198,7 @@ def _call_out(call: ToolCall) -> dict[str, Any]:
     shape, marks = _CALLS[key], call.extra.get(key) or {}
     args = value_of(call.arguments, any=marks.get("args") == JSON)
     body = {shape.keys[0]: call.name, "args": args, **_id_out(call.id, marks)}
-    return _wrapped(key, item_of(body, marks, shape, {"args": {}}), call.extra)
+    return body_of(key, item_of(body, marks, shape, {"args": {}}), call.extra)
 
 
 def _response_out(result: ToolResult) -> dict[str, Any]:
@@ -210,7 +211,7 @@ def _response_out(result: ToolResult) -> dict[str, Any]:
     body |= _id_out(result.call_id, marks)
     if more := [_part_out(part) for part in result.parts if type(part) is not Text]:
         body["parts"] = more
-    return _wrapped(key, item_of(body, marks, shape), result.extra)
+    return body_of(key, item_of(body, marks, shape), result.extra)
 
 
 def _said_out(text: str, mark: Any, failed: bool) -> Any:
@@ -225,10 +226,6 @@ def _id_out(id: str, marks: Mapping[str, Any]) -> dict[str, str]:
     return {} if ours or not id else {"id": id}
 
 
-def _wrapped(key: str, body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    return item_of({key: body}, extra, Shape((key,), 1))
-
-
 # -- what else there is to know of the format ---------------------------------------------------------------------
 
 
@@ -239,11 +236,6 @@ def _tells(item: Mapping[str, Any]) -> Sign:
     if isinstance(parts, (list, tuple)) and any(isinstance(part, Mapping) and "type" in part for part in parts):
         return Sign.NEVER
     return Sign.SURELY if "parts" in item or role == "model" else Sign.NEVER
-
-
-def _strange(message: Message) -> Iterator[Any]:
-    """What is no part at all: the parts of the format have no types, and Google adds kinds of them."""
-    return (source for source in opaque(message.parts) if not isinstance(source, dict))
 
 
 def _usage(usage: Any) -> Usage | None:
@@ -277,10 +269,6 @@ def _picture(item: Mapping[str, Any]) -> Picture | None:
     return None
 
 
-def _image(picture: Picture) -> dict[str, Any]:
-    return {"inlineData": {"mimeType": picture.mime, "data": picture.data}}
-
-
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
     system, rest = beside_system(messages)
     items = alternating((encode(message) for message in results_named(rest)), "parts")
@@ -296,10 +284,11 @@ FORMAT = WireFormat(
     usage=_usage,
     reply=_reply,
     appended="reply.candidates[0].content",
-    strange=_strange,
+    # its parts have no types, and Google adds kinds of them
+    strange=lambda message: (source for source in opaque(message.parts) if not isinstance(source, dict)),
     ids=paired,
     tool=_tool,
     picture=_picture,
-    image=_image,
+    image=lambda picture: {"inlineData": {"mimeType": picture.mime, "data": picture.data}},
     request=_request,
 )

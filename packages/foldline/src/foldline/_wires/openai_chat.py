@@ -13,7 +13,6 @@ from foldline._wires.format import (
     Ended,
     Picture,
     Sign,
-    Tool,
     WireFormat,
     at,
     kind_of,
@@ -21,7 +20,6 @@ from foldline._wires.format import (
     role_in,
     strangers,
 )
-from foldline._wires.openai_calls import CALL, call_in, call_out
 from foldline._wires.shape import (
     BARE,
     TEXT,
@@ -30,10 +28,12 @@ from foldline._wires.shape import (
     content_in,
     content_out,
     extra_of,
+    from_json,
     item_of,
-    part_in,
+    reader,
     stand_in,
     text_in,
+    to_json,
     verbatim,
 )
 from foldline._wires.summary import summary_text
@@ -58,6 +58,17 @@ REPLY = Shape(
 )
 RESULT = Shape(("role", "tool_call_id", "content", "name"), 3)
 REFUSAL = Shape(("type", "refusal"), 2)
+CALL = {
+    "function": Shape(("id", "type", "function"), 3),
+    "custom": Shape(("id", "type", "custom"), 3),
+}
+BODY = {
+    "function": Shape(("name", "arguments"), 2),
+    "custom": Shape(("name", "input"), 2),
+}
+
+JSON = "json"
+"""The mark of arguments that are a value instead of its JSON text."""
 
 _ROLES: dict[str, tuple[Role, Shape]] = {
     "user": ("user", WORDS),
@@ -98,7 +109,7 @@ def _quick_calls(item: dict[str, Any]) -> Message | None:
     role, content, calls = item.values()
     if role != "assistant" or type(calls) is not list or not calls:
         return None
-    parts: list[Part | None] = [call_in(call) for call in calls]
+    parts: list[Part | None] = [_call_in(call) for call in calls]
     if type(content) is str:
         parts.insert(0, Text(content))
     elif content is not None:
@@ -226,7 +237,7 @@ def _calls_in(item: Mapping[str, Any], marks: dict[str, Any]) -> list[ToolCall]:
     if "tool_calls" not in item:
         return []
     given = item["tool_calls"]
-    calls = [call_in(call) for call in given] if isinstance(given, list) else []
+    calls = [_call_in(call) for call in given] if isinstance(given, list) else []
     if not any(calls):
         marks["tool_calls"] = {"is": given}
     elif None in calls:
@@ -234,8 +245,37 @@ def _calls_in(item: Mapping[str, Any], marks: dict[str, Any]) -> list[ToolCall]:
     return [call for call in calls if call is not None]
 
 
-def _part_in(item: Any) -> Text | Media | Opaque:
-    return part_in(item, _PARTS)
+def _call_in(item: Any) -> ToolCall | None:
+    """The call that an item says, or None where it must stay as it is."""
+    if type(item) is dict and tuple(item) == ("id", "type", "function"):
+        id, kind, body = item.values()
+        if kind == "function" and type(body) is dict and tuple(body) == ("name", "arguments"):
+            name, arguments = body.values()
+            if type(id) is str and type(name) is str and type(arguments) is str:
+                return ToolCall(id, name, arguments)
+    return _odd_call_in(item) if isinstance(item, dict) else None
+
+
+def _odd_call_in(item: dict[str, Any]) -> ToolCall | None:
+    kind = item.get("type", "function")
+    body = item.get(kind) if kind in ("function", "custom") else None
+    if not isinstance(body, dict) or not isinstance(name := body.get("name"), str):
+        return None
+    text = BODY[kind].keys[1]
+    arguments, body_marks = body.get(text, "{}"), {}
+    if not isinstance(arguments, str):
+        if (arguments := to_json(arguments)) is None:
+            return None
+        body_marks = {text: JSON}
+    marks: dict[str, Any] = {"type": "custom"} if kind == "custom" else {}
+    if body_extra := extra_of(body, BODY[kind], body_marks):
+        marks[kind] = body_extra
+    id = item.get("id", "")
+    if id is None:
+        id, marks["id"] = "", {"is": None}
+    if not isinstance(id, str):
+        return None
+    return ToolCall(id, name, arguments, extra_of(item, CALL[kind], marks))
 
 
 def _refusal_in(item: dict[str, Any]) -> Text | None:
@@ -250,6 +290,7 @@ _PARTS: dict[str, Callable[[dict[str, Any]], Text | Media | None]] = {
     "input_audio": lambda item: Media("audio", dict(item)),
     "file": lambda item: Media("document", dict(item)),
 }
+_part_in: Callable[[Any], Text | Media | Opaque] = reader(_PARTS)
 
 
 # -- encode -------------------------------------------------------------------------------------------------------
@@ -287,7 +328,7 @@ def _reply_out(message: Message) -> dict[str, Any]:
     bare = extra.get("content") == BARE
     for part in message.parts:
         if type(part) is ToolCall:
-            calls.append(call_out(part))
+            calls.append(_call_out(part))
         elif type(part) is Thinking:
             _thinking_out(part, said)
         elif type(part) is Text and part.extra == _REFUSAL_KEY:
@@ -325,6 +366,18 @@ def _calls_out(calls: list[dict[str, Any]], mark: Any) -> list[Any]:
     rest = iter(calls)
     items = [each["is"] if each else next(rest, None) for each in mark["items"]]
     return [*(item for item, each in zip(items, mark["items"]) if each or item is not None), *rest]
+
+
+def _call_out(call: ToolCall) -> dict[str, Any]:
+    """The item that says a call in the shape of its extra."""
+    if not (extra := call.extra):
+        return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    kind = "custom" if extra.get("type") == "custom" else "function"
+    text = BODY[kind].keys[1]
+    body_extra = extra.get(kind) or {}
+    arguments = from_json(call.arguments, call.arguments) if body_extra.get(text) == JSON else call.arguments
+    body = item_of({"name": call.name, text: arguments}, body_extra, BODY[kind], {text: "{}"})
+    return item_of({"id": call.id, "type": kind, kind: body}, extra, CALL[kind], {"id": "", "type": "function"})
 
 
 def _part_out(part: Any) -> Any:
@@ -401,10 +454,6 @@ def _reply(reply: Mapping[str, Any]) -> Ended | None:
     return Ended(decode({"role": "assistant", **message}), str(at(reply, "choices", 0, "finish_reason") or ""))
 
 
-def _tool(tool: Tool) -> dict[str, Any]:
-    return {"type": "function", "function": tool._asdict()}
-
-
 DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
 
 
@@ -412,10 +461,6 @@ def _picture(item: Mapping[str, Any]) -> Picture | None:
     url = at(item, "image_url", "url")
     found = DATA_URL.fullmatch(url) if item.get("type") == "image_url" and isinstance(url, str) else None
     return Picture(found[1], found[2]) if found else None
-
-
-def _image(picture: Picture) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": f"data:{picture.mime};base64,{picture.data}"}}
 
 
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
@@ -435,9 +480,12 @@ FORMAT = WireFormat(
     summaries=("user", "assistant", "system"),
     appended="reply.choices[0].message",
     strange=_strange,
-    tool=_tool,
+    tool=lambda tool: {"type": "function", "function": tool._asdict()},
     picture=_picture,
-    image=_image,
+    image=lambda picture: {
+        "type": "image_url",
+        "image_url": {"url": f"data:{picture.mime};base64,{picture.data}"},
+    },
     images_in_results=False,
     keys=frozenset(("role", "content", "name", "refusal", "audio", "type", "text", "id", *_CALLING)),
     request=_request,

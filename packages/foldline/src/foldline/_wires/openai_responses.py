@@ -18,7 +18,6 @@ from foldline._wires.format import (
     Ended,
     Picture,
     Sign,
-    Tool,
     WireFormat,
     at,
     item_as_mapping,
@@ -47,7 +46,6 @@ from foldline._wires.shape import (
     content_out,
     extra_of,
     item_of,
-    part_in,
     stand_in,
     verbatim,
 )
@@ -78,7 +76,7 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
         return _words_in(item, where)
     if kind in CALLS and (found := call_in(item, kind)):
         return Message("assistant", (found[0],), None, found[1], NAME)
-    if kind in OUTPUTS and (answered := output_in(item, kind, _result_part_in)):
+    if kind in OUTPUTS and (answered := output_in(item, kind, partial(_part_in, role="tool"))):
         return Message("tool", (answered[0],), None, answered[1], NAME)
     if kind == MCP and (both := mcp_in(item)):
         return Message("assistant", both[0], None, both[1], NAME)
@@ -117,10 +115,6 @@ def _thinking_in(item: Mapping[str, Any]) -> Thinking:
     return Thinking(words, None, data if isinstance(data, str) else None, {k: verbatim(v) for k, v in item.items()})
 
 
-def _result_part_in(item: Any) -> Text | Media | Opaque:
-    return _part_in(item, "tool")
-
-
 def _part_in(item: Any, role: Role) -> Text | Media | Opaque:
     if isinstance(item, dict) and isinstance(kind := item.get("type"), str):
         marks = {} if kind == _text_kind(role) else {"type": kind}
@@ -130,7 +124,7 @@ def _part_in(item: Any, role: Role) -> Text | Media | Opaque:
             return Text(text, extra_of(item, REFUSAL, marks))
         if kind in _MEDIA:
             return Media(_MEDIA[kind], dict(item))
-    return part_in(item, {})
+    return Opaque(verbatim(item))
 
 
 _TEXTS = frozenset(("input_text", "output_text", "text", "summary_text"))
@@ -248,18 +242,10 @@ def _reply(reply: Mapping[str, Any]) -> Ended | None:
     return Ended(Message("assistant", parts, format=NAME), str(end or ""))
 
 
-def _tool(tool: Tool) -> dict[str, Any]:
-    return {"type": "function", **tool._asdict(), "strict": False}
-
-
 def _picture(item: Mapping[str, Any]) -> Picture | None:
     url = item.get("image_url")
     found = DATA_URL.fullmatch(url) if item.get("type") == "input_image" and isinstance(url, str) else None
     return Picture(found[1], found[2]) if found else None
-
-
-def _image(picture: Picture) -> dict[str, Any]:
-    return {"type": "input_image", "image_url": f"data:{picture.mime};base64,{picture.data}"}
 
 
 def _request(messages: Sequence[Message]) -> tuple[Any, int]:
@@ -276,9 +262,12 @@ FORMAT = WireFormat(
     reply=_reply,
     summaries=("user", "assistant", "system"),
     appended="*reply.output",
-    tool=_tool,
+    tool=lambda tool: {"type": "function", **tool._asdict(), "strict": False},
     picture=_picture,
-    image=_image,
+    image=lambda picture: {
+        "type": "input_image",
+        "image_url": f"data:{picture.mime};base64,{picture.data}",
+    },
     many_items=True,
     request=_request,
 )

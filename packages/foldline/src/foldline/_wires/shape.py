@@ -64,6 +64,11 @@ def item_of(
     return item
 
 
+def body_of(key: str, body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The item that says a body under one key."""
+    return item_of({key: body}, extra, Shape((key,), 1))
+
+
 # -- content: a string, a list of parts, or something else --------------------------------------------------------
 
 LIST = "list"
@@ -78,7 +83,8 @@ def content_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[Any
     if isinstance(value, str):
         return (Text(value),), None
     parts, mark = list_in(value, part_in)
-    return parts, LIST if mark is None and len(parts) == 1 and _is_plain(parts[0]) else mark
+    plain = mark is None and len(parts) == 1 and type(part := parts[0]) is Text and not part.extra
+    return parts, LIST if plain else mark
 
 
 def list_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[AnyPart | Opaque, ...], Any]:
@@ -111,10 +117,6 @@ def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any], Any]
     return [part_out(part) for part in parts]
 
 
-def _is_plain(part: Part) -> bool:
-    return type(part) is Text and not part.extra
-
-
 # -- parts that the formats share ---------------------------------------------------------------------------------
 
 TEXT = Shape(("type", "text"), 2)
@@ -137,14 +139,18 @@ def verbatim(item: Any) -> Any:
     return item
 
 
-def part_in(item: Any, known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> AnyPart | Opaque:
-    """The part that an item decodes to by its type; what no decoder wants is opaque."""
-    if isinstance(item, dict):
-        kind = item.get("type")
-        decoder = known.get(kind) if isinstance(kind, str) else None
-        if decoder is not None and (part := decoder(item)) is not None:
-            return part
-    return Opaque(verbatim(item))
+def reader(known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> Callable[[Any], AnyPart | Opaque]:
+    """Reads an item as the part that it decodes to by its type; what no decoder wants is opaque."""
+
+    def read(item: Any) -> AnyPart | Opaque:
+        if isinstance(item, dict):
+            kind = item.get("type")
+            decoder = known.get(kind) if isinstance(kind, str) else None
+            if decoder is not None and (part := decoder(item)) is not None:
+                return part
+        return Opaque(verbatim(item))
+
+    return read
 
 
 # -- what another format knows ------------------------------------------------------------------------------------

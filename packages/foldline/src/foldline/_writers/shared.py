@@ -19,8 +19,8 @@ from foldline._models import Model
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._wires import encode, joined, read_reply, read_usage
-from foldline._wires.ending import LENGTH
 from foldline._wires.telling import USUAL
+from foldline._wires.usage import LENGTH
 from foldline._writers.draft import Draft, Summarizer
 from foldline._writers.extraction import extract
 from foldline._writers.gate import language_for

@@ -34,7 +34,7 @@ from foldline._sessions.lines import Record
 from foldline._sessions.parts import texts
 from foldline._sessions.pi.marks import FOLD
 from foldline._sessions.values import as_json, count, items, mapping, mappings, string
-from foldline._wires.ending import BROKEN, broke_off
+from foldline._wires.usage import BROKEN, broke_off
 
 FORMAT = "pi"
 

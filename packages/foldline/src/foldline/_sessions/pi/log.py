@@ -26,7 +26,7 @@ from foldline._sessions.tail import may_hold_folds
 from foldline._sessions.values import count, mapping
 from foldline._tokens.meter import Meter
 from foldline._view import View
-from foldline._wires.ending import broke_off
+from foldline._wires.usage import broke_off
 
 _OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
 COUNTED_SIZE = 64 * 1024 * 1024
