@@ -17,6 +17,7 @@ from foldline._sessions.pi import PI, folder_of
 from foldline._sessions.pi.composing import chained, details_of, new_path
 from foldline._sessions.pi.dialect import KNOWN_VERSION, reply, stored
 from foldline._sessions.registry import format_named
+from foldline._sessions.values import mapping
 from foldline._sessions.writing import now
 
 Row = dict[str, Any]
@@ -83,7 +84,7 @@ def _pi_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
     if rows and rows[0]["type"] == "compaction":
         rows[0] |= {"firstKeptEntryId": rows[0]["id"], "foldline": {"trigger": "handoff"}}
     if rows and session.note:
-        rows[0]["foldline"] = {**rows[0].get("foldline", {}), **session.note}
+        rows[0]["foldline"] = {**mapping(rows[0].get("foldline")), **session.note}
     yield from rows
 
 

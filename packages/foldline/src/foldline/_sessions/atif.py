@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from foldline._messages import Message, Opaque, Part, Text, Thinking, ToolCall, Usage
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import result, spoken_by, system, unique, usage_at
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
-from foldline._sessions.values import as_json, items, mapping, mappings, newest, string, words
+from foldline._sessions.values import Json, as_json, items, mapping, mappings, newest, string, words
 
 _SIGN = re.compile(rb'[{,]\s*"schema_version"\s*:\s*"ATIF')
 
@@ -34,14 +33,14 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
 FORMAT = SessionFormat("atif", _recognizes, read_all=_read_all)
 
 
-def _trajectories(source: Source) -> Iterator[dict[str, Any]]:
+def _trajectories(source: Source) -> Iterator[Json]:
     if source.is_lined():
         return (row for _, row in source.rows())
     document = source.document()
     return mappings(document if isinstance(document, list) else [document])
 
 
-def _reading(source: Source, trajectory: dict[str, Any], id: str, path: str) -> Reading:
+def _reading(source: Source, trajectory: Json, id: str, path: str) -> Reading:
     agent = mapping(trajectory.get("agent"))
     steps = list(mappings(trajectory["steps"]))
     tools = system((), items(agent.get("tool_definitions")))
@@ -58,7 +57,7 @@ def _reading(source: Source, trajectory: dict[str, Any], id: str, path: str) -> 
     )
 
 
-def _entries(step: dict[str, Any]) -> Iterator[tuple[str, Message]]:
+def _entries(step: Json) -> Iterator[tuple[str, Message]]:
     """The messages of a step: what was said, and a result for each call that it made."""
     id = str(step.get("step_id", ""))
     parts: list[Part] = []
@@ -85,11 +84,11 @@ def _content(content: object) -> list[Part]:
     return [Text(text) if (text := words(part)) else Opaque(part) for part in items(content)]
 
 
-def _call(call: dict[str, Any]) -> ToolCall | None:
+def _call(call: Json) -> ToolCall | None:
     id, name = string(call.get("tool_call_id")), string(call.get("function_name"))
     return ToolCall(id, name, as_json(call.get("arguments", {}))) if id and name else None
 
 
-def usage_of(step: dict[str, Any]) -> Usage | None:
+def usage_of(step: Json) -> Usage | None:
     """What a step was billed; its prompt includes what was cached."""
     return usage_at(mapping(step.get("metrics")), "prompt_tokens", "completion_tokens", "cached_tokens")

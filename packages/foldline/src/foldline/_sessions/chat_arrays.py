@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from foldline._messages import Message, replace
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import from_wire, system, wire_usage
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
-from foldline._sessions.values import items, mapping, mappings, string
+from foldline._sessions.values import Json, items, mapping, mappings, string
 
 LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 """The keys under which files keep their list of messages."""
@@ -41,7 +40,7 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
 FORMAT = SessionFormat("messages", _recognizes, read_all=_read_all)
 
 
-def _conversations(source: Source) -> Iterable[tuple[dict[str, Any], list[Any]]]:
+def _conversations(source: Source) -> Iterable[tuple[Json, list[object]]]:
     """What is said about each conversation, and its messages."""
     document = [row for _, row in source.rows()] if source.is_lined() else source.document()
     rows = [document] if isinstance(document, dict) else list(mappings(document))
@@ -52,22 +51,22 @@ def _conversations(source: Source) -> Iterable[tuple[dict[str, Any], list[Any]]]
     return [({}, each) for each in items(document) if isinstance(each, list)]
 
 
-def _list_in(row: dict[str, Any]) -> list[Any] | None:
-    return next((row[key] for key in LISTS if isinstance(row.get(key), list)), None)
+def _list_in(row: Json) -> list[object] | None:
+    return next((found for key in LISTS if isinstance(found := row.get(key), list)), None)
 
 
-def _id(about: dict[str, Any]) -> str:
+def _id(about: Json) -> str:
     name = about.get("task_id", about.get("id", about.get("session_id")))
     return str(name) if isinstance(name, str | int) else ""
 
 
-def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, path: str) -> Reading:
+def _reading(source: Source, about: Json, given: list[object], id: str, path: str) -> Reading:
     from foldline import _wires as wire
 
     format = wire.detect(mappings(given))
     entries: list[tuple[str, Message]] = _head(about)
-    for number, item in enumerate(given, 1):
-        message = from_wire(item, format) if isinstance(item, dict) else None
+    for number, item in enumerate(map(mapping, given), 1):
+        message = from_wire(item, format) if item else None
         if message is None:
             source.fault(1, f"message {number} has no role that a model knows")
             continue
@@ -86,7 +85,7 @@ def _reading(source: Source, about: dict[str, Any], given: list[Any], id: str, p
     )
 
 
-def _head(about: dict[str, Any]) -> list[tuple[str, Message]]:
+def _head(about: Json) -> list[tuple[str, Message]]:
     """The system prompt and the tools of a request, where they stand beside its messages."""
     prompt, tools = about.get("system", about.get("instructions")), about.get("tools")
     if isinstance(instruction := about.get("systemInstruction"), dict):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from foldline._fold import Receipt
 from foldline._messages import Message, Part, Text, Usage, replace
@@ -13,7 +12,7 @@ from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import from_wire, summary
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, iso, mapping, mappings, newest, string, words
+from foldline._sessions.values import Json, count, iso, mapping, mappings, newest, string, words
 
 FILE = "api_conversation_history.json"
 
@@ -66,14 +65,14 @@ def _read(path: str, *, strict: bool = False) -> Reading:
 FORMAT = SessionFormat("cline", _recognizes, _read, overhead=7_000)
 
 
-def _is_marked(row: dict[str, Any]) -> bool:
+def _is_marked(row: Json) -> bool:
     """Whether a row marks the user's words with a tag, as Cline and Roo Code do."""
     from foldline._facts.speakers import framed
 
     return row.get("role") == "user" and any(framed(string(each.get("text"))) for each in mappings(row.get("content")))
 
 
-def _message(row: dict[str, Any], rounds: int) -> Message | None:
+def _message(row: Json, rounds: int) -> Message | None:
     message = from_wire({"role": row.get("role"), "content": row.get("content")}, "anthropic")
     if message is None:
         return None
@@ -106,14 +105,14 @@ ASKING = ("[ask_followup_question", "[attempt_completion", "[plan_mode_respond")
 """Tools whose answer is the user's."""
 
 
-def usage_of(row: dict[str, Any]) -> Usage | None:
+def usage_of(row: Json) -> Usage | None:
     """What a reply was billed; its prompt excludes what was cached."""
     tokens = mapping(mapping(row.get("metrics")).get("tokens"))
     billed = Usage(count(tokens.get("prompt")), count(tokens.get("completion")), count(tokens.get("cached")))
     return billed if billed.prompt else None
 
 
-def _hidden(rows: list[dict[str, Any]]) -> set[int]:
+def _hidden(rows: list[Json]) -> set[int]:
     """The messages whose summary or whose truncation still stands in the history."""
     standing = {string(row.get("condenseId")) for row in rows if row.get("isSummary") is True}
     standing |= {string(row.get("truncationId")) for row in rows if row.get("isTruncationMarker") is True}
@@ -122,7 +121,7 @@ def _hidden(rows: list[dict[str, Any]]) -> set[int]:
     return {i for i, row in enumerate(rows) if any(string(row.get(tag)) in standing for tag in tags)}
 
 
-def _folds(rows: list[dict[str, Any]]) -> Iterator[PastFold]:
+def _folds(rows: list[Json]) -> Iterator[PastFold]:
     rounds = 0
     for index, row in enumerate(rows):
         if row.get("isSummary") is True:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from itertools import accumulate
-from typing import Any
 
 from foldline._economics import cached
 from foldline._messages import Message, replace
@@ -41,7 +40,7 @@ class Context:
         since: int = 0,
         stale: Collection[str] = (),
         unsent: Collection[str] = (),
-        learned: Mapping[str, Any] | None = None,
+        learned: Mapping[str, object] | None = None,
         overhead: int = 0,
         replaced: Sequence[Message] = (),
         restored: int = 0,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
-from typing import Any
 from urllib.parse import quote
 
 from foldline._sessions.lines import decode
 from foldline._sessions.source import Source
+from foldline._sessions.values import Json
 
 AS_IT_IS = "mode=ro&immutable=1"
 BESIDE_ITS_OWNER = "mode=ro"
@@ -25,7 +25,7 @@ def tables(path: str) -> frozenset[str]:
     return frozenset()
 
 
-def query(source: Source, sql: str, *values: object) -> list[tuple[Any, ...]]:
+def query(source: Source, sql: str, *values: object) -> list[tuple[object, ...]]:
     """The rows that a query gives; raises `SessionError` where the database cannot answer it."""
     problem: Exception | None = None
     for opening in _openings(source.path):
@@ -36,7 +36,7 @@ def query(source: Source, sql: str, *values: object) -> list[tuple[Any, ...]]:
     raise source.refused(f"not a readable database: {problem}") from problem
 
 
-def object_in(column: object) -> dict[str, Any] | None:
+def object_in(column: object) -> Json | None:
     """The JSON object in a column, or None where there is none."""
     data = column.encode("utf-8", "replace") if isinstance(column, str) else column
     try:
@@ -55,7 +55,7 @@ def _openings(path: str) -> tuple[str, ...]:
     return (BESIDE_ITS_OWNER, AS_IT_IS) if written else (AS_IT_IS,)
 
 
-def _query(path: str, opening: str, sql: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+def _query(path: str, opening: str, sql: str, values: tuple[object, ...]) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(f"file:{quote(path)}?{opening}", uri=True, timeout=5.0)) as connection:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         return connection.execute(sql, values).fetchall()

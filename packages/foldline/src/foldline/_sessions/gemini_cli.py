@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
 from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, later, said
@@ -15,7 +14,7 @@ from foldline._sessions.lines import decode
 from foldline._sessions.parts import summary, unique, usage
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, mapping, mappings, string
+from foldline._sessions.values import Json, count, mapping, mappings, string
 
 _SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
@@ -96,7 +95,7 @@ FORMAT = SessionFormat(
 )
 
 
-def rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def rows(source: Source) -> Iterator[tuple[int, Json]]:
     """The rows of a log; a document, which is one object over many lines, is one row."""
     if source.is_lined():
         yield from source.rows()
@@ -111,8 +110,8 @@ class Chat:
     """The state that the rows of a chat lead to."""
 
     def __init__(self) -> None:
-        self.about: dict[str, Any] = {}
-        self.messages: list[dict[str, Any]] = []
+        self.about: Json = {}
+        self.messages: list[Json] = []
         self.gone: dict[str, Message] = {}
         """What the lists said that are no more."""
         self.folds: list[PastFold] = []
@@ -122,7 +121,7 @@ class Chat:
         self._summaries: set[str] = set()
         self._context = 0
 
-    def take(self, row: dict[str, Any]) -> bool:
+    def take(self, row: Json) -> bool:
         """Takes one row; False where it says nothing that a chat could."""
         if isinstance(target := row.get("$rewindTo"), str):
             at = next((i for i, message in enumerate(self.messages) if message.get("id") == target), 0)
@@ -137,7 +136,7 @@ class Chat:
             return False
         return True
 
-    def _upsert(self, message: dict[str, Any]) -> None:
+    def _upsert(self, message: Json) -> None:
         key = message["id"], message["type"]
         newest_first = range(len(self.messages) - 1, -1, -1)
         at = next((i for i in newest_first if (self.messages[i].get("id"), self.messages[i].get("type")) == key), None)
@@ -149,17 +148,17 @@ class Chat:
             self._summaries.add(plain(message.get("content")))
         self._see(message)
 
-    def _replace(self, messages: list[dict[str, Any]]) -> None:
+    def _replace(self, messages: list[Json]) -> None:
         self.gone |= _entries(self.messages, len(self.folds))
         self.messages = messages
 
-    def _see(self, message: dict[str, Any]) -> None:
+    def _see(self, message: Json) -> None:
         if message.get("type") == "gemini":
             self.model = string(message.get("model"), self.model)
             if billed := usage_of(message):
                 self._context = billed.context
 
-    def _change(self, change: dict[str, Any]) -> None:
+    def _change(self, change: Json) -> None:
         """The header and later changes set what the session is called; a list of messages replaces the list."""
         self.about |= {key: value for key, value in change.items() if key != "messages"}
         if not isinstance(change.get("messages"), list):
@@ -173,24 +172,24 @@ class Chat:
                 self._summaries.add(text)
                 self._fold(message, text, before)
 
-    def _fold(self, message: dict[str, Any], text: str, before: int) -> None:
+    def _fold(self, message: Json, text: str, before: int) -> None:
         id, when = string(message.get("id")), string(message.get("timestamp"))
         self.folds.append(summarized(id, when, before, len(self.folds) + 1, text))
         self.stale = {string(each.get("id")) for each in self.messages}
 
 
-def _is_summary(message: dict[str, Any]) -> bool:
+def _is_summary(message: Json) -> bool:
     return message.get("type") == "user" and plain(message.get("content")).lstrip().startswith(SNAPSHOT)
 
 
-def usage_of(message: dict[str, Any]) -> Usage | None:
+def usage_of(message: Json) -> Usage | None:
     """What a reply was billed; its input includes what was cached."""
     tokens = mapping(message.get("tokens"))
     prompt = count(tokens.get("input")) + count(tokens.get("tool"))
     return usage(prompt, count(tokens.get("output")) + count(tokens.get("thoughts")), tokens.get("cached"))
 
 
-def _entries(messages: Sequence[dict[str, Any]], rounds: int) -> Iterator[tuple[str, Message]]:
+def _entries(messages: Sequence[Json], rounds: int) -> Iterator[tuple[str, Message]]:
     """The messages that are sent.
 
     A call's result stands inside the call, or in a message of its own, and after a resumption in both: the first
@@ -207,7 +206,7 @@ def _entries(messages: Sequence[dict[str, Any]], rounds: int) -> Iterator[tuple[
             yield string(message.get("id")) + suffix, made
 
 
-def _made(message: dict[str, Any], apart: set[str], rounds: int) -> Iterator[tuple[str, Message]]:
+def _made(message: Json, apart: set[str], rounds: int) -> Iterator[tuple[str, Message]]:
     parts: tuple[Part, ...] = content(message.get("content"))
     if message.get("type") == "user":
         if _is_summary(message):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from foldline._messages import Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.parts import media, result
-from foldline._sessions.values import as_json, items, mapping, mappings, string, words
+from foldline._sessions.values import Json, as_json, items, mapping, mappings, string, words
 
 SNAPSHOT = "<state_snapshot>"
 """How a summary begins that Gemini CLI or Qwen Code made."""
@@ -28,13 +27,13 @@ def plain(value: object) -> str:
     return words([part for part in items(value) if mapping(part).get("thought") is not True])
 
 
-def stored(value: object) -> list[dict[str, Any]]:
+def stored(value: object) -> list[Json]:
     """The parts of a content as they are stored, words that stand alone as a part."""
     each = value if isinstance(value, list) else [value]
     return [{"text": part} if isinstance(part, str) else part for part in each if isinstance(part, str | dict)]
 
 
-def _part(part: Any) -> Part | None:
+def _part(part: object) -> Part | None:
     if isinstance(part, str):
         return Text(part) if part else None
     if not isinstance(part, dict) or part.get("thought") is True:
@@ -50,12 +49,12 @@ def _part(part: Any) -> Part | None:
     return Opaque(part) if part.keys() - {"thoughtSignature"} else None
 
 
-def tool_call(call: dict[str, Any]) -> ToolCall:
+def tool_call(call: Json) -> ToolCall:
     """A call by its id; without one, by its name."""
     return ToolCall(string(call.get("id"), call.get("name")), string(call.get("name")), as_json(call.get("args") or {}))
 
 
-def tool_result(response: dict[str, Any], *, failed: bool = False) -> ToolResult:
+def tool_result(response: Json, *, failed: bool = False) -> ToolResult:
     """A result, its text out of the shapes that the tools of both programs use."""
     given = response.get("response")
     said = mapping(given)
@@ -68,7 +67,7 @@ def tool_result(response: dict[str, Any], *, failed: bool = False) -> ToolResult
     )
 
 
-def results_of(calls: Iterable[dict[str, Any]]) -> tuple[ToolResult, ...]:
+def results_of(calls: Iterable[Json]) -> tuple[ToolResult, ...]:
     """The results that stand inside the calls they answer."""
     found: list[ToolResult] = []
     for call in calls:
@@ -86,7 +85,7 @@ def summarizing(text: str) -> str:
     return f"{SNAPSHOT}\n{text}\n</state_snapshot>"
 
 
-def rewritten(parts: Iterable[Part], was: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def rewritten(parts: Iterable[Part], was: Sequence[Json]) -> Iterator[Json]:
     """The stored parts that say what a message says, the earlier ones as far as they hold; thoughts are left out."""
     for part in parts:
         said = Text(part.text) if isinstance(part, Text | Summary) else part
@@ -94,7 +93,7 @@ def rewritten(parts: Iterable[Part], was: Sequence[dict[str, Any]]) -> Iterator[
         yield held or _made(said, was)
 
 
-def _made(part: Part, was: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _made(part: Part, was: Sequence[Json]) -> Json:
     """A part as it is stored, with what stood beside an earlier version of it: a call's signature."""
     from foldline import _wires as wire
 
@@ -105,6 +104,6 @@ def _made(part: Part, was: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return dict(made)
 
 
-def _is_call(part: dict[str, Any], id: str) -> bool:
+def _is_call(part: Json, id: str) -> bool:
     call = mapping(part.get("functionCall"))
     return bool(call) and tool_call(call).id == id

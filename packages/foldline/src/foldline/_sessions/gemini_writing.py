@@ -12,7 +12,6 @@ Seen as well: stubs in place of outputs, a fold behind a fold, and the undoing o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 from uuid import uuid4
 
 from foldline._messages import Summary
@@ -20,7 +19,7 @@ from foldline._sessions.gemini_cli import FORMAT, Chat, read, rows
 from foldline._sessions.gemini_parts import plain, rewritten, stored, summarizing
 from foldline._sessions.source import Source
 from foldline._sessions.transcript import Transcript
-from foldline._sessions.values import mappings, string
+from foldline._sessions.values import Json, mappings, string
 from foldline._sessions.writable import Owner, Records, WritableTranscript, WrittenEntry
 from foldline._sessions.writing import now
 
@@ -43,7 +42,7 @@ class GeminiRecords(Records):
                 self._made[fold.id] = line, {string(message.get("id")) for message in chat.messages}
         self._messages = {string(message.get("id")): message for message in reversed(chat.messages)}
 
-    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+    def raw(self, id: str) -> Sequence[Json]:
         """The message behind an entry."""
         message = self._messages.get(id.removesuffix(_RESULTS))
         return [message] if message else []
@@ -57,14 +56,14 @@ class GeminiRecords(Records):
         made = self._made[fold][1] if fold in self._made else set()
         return made | {id + _RESULTS for id in made}
 
-    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, object]) -> list[Json]:
         """The change that makes the pieces the list of messages."""
         for piece in pieces:
             self.add(piece)
         when = now()
         return self.noted([{"$set": {"messages": self.rows, "lastUpdated": when}, "timestamp": when}], note)
 
-    def append(self, record: Mapping[str, Any]) -> str:
+    def append(self, record: Mapping[str, object]) -> str:
         """Adds a message under an id of its own."""
         id = str(uuid4())
         self.rows.append({"timestamp": now(), **record, "id": id})
@@ -77,12 +76,12 @@ class GeminiRecords(Records):
             super().add(piece)
         self._answered |= given
 
-    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    def summary(self, summary: Summary, raw: Sequence[Json]) -> tuple[str, Json]:
         """A user's message; our words stand where Gemini CLI's own would."""
         text = plain(raw[0].get("content")) if raw else summarizing(summary.text)
         return text, {"type": "user", "content": [{"text": text}]}
 
-    def copies(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+    def copies(self, piece: WrittenEntry) -> Iterator[Mapping[str, object]]:
         """The message without results inside of its calls, and without a bill that does not hold."""
         if piece.id.endswith(_RESULTS):
             yield from self.said(piece)
@@ -93,9 +92,9 @@ class GeminiRecords(Records):
                 copy["toolCalls"] = [{key: call[key] for key in call if key != "result"} for call in calls]
             yield copy
 
-    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, object]]:
         """A message with what the one in the file says, as far as that holds."""
-        was: list[dict[str, Any]] = []
+        was: list[Json] = []
         for message in piece.raw:
             was += stored(message.get("content"))
             for call in mappings(message.get("toolCalls")):

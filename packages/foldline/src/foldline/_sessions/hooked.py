@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from foldline._fold import Fold, Receipt
 from foldline._messages import Message, Summary, replace
 from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.values import Json
 from foldline._sessions.writing import now, replace_file
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ class Kept(msgspec.Struct, frozen=True):
     trigger: str
     layer: str
     receipt: Receipt
-    facts: dict[str, Any]
+    facts: Json
 
 
 def marked(summary: str, fold: Fold) -> str:
@@ -89,7 +90,7 @@ class Standing(msgspec.Struct, frozen=True):
     """A fold that an agent sends without writing it: what it is of, what it says, and `last`, the newest entry then."""
 
     fold: PastFold
-    facts: dict[str, Any]
+    facts: Json
     first_kept: str
     last: str
 

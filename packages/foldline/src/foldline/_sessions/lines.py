@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from foldline._errors import SessionError
 from foldline._sessions.descriptors import READ, read_at
+from foldline._sessions.values import Json
 
 CHUNK = 256 * 1024
 """Bytes per read: 256 KB was fastest of 64 KB to 4 MB on a 2 GB file."""
@@ -45,14 +46,14 @@ class Record:
     def __init__(self, line: Line) -> None:
         self.line = line
         self.damaged = False
-        self._data: dict[str, Any] | None = None
+        self._data: Json | None = None
         head = _head(line.data)
         if head is None:
             head, self.damaged = _salvaged(line.data), True
         self.type, self.id, self.parent, self.version = head.type, head.id or None, head.parentId or None, head.version
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Json:
         """The record as JSON data; empty where the line is damaged."""
         if self._data is None:
             try:

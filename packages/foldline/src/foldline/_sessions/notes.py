@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,7 +15,7 @@ from foldline._sessions.ancestry import ancestry
 from foldline._sessions.lines import decode
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, mapping, string
+from foldline._sessions.values import Json, count, mapping, string
 
 SIGN = b'"foldline":'
 """What a line with a note holds."""
@@ -30,10 +30,10 @@ class Note(NamedTuple):
 
     line: int
     timestamp: str
-    data: dict[str, Any]
+    data: Json
     origin: dict[str, str | None]
-    summaries: dict[str, dict[str, Any]]
-    speakers: dict[str, list[Any]]
+    summaries: dict[str, Json]
+    speakers: dict[str, list[object]]
     billed: str
     """The entry whose bill holds again, for the context that an undoing brought back; empty where there is none."""
 
@@ -49,7 +49,7 @@ class Notes:
         self._undone = {string(note.data.get("undo")) for note in notes} - {""}
 
     @property
-    def learned(self) -> dict[str, Any]:
+    def learned(self) -> Json:
         """What the newest fold or undoing knew of the counting."""
         return next((meter for note in reversed(self._notes) if (meter := mapping(note.data.get("meter")))), {})
 
@@ -78,7 +78,7 @@ class Notes:
         """The line where a fold of foldline's begins."""
         return next((note.line for note in self._notes if note.data.get("fold") == fold), None)
 
-    def undoing(self, fold: str) -> dict[str, Any]:
+    def undoing(self, fold: str) -> Json:
         """The note for the group that undoes a fold."""
         meter = next((note.data.get("meter") for note in self._notes if note.data.get("fold") == fold), None)
         return {"undo": fold, **({"meter": meter} if meter else {})}
@@ -114,7 +114,7 @@ class Notes:
         text = message.text[start : start + length] if length else message.text
         return Message(message.role, (Summary(text, mapping(noted.get("facts"))),))
 
-    def _speakers_of(self, id: str) -> list[Any] | None:
+    def _speakers_of(self, id: str) -> list[object] | None:
         """Whose the texts of an entry are, where a note says it, of itself or of the one that it is a copy of."""
         if not self._speakers:
             return None
@@ -129,7 +129,7 @@ class Notes:
         return PastFold(id, note.timestamp, string(note.data.get("trigger")), layer, receipt, text, id in self._undone)
 
 
-def summary_note(said: str, summary: Summary) -> dict[str, Any]:
+def summary_note(said: str, summary: Summary) -> Json:
     """What a note keeps of a summary: where its words stand in what the owner reads, and the facts behind them."""
     start = max(0, said.find(summary.text))
     return {"start": start, "length": len(summary.text), "facts": summary.facts}

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain
 from itertools import count as numbers
-from typing import Any
 
 from foldline._errors import WireError
 from foldline._messages import Media, Message, Opaque, Speaker, Summary, Text, ToolResult, Usage, replace
-from foldline._sessions.values import count, string
+from foldline._sessions.values import Json, count, string
 
 
 def usage(prompt: object, output: object, cached: object = 0, written: object = 0) -> Usage | None:
@@ -22,12 +21,12 @@ def usage(prompt: object, output: object, cached: object = 0, written: object = 
     return billed if billed.prompt else None
 
 
-def usage_at(bill: Mapping[str, Any], prompt: str, output: str, cached: str = "", written: str = "") -> Usage | None:
+def usage_at(bill: Mapping[str, object], prompt: str, output: str, cached: str = "", written: str = "") -> Usage | None:
     """The same of a bill, by its keys for the prompt, the output, what was cached and what was written to the cache."""
     return usage(bill.get(prompt), bill.get(output), bill.get(cached), bill.get(written))
 
 
-def from_wire(item: Mapping[str, Any], format: str) -> Message | None:
+def from_wire(item: Mapping[str, object], format: str) -> Message | None:
     """The message that a wire item says, or None where it is none."""
     from foldline import _wires as wire
 
@@ -62,7 +61,7 @@ def system(prompt: Iterable[object], tools: object = None) -> Message | None:
     return Message("system", parts) if parts else None
 
 
-def media(mime: str, source: dict[str, Any]) -> Media:
+def media(mime: str, source: Json) -> Media:
     """A part that holds a file of a type."""
     kind = mime.partition("/")[0]
     return Media("image" if kind == "image" else "audio" if kind == "audio" else "document", source)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -16,7 +15,7 @@ from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
 from foldline._sessions.parts import spoken_by, summary, unique, wire_usage
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, mapping, mappings, newest, string
+from foldline._sessions.values import Json, count, mapping, mappings, newest, string
 
 _TREE = re.compile(rb'[{,]\s*"parentUuid"\s*:')
 _OWN = re.compile(
@@ -28,7 +27,7 @@ _TRIGGERS = {
     "image_overflow": "overflow",
 }
 
-Numbered = tuple[int, dict[str, Any]]
+Numbered = tuple[int, Json]
 
 
 def _recognizes(head: bytes, path: str) -> bool:
@@ -41,7 +40,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
     rows = rows_of(source)
     way = way_of(rows, source)
     at = next((i for i in range(len(way) - 1, -1, -1) if compressed(way[i][1]) is not None), -1)
-    folds = _folds(rows, {row["uuid"] for _, row in way})
+    folds = _folds(rows, {string(row["uuid"]) for _, row in way})
     rounds = sum(1 for fold in folds if not fold.undone)
     entries = _replaced(way[at][1], rounds) if at >= 0 else []
     since = len(entries)
@@ -73,7 +72,7 @@ class _Last(Struct):
     subtype: str | None = None
     model: str | None = None
     message: _Message | None = None
-    usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    usageMetadata: Json | None = None  # noqa: N815
     contextWindowSize: int | None = None  # noqa: N815
 
 
@@ -125,7 +124,7 @@ def rows_of(source: Source) -> list[Numbered]:
 
 def way_of(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
     """The rows from the first to the newest one, by their parents."""
-    places = {row["uuid"]: i for i, (_, row) in enumerate(rows)}
+    places = {string(row["uuid"]): i for i, (_, row) in enumerate(rows)}
 
     def missing(at: int, name: str) -> None:
         source.fault(rows[at][0], f"its parent {name} is not in the file")
@@ -134,7 +133,7 @@ def way_of(rows: Sequence[Numbered], source: Source) -> list[Numbered]:
     return [rows[at] for at in way][::-1]
 
 
-def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
+def _entry(row: Json) -> tuple[str, Message] | None:
     message = mapping(row.get("message"))
     kind = row.get("type")
     if kind not in ("user", "assistant", "tool_result"):
@@ -144,11 +143,11 @@ def _entry(row: dict[str, Any]) -> tuple[str, Message] | None:
         return None
     if kind != "assistant":
         user = row.get("provenance", "real_user") == "real_user"
-        return row["uuid"], Message("user", parts) if user else spoken_by(Message("user", parts), "harness")
-    return row["uuid"], Message("assistant", parts, wire_usage(row.get("usageMetadata")))
+        return string(row["uuid"]), Message("user", parts) if user else spoken_by(Message("user", parts), "harness")
+    return string(row["uuid"]), Message("assistant", parts, wire_usage(row.get("usageMetadata")))
 
 
-def _told(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Message]]:
+def _told(rows: Sequence[Json]) -> Iterator[tuple[str, Message]]:
     """Every message of the file, the summaries of its compressions among them; what else those kept is told already."""
     rounds = 0
     for row in rows:
@@ -159,13 +158,13 @@ def _told(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Message]]:
             yield from ((id, message) for id, message in _replaced(row, rounds) if message.summary)
 
 
-def compressed(row: dict[str, Any]) -> list[Any] | None:
+def compressed(row: Json) -> list[object] | None:
     """The history that a compression put in place of all before it, or None where the row is none."""
     history = mapping(row.get("systemPayload")).get("compressedHistory")
     return history if row.get("subtype") == "chat_compression" and isinstance(history, list) else None
 
 
-def _replaced(row: dict[str, Any], rounds: int) -> list[tuple[str, Message]]:
+def _replaced(row: Json, rounds: int) -> list[tuple[str, Message]]:
     made: list[tuple[str, Message]] = []
     for index, each in enumerate(mappings(compressed(row)), 1):
         id, role, text = f"{row['uuid']}:{index}", each.get("role"), plain(each.get("parts"))
@@ -187,6 +186,8 @@ def _folds(rows: Sequence[Numbered], path: set[str]) -> list[PastFold]:
         text = next((t for each in mappings(history) if SNAPSHOT in (t := plain(each.get("parts")))), "")
         reason, undone = string(info.get("triggerReason")), row["uuid"] not in path
         trigger, when = _TRIGGERS.get(reason, reason), string(row.get("timestamp"))
-        told = summarized(row["uuid"], when, before, len(folds) + 1, text, trigger=trigger, after=after, undone=undone)
+        told = summarized(
+            string(row["uuid"]), when, before, len(folds) + 1, text, trigger=trigger, after=after, undone=undone
+        )
         folds.append(told)
     return folds

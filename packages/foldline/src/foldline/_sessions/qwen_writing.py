@@ -11,14 +11,13 @@ both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 from uuid import uuid4
 
 from foldline._messages import Summary, Text
 from foldline._sessions.gemini_parts import plain, rewritten, stored, summarizing
 from foldline._sessions.qwen import FORMAT, compressed, read, rows_of, way_of
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, mapping, mappings
+from foldline._sessions.values import Json, count, mapping, mappings, string
 from foldline._sessions.writable import Owner, Records, WrittenEntry
 from foldline._sessions.writing import now
 
@@ -36,16 +35,16 @@ class QwenRows(Records):
         source = Source(path)
         rows = rows_of(source)
         self._newest = rows[-1][1]
-        self._contents: dict[str, dict[str, Any]] = {}
+        self._contents: dict[str, Json] = {}
         self._lines: dict[str, int] = {}
         for line, row in way_of(rows, source):
-            self._contents[row["uuid"]] = mapping(row.get("message"))
-            history = compressed(row)
+            uuid, history = string(row["uuid"]), compressed(row)
+            self._contents[uuid] = mapping(row.get("message"))
             if history is not None:
-                self._lines[row["uuid"]] = line
-                self._contents |= {f"{row['uuid']}:{n}": each for n, each in enumerate(mappings(history), 1)}
+                self._lines[uuid] = line
+                self._contents |= {f"{uuid}:{n}": each for n, each in enumerate(mappings(history), 1)}
 
-    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+    def raw(self, id: str) -> Sequence[Json]:
         """The content that an entry is."""
         content = self._contents.get(id)
         return [content] if content else []
@@ -58,7 +57,7 @@ class QwenRows(Records):
         """The entries of a compressed history."""
         return {id for id in self._contents if id.startswith(f"{fold}:")}
 
-    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, object]) -> list[Json]:
         """The compression that makes the pieces the live context."""
         for piece in pieces:
             self.add(piece)
@@ -68,7 +67,7 @@ class QwenRows(Records):
         payload = {"info": _info(pieces, note), "compressedHistory": self.rows}
         return self.noted([{**place, **kind, "systemPayload": payload}], note)
 
-    def append(self, record: Mapping[str, Any]) -> str:
+    def append(self, record: Mapping[str, object]) -> str:
         """Adds a content."""
         self.rows.append(dict(record))
         return f"{self._uuid}:{len(self.rows)}"
@@ -78,19 +77,19 @@ class QwenRows(Records):
         marked = any(isinstance(part, Text) and part.by for part in piece.message.parts)
         super().add(piece._replace(verbatim=piece.verbatim and not marked))
 
-    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    def summary(self, summary: Summary, raw: Sequence[Json]) -> tuple[str, Json]:
         """A user's content; our words stand where Qwen Code's own would."""
         text = plain(raw[0].get("parts")) if raw else summarizing(summary.text)
         return text, {"role": "user", "parts": [{"text": text}]}
 
-    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, object]]:
         """A content with what the one in the file says, as far as that holds."""
         was = [part for content in piece.raw for part in stored(content.get("parts"))]
         role = "model" if piece.message.role == "assistant" else "user"
         yield {"role": role, "parts": list(rewritten(piece.message.parts, was))}
 
 
-def _info(pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> dict[str, Any]:
+def _info(pieces: Sequence[WrittenEntry], note: Mapping[str, object]) -> Json:
     """The sizes that Qwen Code goes on from: those of the fold, or the newest bill that an undoing makes good again."""
     receipt = mapping(note.get("receipt"))
     billed = next((u.context for piece in reversed(pieces) if piece.billed and (u := piece.message.usage)), 0)

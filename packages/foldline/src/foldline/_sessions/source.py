@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from foldline._errors import SessionError
 from foldline._sessions.lines import decode
 from foldline._sessions.reading import Fault, Reading, Stored
+from foldline._sessions.values import Json
 
 BOM = b"\xef\xbb\xbf"
 
@@ -57,7 +57,7 @@ class Source:
         except (OSError, ValueError) as error:
             raise self.refused(f"cannot be read: {reason(error)}") from error
 
-    def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def rows(self) -> Iterator[tuple[int, Json]]:
         """The objects of a file that holds one in each line; what is none is a fault."""
         for number, line in self.lines():
             try:
@@ -86,14 +86,14 @@ class Source:
             raise self.refused("too large to be read whole")
         return data.removeprefix(BOM)
 
-    def document(self) -> Any:
+    def document(self) -> object:
         """The JSON value that the whole file is."""
         try:
             return decode(self.data())
         except ValueError as error:
             raise self.refused("not valid JSON", getattr(error, "lineno", None)) from error
 
-    def optional(self) -> Any:
+    def optional(self) -> object:
         """The JSON value that the file is, or None where there is none."""
         try:
             return self.document()
@@ -123,7 +123,7 @@ class Source:
             raise self.refused(f"cannot be read: {reason(error)}") from error
 
 
-def documents(folder: str) -> Iterator[tuple[str, Any]]:
+def documents(folder: str) -> Iterator[tuple[str, object]]:
     """The JSON documents in a folder by their names, each its value or None; raises `OSError` where there is no folder."""
     for name in sorted(os.listdir(folder)):
         if name.endswith(".json"):

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from foldline._messages import Message
+from foldline._sessions.values import Json
 from foldline._stages import Course, Stage
 from foldline._view import opens_turn
 
 
-def noted(course: Course, places: Sequence[int | None], ids: Sequence[str]) -> dict[str, Any]:
+def noted(course: Course, places: Sequence[int | None], ids: Sequence[str]) -> Json:
     """What a session notes of a course; `places` tells where what it shows by these ids stands among all that was said."""
     runs = [(_entry_before(place, places, ids), name) for place, name in course.runs]
     return {"stages": msgspec.to_builtins(course.stages), "runs": runs}
 
 
-def course_of(noted: Mapping[str, Any], entries: Sequence[tuple[str, Message]]) -> Course:
+def course_of(noted: Mapping[str, object], entries: Sequence[tuple[str, Message]]) -> Course:
     """The stages that were noted, each run from the user's first words behind the entry that it begins behind."""
     try:
         stages = msgspec.convert(noted.get("stages", ()), tuple[Stage, ...])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from foldline._messages import Message, Text, replace
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import from_wire, spoken_by, wire_usage
 from foldline._sessions.reading import Reading
 from foldline._sessions.source import Source
-from foldline._sessions.values import items, mapping, mappings, string
+from foldline._sessions.values import Json, items, mapping, mappings, string
 
 NAME = "swe-agent"
 MINI = "mini-swe-agent"
@@ -66,7 +65,7 @@ def _read(path: str, *, strict: bool = False) -> Reading:
 FORMAT = SessionFormat(NAME, _recognizes, _read)
 
 
-def _messages(history: list[Any], sent: Callable[[dict[str, Any]], dict[str, Any]], source: Source) -> Entries:
+def _messages(history: list[object], sent: Callable[[Json], Json], source: Source) -> Entries:
     """The messages of what is `sent` of each item; the last one of mini-swe-agent says how the run ended.
 
     The user's first message is the task; behind the first reply only the shell answers.
@@ -88,7 +87,7 @@ def _messages(history: list[Any], sent: Callable[[dict[str, Any]], dict[str, Any
             yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
 
 
-def _sent(item: dict[str, Any]) -> dict[str, Any]:
+def _sent(item: Json) -> Json:
     """What SWE-agent sends is the words, the calls and the ids of what a result answers."""
     bare = {key: value for key, value in item.items() if key in _OWN}
     ids = items(item.get("tool_call_ids"))
@@ -99,7 +98,7 @@ def _sent(item: dict[str, Any]) -> dict[str, Any]:
     return bare
 
 
-def _steps(steps: list[Any]) -> Entries:
+def _steps(steps: list[object]) -> Entries:
     """A trajectory without its history: what was answered, and what came of it."""
     for index, step in enumerate(mappings(steps), 1):
         if said := string(step.get("response"), step.get("thought"), step.get("action")):
@@ -108,7 +107,7 @@ def _steps(steps: list[Any]) -> Entries:
             yield f"{index}:observation", Message("user", (Text(seen, by="tool"),))
 
 
-def _replayed_model(document: dict[str, Any]) -> str:
+def _replayed_model(document: Json) -> str:
     """The model's name in the configuration that SWE-agent keeps for replays, as text or as an object."""
     config = document.get("replay_config")
     if isinstance(config, str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
@@ -84,7 +83,7 @@ class Transcript:
         """Refused: this agent's sessions are read only."""
         self.check_writable()
 
-    def note_stages(self, noted: Mapping[str, Any]) -> None:
+    def note_stages(self, noted: Mapping[str, object]) -> None:
         """Refused: this agent's sessions have no place for it."""
         raise self._refused("have no place for stages: keep what `Compactor.dump` says")
 

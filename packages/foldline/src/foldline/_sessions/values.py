@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from foldline._messages import LARGEST_BILL
 
+Json = dict[str, object]
+"""An object of JSON: what stands in it may be anything, and is looked at where it is read."""
 
-def mapping(value: object) -> dict[str, Any]:
+
+def mapping(value: object) -> Json:
     """The value where it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def items(value: object) -> list[Any]:
+def items(value: object) -> list[object]:
     """The value where it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
-def mappings(value: object) -> Iterator[dict[str, Any]]:
+def mappings(value: object) -> Iterator[Json]:
     """The mappings in the value where it is a list."""
     return (item for item in items(value) if isinstance(item, dict))
 
@@ -30,7 +32,7 @@ def string(*values: object) -> str:
     return next((v for v in values if isinstance(v, str) and v), "")
 
 
-def newest(rows: Sequence[Mapping[str, Any]], key: str) -> str:
+def newest(rows: Sequence[Mapping[str, object]], key: str) -> str:
     """The text under a key in the last of the rows that has one with something in it, else the empty one."""
     return string(*(row.get(key) for row in reversed(rows)))
 

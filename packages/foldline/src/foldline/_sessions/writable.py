@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from itertools import islice
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 from foldline._errors import SessionError
@@ -23,6 +23,7 @@ from foldline._sessions.format import Read
 from foldline._sessions.lines import encoded
 from foldline._sessions.notes import Notes, speakers_note, summary_note
 from foldline._sessions.transcript import Transcript
+from foldline._sessions.values import Json
 from foldline._sessions.writing import append, fold_note, write_whole
 from foldline._tokens.meter import Meter
 from foldline._view import Entry, View, opens_turn
@@ -36,7 +37,7 @@ class WrittenEntry(NamedTuple):
 
     id: str
     message: Message
-    raw: Sequence[dict[str, Any]]
+    raw: Sequence[Json]
     verbatim: bool
     billed: bool = False
     """Whether the bill of the reply holds for the context that is written."""
@@ -50,13 +51,13 @@ class Records:
     """
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Json] = []
         self.origin: dict[str, str | None] = {}
-        self.summaries: dict[str, dict[str, Any]] = {}
+        self.summaries: dict[str, Json] = {}
         self.speakers: dict[str, list[str]] = {}
         self.billed = ""
 
-    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+    def raw(self, id: str) -> Sequence[Json]:
         """The records behind an entry of the live context; none where the file has none of its own."""
         raise NotImplementedError
 
@@ -72,23 +73,23 @@ class Records:
         """The ids of the entries that a fold of the owner's brought with it."""
         raise NotImplementedError
 
-    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, object]) -> list[Json]:
         """The records that make the pieces the live context; the first one carries the note."""
         raise NotImplementedError
 
-    def append(self, record: Mapping[str, Any]) -> str:
+    def append(self, record: Mapping[str, object]) -> str:
         """Adds a record of what the model sees, and answers its key."""
         raise NotImplementedError
 
-    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    def summary(self, summary: Summary, raw: Sequence[Json]) -> tuple[str, Json]:
         """The words of a summary, its owner's as they are and ours as the owner would put them, and the record of them."""
         raise NotImplementedError
 
-    def copies(self, piece: WrittenEntry) -> Iterable[Mapping[str, Any]]:
+    def copies(self, piece: WrittenEntry) -> Iterable[Mapping[str, object]]:
         """The owner's own records of a piece, once more."""
         return piece.raw
 
-    def said(self, piece: WrittenEntry) -> Iterable[Mapping[str, Any]]:
+    def said(self, piece: WrittenEntry) -> Iterable[Mapping[str, object]]:
         """Records of a piece that the file does not hold as it stands."""
         raise NotImplementedError
 
@@ -108,9 +109,9 @@ class Records:
         if keys and piece.billed:
             self.billed = keys[0]
 
-    def noted(self, records: list[dict[str, Any]], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def noted(self, records: list[Json], note: Mapping[str, object]) -> list[Json]:
         """The records as one group, the note in the first of them."""
-        more: dict[str, Any] = {"speakers": self.speakers} if self.speakers else {}
+        more: Json = {"speakers": self.speakers} if self.speakers else {}
         if self.billed:
             more["billed"] = self.billed
         told = {**note, "rows": len(records), "of": self.origin, "summaries": self.summaries, **more}
@@ -302,7 +303,7 @@ class WritableTranscript(Transcript):
             copy.flush()
             yield WritableTranscript(self._owner, copy.name)
 
-    def _write(self, records: Iterable[dict[str, Any]]) -> None:
+    def _write(self, records: Iterable[Json]) -> None:
         append(self._file, [encoded(record) for record in records], expected_size=self._size)
         self._load()
 

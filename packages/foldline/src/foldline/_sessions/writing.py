@@ -6,13 +6,14 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from foldline._errors import SessionError
 from foldline._fold import Fold
 from foldline._sessions.descriptors import lock, read_at, sync
+from foldline._sessions.values import Json
 
 if TYPE_CHECKING:
     from foldline._sessions.context import Context
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from foldline._view import View
 
 
-def fold_note(fold: Fold, before: View, context: Context, meter: Meter, path: str) -> dict[str, Any]:
+def fold_note(fold: Fold, before: View, context: Context, meter: Meter, path: str) -> Json:
     """What foldline notes of a fold that it writes.
 
     Raises `SessionError` where it is not of the context as it stands, and for a provider's own compaction: no agent would

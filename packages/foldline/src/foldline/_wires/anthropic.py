@@ -53,7 +53,7 @@ _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "
 # -- decode -------------------------------------------------------------------------------------------------------
 
 
-def decode(item: Mapping[str, Any], where: str = "") -> Message:
+def decode(item: Mapping[str, object], where: str = "") -> Message:
     """The message that an item says; `where` names the item in errors."""
     role = role_in(item, _ROLES, NAME, where)
     if "content" not in item:
@@ -65,7 +65,7 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
     return Message(role, parts, None, extra_of(item, MESSAGE, {"content": mark} if mark else {}), NAME)
 
 
-def _thinking_in(block: dict[str, Any]) -> Thinking | None:
+def _thinking_in(block: dict[str, object]) -> Thinking | None:
     text, signature = block.get("thinking"), block.get("signature")
     if not isinstance(text, str):
         return None
@@ -75,12 +75,12 @@ def _thinking_in(block: dict[str, Any]) -> Thinking | None:
     return Thinking(text, None, None, extra_of(block, THINKING, marks))
 
 
-def _redacted_in(block: dict[str, Any]) -> Thinking | None:
+def _redacted_in(block: dict[str, object]) -> Thinking | None:
     data = block.get("data")
     return Thinking("", None, data, extra_of(block, REDACTED, {})) if isinstance(data, str) else None
 
 
-def _tool_use_in(block: dict[str, Any]) -> ToolCall | None:
+def _tool_use_in(block: dict[str, object]) -> ToolCall | None:
     id, name, given = block.get("id"), block.get("name"), block.get("input", {})
     if not isinstance(id, str) or not isinstance(name, str):
         return None
@@ -93,12 +93,12 @@ def _tool_use_in(block: dict[str, Any]) -> ToolCall | None:
     return ToolCall(id, name, arguments, extra_of(block, TOOL_USE, marks))
 
 
-def _tool_result_in(block: dict[str, Any]) -> ToolResult | None:
+def _tool_result_in(block: dict[str, object]) -> ToolResult | None:
     call_id = block.get("tool_use_id")
     if not isinstance(call_id, str):
         return None
     parts: tuple[Text | Media | Opaque, ...] = ()
-    marks: dict[str, Any] = {}
+    marks: dict[str, object] = {}
     if "content" in block:
         parts, mark = content_in(block["content"], _result_part_in)
         if mark:
@@ -109,18 +109,18 @@ def _tool_result_in(block: dict[str, Any]) -> ToolResult | None:
     return ToolResult(call_id, parts, error, "", extra_of(block, TOOL_RESULT, marks))
 
 
-def _compaction_in(block: dict[str, Any]) -> Summary:
+def _compaction_in(block: dict[str, object]) -> Summary:
     """A summary that Anthropic made; one without a content is a failed one, which the server passes over."""
     said = block.get("content")
     return Summary(said if isinstance(said, str) else "", {}, dict(block))
 
 
-_RESULT_BLOCKS: dict[str, Callable[[dict[str, Any]], Text | Media | None]] = {
+_RESULT_BLOCKS: dict[str, Callable[[dict[str, object]], Text | Media | None]] = {
     "text": text_in,
     "image": lambda block: Media("image", dict(block)),
     "document": lambda block: Media("document", dict(block)),
 }
-_BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
+_BLOCKS: dict[str, Callable[[dict[str, object]], Part | None]] = {
     **_RESULT_BLOCKS,
     "thinking": _thinking_in,
     "redacted_thinking": _redacted_in,
@@ -129,13 +129,13 @@ _BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
     "compaction": _compaction_in,
 }
 _part_in = reader(_BLOCKS)
-_result_part_in: Callable[[Any], Text | Media | Opaque] = reader(_RESULT_BLOCKS)
+_result_part_in: Callable[[object], Text | Media | Opaque] = reader(_RESULT_BLOCKS)
 
 
 # -- encode -------------------------------------------------------------------------------------------------------
 
 
-def encode(message: Message) -> dict[str, Any]:
+def encode(message: Message) -> dict[str, object]:
     """The item that says a message; of one that came from here, the same item."""
     message = as_own(message, NAME, _is_signed)
     content = content_out(message.parts, message.extra.get("content"), _part_out, [])
@@ -148,7 +148,7 @@ def _is_signed(part: Thinking) -> bool:
     return part.signature is not None or part.data is not None
 
 
-def _part_out(part: Part) -> Any:
+def _part_out(part: Part) -> object:
     match part:
         case Text(text, extra):
             return item_of({"type": "text", "text": text}, extra, TEXT)
@@ -168,17 +168,17 @@ def _part_out(part: Part) -> Any:
             return dict(source) if ours else {"type": "text", "text": stand_in(kind)}
 
 
-def _thinking_out(part: Thinking) -> dict[str, Any]:
+def _thinking_out(part: Thinking) -> dict[str, object]:
     if part.data is not None:
         return item_of({"type": "redacted_thinking", "data": part.data}, part.extra, REDACTED)
-    fields = {"type": "thinking", "thinking": part.text}
+    fields: dict[str, object] = {"type": "thinking", "thinking": part.text}
     if part.signature is not None:
         fields["signature"] = part.signature
     return item_of(fields, part.extra, THINKING)
 
 
-def _tool_result_out(part: ToolResult) -> dict[str, Any]:
-    fields: dict[str, Any] = {"type": "tool_result", "tool_use_id": part.call_id}
+def _tool_result_out(part: ToolResult) -> dict[str, object]:
+    fields: dict[str, object] = {"type": "tool_result", "tool_use_id": part.call_id}
     if part.parts:
         fields["content"] = content_out(part.parts, part.extra.get("content"), _part_out, None)
     if part.error:
@@ -200,7 +200,7 @@ _OTHERS_PARTS = frozenset(
 _OTHERS_KEYS = frozenset(("tool_calls", "tool_call_id", "function_call", "parts"))
 
 
-def _tells(item: Mapping[str, Any]) -> Sign:
+def _tells(item: Mapping[str, object]) -> Sign:
     role, kind = item.get("role"), item.get("type", "message")
     if not isinstance(role, str) or role not in _ROLES or kind != "message":
         return Sign.NEVER
@@ -229,7 +229,7 @@ def _told_by(part: Any) -> Sign:
 _BY_MODEL = ("message", "fallback_message")
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: object) -> Usage | None:
     """Server tools make several calls whose sum says nothing about the window, so the last one of a model counts."""
     if not states_any(usage, "input_tokens", "output_tokens", "cache_read_input_tokens"):
         return None
@@ -243,14 +243,14 @@ def _usage(usage: Any) -> Usage | None:
     return Usage(count(usage, "input_tokens"), count(usage, "output_tokens"), read, written)
 
 
-def _reply(reply: Mapping[str, Any]) -> Ended | None:
+def _reply(reply: Mapping[str, object]) -> Ended | None:
     if "content" not in reply:
         return None
     message = decode({"role": "assistant", "content": reply["content"]}, "")
     return Ended(message, str(reply.get("stop_reason") or ""))
 
 
-def _picture(item: Mapping[str, Any]) -> Picture | None:
+def _picture(item: Mapping[str, object]) -> Picture | None:
     match item:
         case {"type": "image", "source": {"type": "base64", "data": str(data), "media_type": str(mime)}}:
             return Picture(mime, data)

@@ -117,10 +117,10 @@ def begun_by_user(messages: Iterable[Message]) -> Iterator[Message]:
         yield message
 
 
-def alternating(items: Iterable[Any], content: str = "content") -> list[Any]:
+def alternating(items: Iterable[Any], content: str = "content") -> list[object]:
     """The items, neighbours of one role as one: results of one round together, and what the user said behind them."""
 
-    def join(one: Any, other: Any) -> Any:
+    def join(one: Any, other: Any) -> object:
         same = one["role"] == other["role"]
         return {**one, content: [*_listed(one, content), *_listed(other, content)]} if same else None
 

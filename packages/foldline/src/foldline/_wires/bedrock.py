@@ -63,14 +63,14 @@ JSON = "json"
 # -- decode -------------------------------------------------------------------------------------------------------
 
 
-def decode(item: Mapping[str, Any], where: str = "") -> Message:
+def decode(item: Mapping[str, object], where: str = "") -> Message:
     """The message that an item says; `where` names the item in errors."""
     role = role_in(item, _ROLES, NAME, where)
     parts, mark = list_in(item["content"], _part_in) if "content" in item else ((), None)
     return Message(role, parts, None, extra_of(item, MESSAGE, {"content": mark} if mark else {}), NAME)
 
 
-def _reader(known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> Callable[[Any], AnyPart | Opaque]:
+def _reader(known: Mapping[str, Callable[[dict[str, object]], AnyPart | None]]) -> Callable[[object], AnyPart | Opaque]:
     """Reads a block as the part that it is by the one key of it that is known."""
 
     def read(block: Any) -> AnyPart | Opaque:
@@ -81,19 +81,19 @@ def _reader(known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> 
     return read
 
 
-def _text_in(block: dict[str, Any]) -> Text | None:
+def _text_in(block: dict[str, object]) -> Text | None:
     text = block["text"]
     if not isinstance(text, str):
         return None
     return Text(text) if len(block) == 1 else Text(text, extra_of(block, TEXT, {}))
 
 
-def _json_in(block: dict[str, Any]) -> Text | None:
+def _json_in(block: dict[str, object]) -> Text | None:
     text = to_json(block[JSON])
     return Text(text, extra_of(block, Shape((JSON,), 1), {JSON: JSON})) if text is not None else None
 
 
-def _guarded_in(block: dict[str, Any]) -> Text | Media | None:
+def _guarded_in(block: dict[str, object]) -> Text | Media | None:
     """What a guardrail is to look at: words, which are the user's as any others, or a picture."""
     body = block["guardContent"]
     if isinstance(at(body, "image"), Mapping):
@@ -102,19 +102,19 @@ def _guarded_in(block: dict[str, Any]) -> Text | Media | None:
     return Text(text, {"guardContent": body}) if isinstance(text, str) and len(block) == 1 else None
 
 
-def _cited_in(block: dict[str, Any]) -> Text | None:
+def _cited_in(block: dict[str, object]) -> Text | None:
     """What a model wrote with its sources."""
     body = block["citationsContent"]
     return Text(_cited(body), {"citationsContent": body}) if len(block) == 1 and _cited(body) else None
 
 
-def _cited(body: Any) -> str:
+def _cited(body: object) -> str:
     said = at(body, "content")
     texts = [at(each, "text") for each in said] if isinstance(said, list) else []
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _thinking_in(block: dict[str, Any]) -> Thinking | None:
+def _thinking_in(block: dict[str, object]) -> Thinking | None:
     body = block["reasoningContent"]
     said, sealed = at(body, "reasoningText"), at(body, "redactedContent")
     text, signature = at(said, "text"), at(said, "signature")
@@ -125,47 +125,47 @@ def _thinking_in(block: dict[str, Any]) -> Thinking | None:
     return Thinking("", None, sealed, dict(block)) if isinstance(sealed, str) else None
 
 
-def _tool_use_in(block: dict[str, Any]) -> ToolCall | None:
-    body = block["toolUse"]
+def _tool_use_in(block: dict[str, object]) -> ToolCall | None:
+    body: Any = block["toolUse"]
     id, name, given = at(body, "toolUseId"), at(body, "name"), at(body, "input")
     arguments = to_json({} if given is None else given)
     if not isinstance(id, str) or not isinstance(name, str) or arguments is None:
         return None
-    marks: dict[str, Any] = {}
+    marks: dict[str, object] = {}
     if not isinstance(given, dict) and "input" in body:
         marks["input"] = {"is": None} if given is None else ANY
     return ToolCall(id, name, arguments, _extra_in(block, "toolUse", TOOL_USE, marks))
 
 
-def _tool_result_in(block: dict[str, Any]) -> ToolResult | None:
-    body = block["toolResult"]
+def _tool_result_in(block: dict[str, object]) -> ToolResult | None:
+    body: Any = block["toolResult"]
     id = at(body, "toolUseId")
     if not isinstance(id, str):
         return None
     parts, mark = list_in(body["content"], _result_part_in) if "content" in body else ((), None)
-    marks: dict[str, Any] = {"content": mark} if mark and body["content"] != [] else {}
+    marks: dict[str, object] = {"content": mark} if mark and body["content"] != [] else {}
     failed = body.get("status") == "error"
     if not failed and "status" in body:
         marks["status"] = {"is": body["status"]}
     return ToolResult(id, parts, failed, "", _extra_in(block, "toolResult", TOOL_RESULT, marks))
 
 
-def _extra_in(block: dict[str, Any], key: str, shape: Shape, marks: Mapping[str, Any]) -> dict[str, Any]:
+def _extra_in(block: dict[str, Any], key: str, shape: Shape, marks: Mapping[str, object]) -> dict[str, object]:
     """The extra of a block: that of its body stands as the mark of the body's key; none where both are canonical."""
     body = extra_of(block[key], shape, marks)
     return extra_of(block, Shape((key,), 1), {key: body} if body else {})
 
 
-def _media_in(kind: Literal["image", "document", "audio", "video"]) -> Callable[[dict[str, Any]], Media]:
+def _media_in(kind: Literal["image", "document", "audio", "video"]) -> Callable[[dict[str, object]], Media]:
     return lambda block: Media(kind, dict(block))
 
 
-_RESULT_BLOCKS: dict[str, Callable[[dict[str, Any]], Text | Media | None]] = {
+_RESULT_BLOCKS: dict[str, Callable[[dict[str, object]], Text | Media | None]] = {
     "text": _text_in,
     JSON: _json_in,
     **{key: _media_in(kind) for key, kind in _MEDIA.items()},
 }
-_BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
+_BLOCKS: dict[str, Callable[[dict[str, object]], Part | None]] = {
     "text": _text_in,
     "toolUse": _tool_use_in,
     "toolResult": _tool_result_in,
@@ -175,13 +175,13 @@ _BLOCKS: dict[str, Callable[[dict[str, Any]], Part | None]] = {
     **{key: _media_in(kind) for key, kind in _MEDIA.items()},
 }
 _part_in = _reader(_BLOCKS)
-_result_part_in: Callable[[Any], Text | Media | Opaque] = _reader(_RESULT_BLOCKS)
+_result_part_in: Callable[[object], Text | Media | Opaque] = _reader(_RESULT_BLOCKS)
 
 
 # -- encode -------------------------------------------------------------------------------------------------------
 
 
-def encode(message: Message) -> dict[str, Any]:
+def encode(message: Message) -> dict[str, object]:
     """The item that says a message; of one that came from here, the same item.
 
     A system message of another format becomes one whose blocks belong into the request's `system`.
@@ -191,7 +191,7 @@ def encode(message: Message) -> dict[str, Any]:
     return item_of({"role": _NAMES[message.role], "content": content}, message.extra, MESSAGE, {"content": []})
 
 
-def _part_out(part: Part) -> Any:
+def _part_out(part: Part) -> object:
     match part:
         case Text(text, extra):
             return _text_out(text, extra)
@@ -210,7 +210,7 @@ def _part_out(part: Part) -> Any:
             return dict(source) if ours else {"text": stand_in(kind)}
 
 
-def _text_out(text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
+def _text_out(text: str, extra: Mapping[str, Any]) -> dict[str, object]:
     """The block that says a text; words that a fold changed need no sources, and are no JSON any more."""
     if JSON in extra and (value := from_json(text, _BROKEN)) is not _BROKEN:
         return item_of({JSON: value}, extra, Shape((JSON,), 1))
@@ -227,7 +227,7 @@ _BROKEN = object()
 """What stands for a JSON text that cannot be read."""
 
 
-def _thinking_out(part: Thinking) -> dict[str, Any]:
+def _thinking_out(part: Thinking) -> dict[str, object]:
     """Thinking, which is never edited: its block stands in its extra."""
     if part.extra:
         return dict(part.extra)
@@ -237,17 +237,17 @@ def _thinking_out(part: Thinking) -> dict[str, Any]:
     return {"reasoningContent": {"reasoningText": {"text": part.text, **signed}}}
 
 
-def _tool_use_out(call: ToolCall) -> dict[str, Any]:
+def _tool_use_out(call: ToolCall) -> dict[str, object]:
     marks = call.extra.get("toolUse") or {}
     given = value_of(call.arguments, any=marks.get("input") == ANY)
     body = item_of({"toolUseId": call.id, "name": call.name, "input": given}, marks, TOOL_USE, {"input": {}})
     return body_of("toolUse", body, call.extra)
 
 
-def _tool_result_out(result: ToolResult) -> dict[str, Any]:
+def _tool_result_out(result: ToolResult) -> dict[str, object]:
     marks = result.extra.get("toolResult") or {}
     content = list_out(result.parts, marks.get("content"), _part_out)
-    fields: dict[str, Any] = {"toolUseId": result.call_id, "content": content}
+    fields: dict[str, object] = {"toolUseId": result.call_id, "content": content}
     if result.error:
         fields["status"] = "error"
     body = item_of(fields, marks, TOOL_RESULT, {"content": []})
@@ -259,7 +259,7 @@ def _tool_result_out(result: ToolResult) -> dict[str, Any]:
 _OWN_BLOCKS = frozenset((*_BLOCKS, "cachePoint", "searchResult")) - {"text"}
 
 
-def _tells(item: Mapping[str, Any]) -> Sign:
+def _tells(item: Mapping[str, object]) -> Sign:
     role, content = item.get("role"), item.get("content")
     if not isinstance(role, str) or role not in _ROLES or not isinstance(content, (list, tuple)):
         return Sign.NEVER
@@ -270,7 +270,7 @@ def _tells(item: Mapping[str, Any]) -> Sign:
     return Sign.LIKELY if any(isinstance(block.get("text"), str) for block in content) else Sign.MAYBE
 
 
-def _is_block(source: Any) -> bool:
+def _is_block(source: object) -> bool:
     """Whether it is a block at all: one holds a mapping under its one key, by which Amazon names new kinds too."""
     if not isinstance(source, dict) or len(source) != 1:
         return False
@@ -278,26 +278,26 @@ def _is_block(source: Any) -> bool:
     return isinstance(body, Mapping) and key not in ("toolUse", "toolResult")
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: object) -> Usage | None:
     if not states_any(usage, "inputTokens", "outputTokens"):
         return None
     read, written = count(usage, "cacheReadInputTokens"), count(usage, "cacheWriteInputTokens")
     return Usage(count(usage, "inputTokens"), count(usage, "outputTokens"), read, written)
 
 
-def _reply(reply: Mapping[str, Any]) -> Ended | None:
+def _reply(reply: Mapping[str, object]) -> Ended | None:
     message = at(reply, "output", "message")
     return Ended(decode(message), str(reply.get("stopReason") or "")) if isinstance(message, Mapping) else None
 
 
-def _join(one: Any, other: Any) -> dict[str, Any] | None:
+def _join(one: object, other: object) -> dict[str, object] | None:
     """Two neighbours as one message: a conversation has to alternate between user and assistant here."""
     if not (isinstance(one, Mapping) and isinstance(other, Mapping)) or one.get("role") != other.get("role"):
         return None
     return {**one, "content": [*parts_of(one), *parts_of(other)]}
 
 
-def _picture(item: Mapping[str, Any]) -> Picture | None:
+def _picture(item: Mapping[str, object]) -> Picture | None:
     match item:
         case {"image": {"format": str(kind), "source": {"bytes": bytes(data)}}}:
             return Picture(f"image/{kind}", base64.b64encode(data).decode())
@@ -306,7 +306,7 @@ def _picture(item: Mapping[str, Any]) -> Picture | None:
     return None
 
 
-def _image(picture: Picture) -> dict[str, Any]:
+def _image(picture: Picture) -> dict[str, object]:
     """Its bytes as base64, as REST has them: what is written into a file is JSON."""
     return {"image": {"format": picture.mime.partition("/")[2], "source": {"bytes": picture.data}}}
 

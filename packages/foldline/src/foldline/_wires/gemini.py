@@ -58,25 +58,25 @@ JSON = "json"
 STATED = "stated"
 """The mark of an id that begins as ours do."""
 
-_ABSENT: dict[str, Any] = {"is": None}
+_ABSENT: dict[str, object] = {"is": None}
 """What stands for a value that is not there."""
 
 
 # -- decode -------------------------------------------------------------------------------------------------------
 
 
-def decode(item: Mapping[str, Any], where: str = "") -> Message:
+def decode(item: Mapping[str, object], where: str = "") -> Message:
     """The message that a content says; `where` names it in errors."""
     item = item_as_mapping(item, NAME, where)
     given = item.get("role")
     role: Role = "user" if given is None and "parts" in item else role_in(item, _ROLES, NAME, where)
-    marks: dict[str, Any] = {} if given == _NAMES[role] else {"role": {"is": given}}
+    marks: dict[str, object] = {} if given == _NAMES[role] else {"role": {"is": given}}
     parts, mark = list_in(item["parts"], _part_in) if "parts" in item else ((), None)
     marks |= {"parts": mark} if mark else {}
     return Message(role, parts, None, extra_of(item, CONTENT, marks), NAME)
 
 
-def _part_in(part: Any) -> Part:
+def _part_in(part: object) -> Part:
     if not isinstance(part, dict):
         return Opaque(verbatim(part))
     if isinstance(text := part.get("text"), str):
@@ -90,7 +90,7 @@ def _part_in(part: Any) -> Part:
     return found or Opaque(verbatim(part))
 
 
-def _body_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> Part | None:
+def _body_in(part: dict[str, object], key: str, body: dict[str, object]) -> Part | None:
     if key in _CALLS:
         return _call_in(part, key, body)
     if key in _RESPONSES:
@@ -99,10 +99,10 @@ def _body_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> Part | Non
     return Media("image" if kind == "image" else "audio" if kind == "audio" else "document", dict(part))
 
 
-def _call_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> ToolCall | None:
+def _call_in(part: dict[str, object], key: str, body: dict[str, object]) -> ToolCall | None:
     shape = _CALLS[key]
     name, args = body.get(shape.keys[0]), body.get("args")
-    marks: dict[str, Any] = {}
+    marks: dict[str, object] = {}
     id, arguments = _id_in(body, marks), to_json({} if args is None else args)
     if not isinstance(name, str) or arguments is None or id is None:
         return None
@@ -111,10 +111,10 @@ def _call_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> ToolCall |
     return ToolCall(id, name, arguments, _extra_in(part, key, body, shape, marks))
 
 
-def _response_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> ToolResult | None:
+def _response_in(part: dict[str, object], key: str, body: dict[str, object]) -> ToolResult | None:
     shape = _RESPONSES[key]
     name = body.get(shape.keys[0])
-    marks: dict[str, Any] = {}
+    marks: dict[str, object] = {}
     id = _id_in(body, marks)
     if not isinstance(name, str) or id is None:
         return None
@@ -138,7 +138,7 @@ def _response_in(part: dict[str, Any], key: str, body: dict[str, Any]) -> ToolRe
     return ToolResult(id, tuple(parts), failed, name, _extra_in(part, key, body, shape, marks))
 
 
-def _id_in(body: dict[str, Any], marks: dict[str, Any]) -> str | None:
+def _id_in(body: dict[str, object], marks: dict[str, object]) -> str | None:
     """The id that a body states, empty where it states none; None where what it states is no id."""
     id = body.get("id")
     if id is None or id == "":
@@ -151,8 +151,8 @@ def _id_in(body: dict[str, Any], marks: dict[str, Any]) -> str | None:
 
 
 def _extra_in(
-    part: dict[str, Any], key: str, body: dict[str, Any], shape: Shape, marks: Mapping[str, Any]
-) -> dict[str, Any]:
+    part: dict[str, object], key: str, body: dict[str, object], shape: Shape, marks: Mapping[str, object]
+) -> dict[str, object]:
     """The extra of a part: that of its body stands as the mark of the body's key."""
     return extra_of(part, Shape((key,), 1), {key: extra_of(body, shape, marks)})
 
@@ -160,7 +160,7 @@ def _extra_in(
 # -- encode -------------------------------------------------------------------------------------------------------
 
 
-def encode(message: Message) -> dict[str, Any]:
+def encode(message: Message) -> dict[str, object]:
     """The content that says a message; of one that came from here, the same content.
 
     A system message of another format becomes a content that belongs into the request's `systemInstruction`.
@@ -168,14 +168,14 @@ def encode(message: Message) -> dict[str, Any]:
     message = as_own(message, NAME)
     extra = message.extra
     parts = list_out(message.parts, extra.get("parts"), _part_out)
-    role: Any = _NAMES[message.role]
+    role: object = _NAMES[message.role]
     if "parts" in extra or "role" in extra:
         given = extra.get("role", _ABSENT)
         role = given["is"] if given is not None else role
     return item_of({"role": role, "parts": parts}, extra, CONTENT, {"role": None, "parts": []})
 
 
-def _part_out(part: Part) -> Any:
+def _part_out(part: Part) -> object:
     match part:
         case Text(text, extra):
             return item_of({"text": text}, extra, TEXT)
@@ -193,7 +193,7 @@ def _part_out(part: Part) -> Any:
             return {"text": stand_in(kind)} if source.keys().isdisjoint(_MEDIA) else dict(source)
 
 
-def _call_out(call: ToolCall) -> dict[str, Any]:
+def _call_out(call: ToolCall) -> dict[str, object]:
     key = next((key for key in call.extra if key in _CALLS), "functionCall")
     shape, marks = _CALLS[key], call.extra.get(key) or {}
     args = value_of(call.arguments, any=marks.get("args") == JSON)
@@ -201,11 +201,11 @@ def _call_out(call: ToolCall) -> dict[str, Any]:
     return body_of(key, item_of(body, marks, shape, {"args": {}}), call.extra)
 
 
-def _response_out(result: ToolResult) -> dict[str, Any]:
+def _response_out(result: ToolResult) -> dict[str, object]:
     key = next((key for key in result.extra if key in _RESPONSES), "functionResponse")
     shape, marks = _RESPONSES[key], result.extra.get(key) or {}
     words = [part.text for part in result.parts if type(part) is Text]
-    body: dict[str, Any] = {shape.keys[0]: result.name or result.call_id}
+    body: dict[str, object] = {shape.keys[0]: result.name or result.call_id}
     if words or not marks:
         body["response"] = _said_out("\n".join(words), marks.get("response"), result.error)
     body |= _id_out(result.call_id, marks)
@@ -214,14 +214,14 @@ def _response_out(result: ToolResult) -> dict[str, Any]:
     return body_of(key, item_of(body, marks, shape), result.extra)
 
 
-def _said_out(text: str, mark: Any, failed: bool) -> Any:
+def _said_out(text: str, mark: object, failed: bool) -> object:
     """What a tool said, in the shape that the mark names; words that a fold put in place of JSON are output."""
     if mark == JSON and (data := from_json(text, _ABSENT)) is not _ABSENT:
         return data
     return {mark if mark in _SAID else "error" if failed else "output": text}
 
 
-def _id_out(id: str, marks: Mapping[str, Any]) -> dict[str, str]:
+def _id_out(id: str, marks: Mapping[str, object]) -> dict[str, str]:
     ours = id.startswith(UNSTATED) and marks.get("id") != STATED
     return {} if ours or not id else {"id": id}
 
@@ -229,7 +229,7 @@ def _id_out(id: str, marks: Mapping[str, Any]) -> dict[str, str]:
 # -- what else there is to know of the format ---------------------------------------------------------------------
 
 
-def _tells(item: Mapping[str, Any]) -> Sign:
+def _tells(item: Mapping[str, object]) -> Sign:
     role, parts = item.get("role"), item.get("parts")
     if isinstance(role, str) and role not in _ROLES:
         return Sign.NEVER
@@ -238,7 +238,7 @@ def _tells(item: Mapping[str, Any]) -> Sign:
     return Sign.SURELY if "parts" in item or role == "model" else Sign.NEVER
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: object) -> Usage | None:
     named = ("promptTokenCount", "prompt_token_count", "candidatesTokenCount", "candidates_token_count")
     if not states_any(usage, *named):
         return None
@@ -249,7 +249,7 @@ def _usage(usage: Any) -> Usage | None:
     return less_cached(total, count(usage, "cachedContentTokenCount", "cached_content_token_count"), 0, output)
 
 
-def _reply(reply: Mapping[str, Any]) -> Ended | None:
+def _reply(reply: Mapping[str, object]) -> Ended | None:
     content = at(reply, "candidates", 0, "content")
     if not isinstance(content, Mapping):
         return None
@@ -257,12 +257,12 @@ def _reply(reply: Mapping[str, Any]) -> Ended | None:
     return Ended(decode({**content, "role": "model"}), str(end or ""))
 
 
-def _tool(tool: Tool) -> dict[str, Any]:
+def _tool(tool: Tool) -> dict[str, object]:
     declared = {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
     return {"functionDeclarations": [declared]}
 
 
-def _picture(item: Mapping[str, Any]) -> Picture | None:
+def _picture(item: Mapping[str, object]) -> Picture | None:
     match item:
         case {"inlineData": {"mimeType": str(mime), "data": str(data)}}:
             return Picture(mime, data)

@@ -87,7 +87,7 @@ _REFUSAL_KEY = {"type": "message.refusal"}
 # -- decode: the shapes that nearly all items have ----------------------------------------------------------------
 
 
-def decode(item: Mapping[str, Any], where: str = "") -> Message:
+def decode(item: Mapping[str, object], where: str = "") -> Message:
     """The message that an item says; `where` names the item in errors."""
     if type(item) is dict:
         quick = _QUICK.get(tuple(item))
@@ -98,14 +98,14 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
     return _decode(item, where)
 
 
-def _quick_words(item: dict[str, Any]) -> Message | None:
+def _quick_words(item: dict[str, object]) -> Message | None:
     role, content = item.values()
     if type(content) is str and (role == "user" or role == "assistant" or role == "system"):
         return Message(role, (Text(content),), None, {}, NAME)
     return None
 
 
-def _quick_calls(item: dict[str, Any]) -> Message | None:
+def _quick_calls(item: dict[str, object]) -> Message | None:
     role, content, calls = item.values()
     if role != "assistant" or type(calls) is not list or not calls:
         return None
@@ -117,14 +117,14 @@ def _quick_calls(item: dict[str, Any]) -> Message | None:
     return None if None in parts else Message(role, tuple(parts), None, {}, NAME)  # type: ignore[arg-type]
 
 
-def _quick_result(item: dict[str, Any]) -> Message | None:
+def _quick_result(item: dict[str, object]) -> Message | None:
     role, call_id, content = item.values()
     if type(content) is str and type(call_id) is str and role == "tool":
         return Message(role, (ToolResult(call_id, (Text(content),)),), None, {}, NAME)
     return None
 
 
-def _quick_turned_result(item: dict[str, Any]) -> Message | None:
+def _quick_turned_result(item: dict[str, object]) -> Message | None:
     role, content, call_id = item.values()
     if type(content) is str and type(call_id) is str and role == "tool":
         extra: dict[str, Any] = {"role": None, "content": None, "tool_call_id": None}
@@ -132,7 +132,7 @@ def _quick_turned_result(item: dict[str, Any]) -> Message | None:
     return None
 
 
-_QUICK: dict[tuple[str, ...], Callable[[dict[str, Any]], Message | None]] = {
+_QUICK: dict[tuple[str, ...], Callable[[dict[str, object]], Message | None]] = {
     ("role", "content"): _quick_words,
     ("role", "content", "tool_calls"): _quick_calls,
     ("role", "tool_call_id", "content"): _quick_result,
@@ -143,9 +143,9 @@ _QUICK: dict[tuple[str, ...], Callable[[dict[str, Any]], Message | None]] = {
 # -- decode: everything else --------------------------------------------------------------------------------------
 
 
-def _decode(item: Any, where: str) -> Message:
+def _decode(item: Mapping[str, object], where: str) -> Message:
     role, shape = role_in(item, _ROLES, NAME, where)
-    marks: dict[str, Any] = {} if item["role"] == role else {"role": item["role"]}
+    marks: dict[str, object] = {} if item["role"] == role else {"role": item["role"]}
     parts: tuple[Part, ...] = _content_in(item, marks)
     if shape is RESULT:
         parts = (_result_in(item, parts, marks),)
@@ -154,7 +154,7 @@ def _decode(item: Any, where: str) -> Message:
     return Message(role, parts, None, extra_of(item, shape, marks), NAME)
 
 
-def _content_in(item: Mapping[str, Any], marks: dict[str, Any]) -> tuple[Text | Media | Opaque, ...]:
+def _content_in(item: Mapping[str, object], marks: dict[str, object]) -> tuple[Text | Media | Opaque, ...]:
     if "content" not in item:
         return ()
     parts, mark = content_in(item["content"], _part_in)
@@ -163,7 +163,7 @@ def _content_in(item: Mapping[str, Any], marks: dict[str, Any]) -> tuple[Text | 
     return parts
 
 
-def _result_in(item: Mapping[str, Any], parts: tuple[Any, ...], marks: dict[str, Any]) -> ToolResult:
+def _result_in(item: Mapping[str, object], parts: tuple[Any, ...], marks: dict[str, object]) -> ToolResult:
     said: dict[str, str] = {}
     for key in ("tool_call_id", "name"):
         value = item.get(key)
@@ -174,7 +174,7 @@ def _result_in(item: Mapping[str, Any], parts: tuple[Any, ...], marks: dict[str,
     return ToolResult(said.get("tool_call_id", ""), parts, False, said.get("name", ""))
 
 
-def _reply_in(item: Mapping[str, Any], content: tuple[Part, ...], marks: dict[str, Any]) -> tuple[Part, ...]:
+def _reply_in(item: Mapping[str, object], content: tuple[Part, ...], marks: dict[str, object]) -> tuple[Part, ...]:
     """Thinking comes first, then what was said, then the calls, in whatever order the keys stand."""
     if any(_keyed(part) for part in content):
         content = (Opaque(verbatim(item["content"])),)
@@ -200,9 +200,9 @@ def _keyed(part: Part) -> str | None:
     return None
 
 
-def _thinking_in(item: Mapping[str, Any], marks: dict[str, Any]) -> list[Thinking]:
+def _thinking_in(item: Mapping[str, object], marks: dict[str, object]) -> list[Thinking]:
     """One thinking for each text; the extra of each names its keys, unless it is `reasoning_content` alone."""
-    keys: dict[str, dict[str, Any]] = {}
+    keys: dict[str, dict[str, object]] = {}
     for key in ("reasoning_content", "reasoning"):
         if isinstance(value := item.get(key), str) and value:
             keys.setdefault(value, {})[key] = None
@@ -226,26 +226,26 @@ def _thinking_in(item: Mapping[str, Any], marks: dict[str, Any]) -> list[Thinkin
     ]
 
 
-def _details_in(details: list[Any]) -> tuple[str, str | None]:
+def _details_in(details: list[object]) -> tuple[str, str | None]:
     told = [detail for detail in details if isinstance(detail, dict)]
     words = [text for d in told for text in (d.get("text"), d.get("summary")) if isinstance(text, str)]
     data = [text for d in told if isinstance(text := d.get("data"), str)]
     return "\n".join(words), "\n".join(data) if data else None
 
 
-def _calls_in(item: Mapping[str, Any], marks: dict[str, Any]) -> list[ToolCall]:
+def _calls_in(item: Mapping[str, object], marks: dict[str, object]) -> list[ToolCall]:
     if "tool_calls" not in item:
         return []
     given = item["tool_calls"]
-    calls = [_call_in(call) for call in given] if isinstance(given, list) else []
-    if not any(calls):
+    if not isinstance(given, list) or not any(calls := [_call_in(call) for call in given]):
         marks["tool_calls"] = {"is": given}
-    elif None in calls:
+        return []
+    if None in calls:
         marks["tool_calls"] = {"items": [{"is": each} if call is None else None for call, each in zip(calls, given)]}
     return [call for call in calls if call is not None]
 
 
-def _call_in(item: Any) -> ToolCall | None:
+def _call_in(item: object) -> ToolCall | None:
     """The call that an item says, or None where it must stay as it is."""
     if type(item) is dict and tuple(item) == ("id", "type", "function"):
         id, kind, body = item.values()
@@ -256,9 +256,11 @@ def _call_in(item: Any) -> ToolCall | None:
     return _odd_call_in(item) if isinstance(item, dict) else None
 
 
-def _odd_call_in(item: dict[str, Any]) -> ToolCall | None:
+def _odd_call_in(item: dict[str, object]) -> ToolCall | None:
     kind = item.get("type", "function")
-    body = item.get(kind) if kind in ("function", "custom") else None
+    if not isinstance(kind, str) or kind not in BODY:
+        return None
+    body = item.get(kind)
     if not isinstance(body, dict) or not isinstance(name := body.get("name"), str):
         return None
     text = BODY[kind].keys[1]
@@ -267,7 +269,7 @@ def _odd_call_in(item: dict[str, Any]) -> ToolCall | None:
         if (arguments := to_json(arguments)) is None:
             return None
         body_marks = {text: JSON}
-    marks: dict[str, Any] = {"type": "custom"} if kind == "custom" else {}
+    marks: dict[str, object] = {"type": "custom"} if kind == "custom" else {}
     if body_extra := extra_of(body, BODY[kind], body_marks):
         marks[kind] = body_extra
     id = item.get("id", "")
@@ -278,25 +280,25 @@ def _odd_call_in(item: dict[str, Any]) -> ToolCall | None:
     return ToolCall(id, name, arguments, extra_of(item, CALL[kind], marks))
 
 
-def _refusal_in(item: dict[str, Any]) -> Text | None:
+def _refusal_in(item: dict[str, object]) -> Text | None:
     refusal = item.get("refusal")
     return Text(refusal, extra_of(item, REFUSAL, {"type": "refusal"})) if isinstance(refusal, str) else None
 
 
-_PARTS: dict[str, Callable[[dict[str, Any]], Text | Media | None]] = {
+_PARTS: dict[str, Callable[[dict[str, object]], Text | Media | None]] = {
     "text": text_in,
     "refusal": _refusal_in,
     "image_url": lambda item: Media("image", dict(item)),
     "input_audio": lambda item: Media("audio", dict(item)),
     "file": lambda item: Media("document", dict(item)),
 }
-_part_in: Callable[[Any], Text | Media | Opaque] = reader(_PARTS)
+_part_in: Callable[[object], Text | Media | Opaque] = reader(_PARTS)
 
 
 # -- encode -------------------------------------------------------------------------------------------------------
 
 
-def encode(message: Message) -> dict[str, Any]:
+def encode(message: Message) -> dict[str, object]:
     """The item that says a message; of one that came from here, the same item.
 
     Raises `WireError` where it takes several items: tool results stand alone here, each in its own.
@@ -307,7 +309,7 @@ def encode(message: Message) -> dict[str, Any]:
     return _reply_out(message)
 
 
-def _result_out(message: Message) -> dict[str, Any]:
+def _result_out(message: Message) -> dict[str, object]:
     extra, results = message.extra, list(message.results)
     if len(results) > 1 or (len(message.parts) > 1 and message.role != "tool"):
         raise WireError("tool results and what stands beside them take an item each", format=NAME)
@@ -320,11 +322,11 @@ def _result_out(message: Message) -> dict[str, Any]:
     return item_of(fields, extra, RESULT, {"tool_call_id": "", "content": ""})
 
 
-def _reply_out(message: Message) -> dict[str, Any]:
+def _reply_out(message: Message) -> dict[str, object]:
     role, extra = message.role, message.extra
-    said: dict[str, Any] = {}
+    said: dict[str, object] = {}
     content: list[Part] = []
-    calls: list[dict[str, Any]] = []
+    calls: list[dict[str, object]] = []
     bare = extra.get("content") == BARE
     for part in message.parts:
         if type(part) is ToolCall:
@@ -346,12 +348,12 @@ def _reply_out(message: Message) -> dict[str, Any]:
     return item_of(fields, extra, _SHAPES[role], {"content": void})
 
 
-def _role_out(role: Role, extra: Mapping[str, Any]) -> str:
+def _role_out(role: Role, extra: Mapping[str, object]) -> str:
     given = extra.get("role")
     return given if given in _ROLES and _ROLES[given][0] == role else role
 
 
-def _thinking_out(part: Thinking, said: dict[str, Any]) -> None:
+def _thinking_out(part: Thinking, said: dict[str, object]) -> None:
     if part.extra:
         for key, value in part.extra.items():
             said[key] = value if key == "reasoning_details" else part.text
@@ -360,7 +362,7 @@ def _thinking_out(part: Thinking, said: dict[str, Any]) -> None:
         said["reasoning_content"] = f"{before}\n\n{part.text}" if before else part.text
 
 
-def _calls_out(calls: list[dict[str, Any]], mark: Any) -> list[Any]:
+def _calls_out(calls: Sequence[object], mark: object) -> Sequence[object]:
     if not isinstance(mark, dict) or "items" not in mark:
         return calls
     rest = iter(calls)
@@ -368,7 +370,7 @@ def _calls_out(calls: list[dict[str, Any]], mark: Any) -> list[Any]:
     return [*(item for item, each in zip(items, mark["items"]) if each or item is not None), *rest]
 
 
-def _call_out(call: ToolCall) -> dict[str, Any]:
+def _call_out(call: ToolCall) -> dict[str, object]:
     """The item that says a call in the shape of its extra."""
     if not (extra := call.extra):
         return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -403,7 +405,7 @@ _OWN_PARTS = frozenset(("image_url", "input_audio", "file"))
 _OTHERS_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file", "tool_use", "tool_result"))
 
 
-def _tells(item: Mapping[str, Any]) -> Sign:
+def _tells(item: Mapping[str, object]) -> Sign:
     role, kind = item.get("role"), item.get("type", "message")
     if not isinstance(role, str) or role not in _ROLES or kind != "message" or "parts" in item:
         return Sign.NEVER
@@ -436,7 +438,7 @@ def _strange(message: Message) -> Iterator[Any]:
             yield from (call for call in given if kind_of(call) in ("", *CALL))
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: object) -> Usage | None:
     if not states_any(usage, "prompt_tokens", "completion_tokens"):
         return None
     details = stated(usage, "prompt_tokens_details")
@@ -447,7 +449,7 @@ def _usage(usage: Any) -> Usage | None:
     return less_cached(count(usage, "prompt_tokens"), read, written, count(usage, "completion_tokens"))
 
 
-def _reply(reply: Mapping[str, Any]) -> Ended | None:
+def _reply(reply: Mapping[str, object]) -> Ended | None:
     message = at(reply, "choices", 0, "message")
     if not isinstance(message, Mapping):
         return None
@@ -457,7 +459,7 @@ def _reply(reply: Mapping[str, Any]) -> Ended | None:
 DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
 
 
-def _picture(item: Mapping[str, Any]) -> Picture | None:
+def _picture(item: Mapping[str, object]) -> Picture | None:
     url = at(item, "image_url", "url")
     found = DATA_URL.fullmatch(url) if item.get("type") == "image_url" and isinstance(url, str) else None
     return Picture(found[1], found[2]) if found else None

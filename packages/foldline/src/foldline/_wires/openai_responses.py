@@ -68,7 +68,7 @@ _WHOLE = {"type": BARE}
 # -- decode -------------------------------------------------------------------------------------------------------
 
 
-def decode(item: Mapping[str, Any], where: str = "") -> Message:
+def decode(item: Mapping[str, object], where: str = "") -> Message:
     """The message that an item says; `where` names the item in errors."""
     item = item_as_mapping(item, NAME, where)
     kind = item.get("type", "message")
@@ -88,16 +88,16 @@ def decode(item: Mapping[str, Any], where: str = "") -> Message:
     return Message(_role_of(item, kind), (part,), None, dict(_WHOLE), NAME)
 
 
-def _role_of(item: Mapping[str, Any], kind: str) -> Role:
+def _role_of(item: Mapping[str, object], kind: str) -> Role:
     """Whose an item is that is kept as it stands: what answers a call goes with it, all else is the model's."""
     if kind in _SETTINGS:
         return "system"
     return "tool" if kind in OUTPUTS else "assistant"
 
 
-def _words_in(item: Mapping[str, Any], where: str) -> Message:
+def _words_in(item: Mapping[str, object], where: str) -> Message:
     role = role_in(item, _ROLES, NAME, where)
-    marks: dict[str, Any] = {} if item["role"] == role else {"role": item["role"]}
+    marks: dict[str, object] = {} if item["role"] == role else {"role": item["role"]}
     parts: tuple[Part, ...] = ()
     if "content" in item:
         parts, mark = content_in(item["content"], partial(_part_in, role=role))
@@ -106,7 +106,7 @@ def _words_in(item: Mapping[str, Any], where: str) -> Message:
     return Message(role, parts, None, extra_of(item, WORDS, marks), NAME)
 
 
-def _thinking_in(item: Mapping[str, Any]) -> Thinking:
+def _thinking_in(item: Mapping[str, object]) -> Thinking:
     """Reasoning, which is never edited: the item stands in its extra."""
     told = [each for key in ("summary", "content") if isinstance(each := item.get(key), list)]
     said = [part.get("text") for each in told for part in each if isinstance(part, dict)]
@@ -115,7 +115,7 @@ def _thinking_in(item: Mapping[str, Any]) -> Thinking:
     return Thinking(words, None, data if isinstance(data, str) else None, {k: verbatim(v) for k, v in item.items()})
 
 
-def _part_in(item: Any, role: Role) -> Text | Media | Opaque:
+def _part_in(item: object, role: Role) -> Text | Media | Opaque:
     if isinstance(item, dict) and isinstance(kind := item.get("type"), str):
         marks = {} if kind == _text_kind(role) else {"type": kind}
         if kind in _TEXTS and isinstance(text := item.get("text"), str):
@@ -143,7 +143,7 @@ def _text_kind(role: Role) -> str:
 # -- encode -------------------------------------------------------------------------------------------------------
 
 
-def encode(message: Message) -> dict[str, Any]:
+def encode(message: Message) -> dict[str, object]:
     """The item that says a message; of one that came from here, the same item.
 
     Raises `WireError` where it takes several items: calls and results stand alone here, each in its own.
@@ -175,7 +175,7 @@ def encode(message: Message) -> dict[str, Any]:
     return item_of(fields, extra, WORDS, {"content": ""})
 
 
-def _part_out(part: Part, role: Role) -> Any:
+def _part_out(part: Part, role: Role) -> object:
     match part:
         case Text(text, extra):
             return _text_out(text, extra, role)
@@ -189,7 +189,7 @@ def _part_out(part: Part, role: Role) -> Any:
     raise WireError(f"a {type(part).__name__} does not stand in a content", format=NAME)
 
 
-def _text_out(text: str, extra: Mapping[str, Any], role: Role) -> dict[str, Any]:
+def _text_out(text: str, extra: Mapping[str, object], role: Role) -> dict[str, object]:
     kind = extra.get("type")
     if kind == "refusal":
         return item_of({"type": kind, "refusal": text}, extra, REFUSAL)
@@ -212,7 +212,7 @@ _OWN_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file"
 _CHATS_KEYS = frozenset(("tool_calls", "tool_call_id", "function_call", "stop_reason"))
 
 
-def _tells(item: Mapping[str, Any]) -> Sign:
+def _tells(item: Mapping[str, object]) -> Sign:
     role, kind = item.get("role"), item.get("type")
     if "parts" in item or not _CHATS_KEYS.isdisjoint(item):
         return Sign.NEVER
@@ -225,7 +225,7 @@ def _tells(item: Mapping[str, Any]) -> Sign:
     return Sign.MAYBE if spoken else Sign.NEVER
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: object) -> Usage | None:
     details = stated(usage, "input_tokens_details")
     if details is None:
         return None
@@ -233,7 +233,7 @@ def _usage(usage: Any) -> Usage | None:
     return less_cached(count(usage, "input_tokens"), read, written, count(usage, "output_tokens"))
 
 
-def _reply(reply: Mapping[str, Any]) -> Ended | None:
+def _reply(reply: Mapping[str, object]) -> Ended | None:
     """The items of a reply as one message."""
     if not isinstance(output := reply.get("output"), list):
         return None
@@ -242,7 +242,7 @@ def _reply(reply: Mapping[str, Any]) -> Ended | None:
     return Ended(Message("assistant", parts, format=NAME), str(end or ""))
 
 
-def _picture(item: Mapping[str, Any]) -> Picture | None:
+def _picture(item: Mapping[str, object]) -> Picture | None:
     url = item.get("image_url")
     found = DATA_URL.fullmatch(url) if item.get("type") == "input_image" and isinstance(url, str) else None
     return Picture(found[1], found[2]) if found else None

@@ -65,14 +65,14 @@ BLANK = (
 # -- decode -------------------------------------------------------------------------------------------------------
 
 
-def call_in(item: Mapping[str, Any], kind: str) -> tuple[ToolCall, dict[str, Any]] | None:
+def call_in(item: Mapping[str, object], kind: str) -> tuple[ToolCall, dict[str, object]] | None:
     """The call that an item says, and the extra of its message; None where it must stay as it is."""
     shape, fixed = CALLS[kind]
     id_key, body = shape.keys[1], shape.keys[-1]
     id, name = item.get(id_key), fixed or item.get("name")
     if not isinstance(id, str) or not isinstance(name, str) or body not in item:
         return None
-    marks: dict[str, Any] = {} if kind == _PLAIN_CALL else {"type": kind}
+    marks: dict[str, object] = {} if kind == _PLAIN_CALL else {"type": kind}
     arguments = item[body]
     if not isinstance(arguments, str):
         marks[body] = JSON
@@ -82,14 +82,14 @@ def call_in(item: Mapping[str, Any], kind: str) -> tuple[ToolCall, dict[str, Any
 
 
 def output_in(
-    item: Mapping[str, Any], kind: str, part_in: Callable[[Any], Text | Media | Opaque]
-) -> tuple[ToolResult, dict[str, Any]] | None:
+    item: Mapping[str, object], kind: str, part_in: Callable[[object], Text | Media | Opaque]
+) -> tuple[ToolResult, dict[str, object]] | None:
     """The result that an item says, and the extra of its message; None where it must stay as it is."""
     shape = _output_shape(kind, item)
     call_id = item.get(shape.keys[1])
     if not isinstance(call_id, str):
         return None
-    marks: dict[str, Any] = {} if kind == _PLAIN_OUTPUT else {"type": kind}
+    marks: dict[str, object] = {} if kind == _PLAIN_OUTPUT else {"type": kind}
     parts: tuple[Text | Media | Opaque, ...] = ()
     body = shape.keys[-1]
     if len(shape.keys) == 3 and body in item:
@@ -99,13 +99,13 @@ def output_in(
     return ToolResult(call_id, parts, item.get("status") == "failed"), extra_of(item, shape, marks)
 
 
-def _output_shape(kind: str, keys: Mapping[str, Any]) -> Shape:
+def _output_shape(kind: str, keys: Mapping[str, object]) -> Shape:
     """The shape of an output; a local shell's names its call by either of two keys."""
     return OUTPUTS["function_call_output" if kind == "local_shell_call_output" and "call_id" in keys else kind]
 
 
 def _said_in(
-    value: Any, kind: str, part_in: Callable[[Any], Text | Media | Opaque]
+    value: object, kind: str, part_in: Callable[[object], Text | Media | Opaque]
 ) -> tuple[tuple[Text | Media | Opaque, ...], Any]:
     if kind in _DATA and isinstance(value, list) and (text := to_json(value)) is not None:
         return (Text(text),), JSON
@@ -115,12 +115,12 @@ def _said_in(
     return content_in(value, part_in)
 
 
-def mcp_in(item: Mapping[str, Any]) -> tuple[tuple[ToolCall, ToolResult], dict[str, Any]] | None:
+def mcp_in(item: Mapping[str, object]) -> tuple[tuple[ToolCall, ToolResult], dict[str, object]] | None:
     """The call and the result that an item says, and the extra of its message; None where it must stay as it is."""
     id, name, arguments, output = (item.get(key) for key in MCP_CALL.keys[1:])
     if not isinstance(id, str) or not isinstance(name, str) or not isinstance(arguments, str):
         return None
-    marks: dict[str, Any] = {"type": MCP}
+    marks: dict[str, object] = {"type": MCP}
     if not isinstance(output, str) and "output" in item:
         marks["output"] = {"is": output}
     parts = (Text(output),) if isinstance(output, str) else ()
@@ -131,7 +131,7 @@ def mcp_in(item: Mapping[str, Any]) -> tuple[tuple[ToolCall, ToolResult], dict[s
 # -- encode -------------------------------------------------------------------------------------------------------
 
 
-def call_out(call: ToolCall, extra: Mapping[str, Any]) -> dict[str, Any]:
+def call_out(call: ToolCall, extra: Mapping[str, object]) -> dict[str, object]:
     """The item that says a call in the shape of `extra`."""
     kind = extra.get("type")
     kind = kind if kind in CALLS else _PLAIN_CALL
@@ -142,13 +142,13 @@ def call_out(call: ToolCall, extra: Mapping[str, Any]) -> dict[str, Any]:
     return item_of({key: values[key] for key in shape.keys}, extra, shape)
 
 
-def output_out(result: ToolResult, extra: Mapping[str, Any], part_out: Callable[[Part], Any]) -> dict[str, Any]:
+def output_out(result: ToolResult, extra: Mapping[str, object], part_out: Callable[[Part], Any]) -> dict[str, object]:
     """The item that says a result in the shape of `extra`."""
     kind = extra.get("type")
     kind = kind if kind in OUTPUTS else _PLAIN_OUTPUT
     shape = _output_shape(kind, extra)
-    fields: dict[str, Any] = {"type": kind, shape.keys[1]: result.call_id}
-    void: dict[str, Any] = {}
+    fields: dict[str, object] = {"type": kind, shape.keys[1]: result.call_id}
+    void: dict[str, object] = {}
     if len(shape.keys) == 3:
         body = shape.keys[2]
         if result.parts or shape.always == 3:
@@ -157,7 +157,7 @@ def output_out(result: ToolResult, extra: Mapping[str, Any], part_out: Callable[
     return item_of(fields, extra, shape, void)
 
 
-def _said_out(parts: Sequence[Part], mark: Any, kind: str, part_out: Callable[[Part], Any]) -> Any:
+def _said_out(parts: Sequence[Part], mark: object, kind: str, part_out: Callable[[Part], Any]) -> object:
     part = parts[0] if len(parts) == 1 else None
     if mark in (ONE, BARE) and type(part) in (Media, Opaque):
         return verbatim(part.source)  # type: ignore[union-attr]
@@ -168,7 +168,7 @@ def _said_out(parts: Sequence[Part], mark: Any, kind: str, part_out: Callable[[P
     return content_out(parts, mark, part_out, "")
 
 
-def _data_out(text: str, kind: str) -> list[Any]:
+def _data_out(text: str, kind: str) -> list[object]:
     """The data that its JSON text stands for; words that a fold put there are what a shell printed, and no tools."""
     data = from_json(text, None)
     if isinstance(data, list):
@@ -177,11 +177,11 @@ def _data_out(text: str, kind: str) -> list[Any]:
     return [printed] if kind == "shell_call_output" else []
 
 
-def mcp_out(parts: Sequence[Part], extra: Mapping[str, Any]) -> dict[str, Any] | None:
+def mcp_out(parts: Sequence[Part], extra: Mapping[str, object]) -> dict[str, object] | None:
     """The item that says a call with its result, or None where the parts are not that."""
     match parts:
         case [ToolCall(id, name, arguments), ToolResult(call_id, said)] if id == call_id:
-            fields = {"type": MCP, "id": id, "name": name, "arguments": arguments}
+            fields: dict[str, object] = {"type": MCP, "id": id, "name": name, "arguments": arguments}
             if said:
                 fields["output"] = "\n".join(part.text for part in said if type(part) is Text)
             return item_of(fields, extra, MCP_CALL)

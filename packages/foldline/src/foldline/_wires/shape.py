@@ -26,7 +26,7 @@ class Shape(NamedTuple):
     always: int
 
 
-def extra_of(item: Mapping[str, Any], shape: Shape, marks: Mapping[str, Any]) -> dict[str, Any]:
+def extra_of(item: Mapping[str, object], shape: Shape, marks: Mapping[str, object]) -> dict[str, object]:
     """The extra of an item: what it says beyond its parts, and how it says it."""
     given = list(item)
     known = [key for key in shape.keys if key in item]
@@ -37,8 +37,8 @@ def extra_of(item: Mapping[str, Any], shape: Shape, marks: Mapping[str, Any]) ->
 
 
 def item_of(
-    fields: dict[str, Any], extra: Mapping[str, Any], shape: Shape, void: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+    fields: dict[str, object], extra: Mapping[str, object], shape: Shape, void: Mapping[str, object] | None = None
+) -> dict[str, object]:
     """The item that says `fields` in the shape of `extra`.
 
     A field that equals its `void` says nothing: where the extra knows better, or does not have its key, it yields.
@@ -48,7 +48,7 @@ def item_of(
     if extra.keys().isdisjoint(shape.keys):
         return {**fields, **extra}
     telling = {key: value for key, value in fields.items() if not void or key not in void or void[key] != value}
-    item: dict[str, Any] = {}
+    item: dict[str, object] = {}
     for key, mark in extra.items():
         if key not in shape.keys:
             item[key] = mark
@@ -64,7 +64,7 @@ def item_of(
     return item
 
 
-def body_of(key: str, body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+def body_of(key: str, body: dict[str, object], extra: Mapping[str, object]) -> dict[str, object]:
     """The item that says a body under one key."""
     return item_of({key: body}, extra, Shape((key,), 1))
 
@@ -78,7 +78,7 @@ BARE = "bare"
 """The mark of a content that is neither string nor list and stands in one `Opaque`."""
 
 
-def content_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[AnyPart | Text | Opaque, ...], Any]:
+def content_in(value: object, part_in: Callable[[object], AnyPart]) -> tuple[tuple[AnyPart | Text | Opaque, ...], Any]:
     """The parts of a content, and its mark."""
     if isinstance(value, str):
         return (Text(value),), None
@@ -87,7 +87,7 @@ def content_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[Any
     return parts, LIST if plain else mark
 
 
-def list_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[AnyPart | Opaque, ...], Any]:
+def list_in(value: object, part_in: Callable[[object], AnyPart]) -> tuple[tuple[AnyPart | Opaque, ...], Any]:
     """The parts of a content that is a list and never a string, and its mark."""
     if isinstance(value, (list, tuple)) and value:
         return tuple([part_in(item) for item in value]), None
@@ -96,14 +96,14 @@ def list_in(value: Any, part_in: Callable[[Any], AnyPart]) -> tuple[tuple[AnyPar
     return (Opaque(verbatim(value)),), BARE
 
 
-def list_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any], Any]) -> Any:
+def list_out(parts: Sequence[Part], mark: object, part_out: Callable[[Part], Any]) -> object:
     """The list that says the parts, or what stood in its place."""
     if mark == BARE and len(parts) == 1 and type(part := parts[0]) is Opaque:
         return verbatim(part.source)
     return [part_out(part) for part in parts]
 
 
-def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any], Any], void: Any) -> Any:
+def content_out(parts: Sequence[Part], mark: object, part_out: Callable[[Part], Any], void: object) -> object:
     """The content that says the parts, in the shape that the mark names where they still fit it."""
     if not parts:
         return void
@@ -122,7 +122,7 @@ def content_out(parts: Sequence[Part], mark: Any, part_out: Callable[[Any], Any]
 TEXT = Shape(("type", "text"), 2)
 
 
-def text_in(item: dict[str, Any]) -> Text | None:
+def text_in(item: dict[str, object]) -> Text | None:
     """The text of a text part, or None where it has no words."""
     text = item.get("text")
     if not isinstance(text, str):
@@ -130,7 +130,7 @@ def text_in(item: dict[str, Any]) -> Text | None:
     return Text(text) if tuple(item) == TEXT.keys else Text(text, extra_of(item, TEXT, {}))
 
 
-def verbatim(item: Any) -> Any:
+def verbatim(item: object) -> object:
     """The item as it is; outer dicts are copied, since callers move cache markers about in their own."""
     if isinstance(item, dict):
         return dict(item)
@@ -139,10 +139,10 @@ def verbatim(item: Any) -> Any:
     return item
 
 
-def reader(known: Mapping[str, Callable[[dict[str, Any]], AnyPart | None]]) -> Callable[[Any], AnyPart | Opaque]:
+def reader(known: Mapping[str, Callable[[dict[str, object]], AnyPart | None]]) -> Callable[[object], AnyPart | Opaque]:
     """Reads an item as the part that it decodes to by its type; what no decoder wants is opaque."""
 
-    def read(item: Any) -> AnyPart | Opaque:
+    def read(item: object) -> AnyPart | Opaque:
         if isinstance(item, dict):
             kind = item.get("type")
             decoder = known.get(kind) if isinstance(kind, str) else None
@@ -168,7 +168,7 @@ def as_own(message: Message, name: str, thinks: Callable[[Thinking], bool] = lam
     return replace(message, parts=tuple(_known(part, foreign) for part in left), extra={})
 
 
-def _known(part: Part, foreign: bool) -> Any:
+def _known(part: Part, foreign: bool) -> object:
     match part:
         case Opaque(source) if foreign:
             kind = source.get("type") if isinstance(source, dict) else None
@@ -192,7 +192,7 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 _loads = json.JSONDecoder().decode
 
 
-def to_json(value: Any) -> str | None:
+def to_json(value: object) -> str | None:
     """The JSON text of a value, or None where it has none."""
     try:
         return _dumps(value)
@@ -206,13 +206,13 @@ ANY = "any"
 _BROKEN = object()
 
 
-def value_of(arguments: str, *, any: bool) -> Any:
+def value_of(arguments: str, *, any: bool) -> object:
     """The value of a call's arguments; where that is no mapping, and not `any` value may stand, one that holds their text."""
     value = from_json(arguments, _BROKEN)
     return value if isinstance(value, dict) or (any and value is not _BROKEN) else {"arguments": arguments}
 
 
-def from_json(text: str, default: Any) -> Any:
+def from_json(text: str, default: object) -> object:
     """The value of a JSON text, or the default where it is broken."""
     try:
         return _loads(text)

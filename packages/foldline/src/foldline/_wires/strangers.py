@@ -40,7 +40,7 @@ def _holds_opaque(message: Message) -> bool:
     return False
 
 
-def _sure(item: Mapping[str, Any]) -> str:
+def _sure(item: Mapping[str, object]) -> str:
     """The format that an item is surely of, or an empty text."""
     return next((name for name, other in OWN.items() if other.tells(item) is Sign.SURELY), "")
 
@@ -50,7 +50,7 @@ def _refused(message: Message, format: WireFormat) -> Iterator[Any]:
     yield from (source for source in opaque(message.parts) if kind_of(source) in _VERCEL)
 
 
-def _places(value: Any, source: Any, path: str = "") -> Iterator[str]:
+def _places(value: object, source: object, path: str = "") -> Iterator[str]:
     """Where a part stands in an item."""
     if value == source:
         yield path
@@ -62,7 +62,7 @@ def _places(value: Any, source: Any, path: str = "") -> Iterator[str]:
             yield from _places(each, source, f"{path}[{i}]")
 
 
-def _problem(source: Any, role: str, format: str) -> str:
+def _problem(source: object, role: str, format: str) -> str:
     shown = clipped(repr(source), 80)
     if kind_of(source) in _VERCEL:
         return f"{shown} is a part of Vercel's AI SDK; give the messages that it sends to the provider instead"

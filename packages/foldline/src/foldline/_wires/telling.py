@@ -86,7 +86,7 @@ def detect(items: Iterable[Any], default: str = USUAL) -> str:
     return told.guess or default
 
 
-def _only_words(item: Any) -> str:
+def _only_words(item: object) -> str:
     """The role of an item that is nothing but a role and a text, or an empty text."""
     if type(item) is dict and [*item] == ["role", "content"]:
         role, content = item.values()
@@ -94,7 +94,7 @@ def _only_words(item: Any) -> str:
     return ""
 
 
-def _signs(item: Mapping[str, Any]) -> dict[str, Sign]:
+def _signs(item: Mapping[str, object]) -> dict[str, Sign]:
     """What an item tells of each format; those of other packages are asked where foldline's own are not sure."""
     signs = {name: format.tells(item) for name, format in OWN.items()}
     if Sign.SURELY not in signs.values():
@@ -102,7 +102,7 @@ def _signs(item: Mapping[str, Any]) -> dict[str, Sign]:
     return signs
 
 
-def _refuse(item: Mapping[str, Any], format: str, where: str) -> None:
+def _refuse(item: Mapping[str, object], format: str, where: str) -> None:
     """Raises for an item of no format: for a reply that was appended whole, for its role, or for its parts."""
     if "role" not in item and (read := _read_from(item)):
         raise WireError(f"a whole reply; append the message in it: {read.appended}", format=read.name, where=where)
@@ -114,7 +114,7 @@ def _refuse(item: Mapping[str, Any], format: str, where: str) -> None:
     )
 
 
-def _read_from(reply: Mapping[str, Any]) -> WireFormat | None:
+def _read_from(reply: Mapping[str, object]) -> WireFormat | None:
     """The format that finds a message in a whole reply."""
     for format in FORMATS.values():
         try:

@@ -14,12 +14,12 @@ def stated(value: Any, key: str) -> Any:
     return value.get(key) if known else getattr(value, key, None)
 
 
-def states_any(value: Any, *keys: str) -> bool:
+def states_any(value: object, *keys: str) -> bool:
     """Whether a dict or an object states something under one of the keys."""
     return any(stated(value, key) is not None for key in keys)
 
 
-def count(value: Any, *keys: str) -> int:
+def count(value: object, *keys: str) -> int:
     """The first of the keys that holds a count; 0 where none does."""
     for key in keys:
         n = stated(value, key)
@@ -48,17 +48,17 @@ LENGTH = BY_WINDOW | {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS",
 _ENDS = ("status", "stop_reason", "stopReason", "finish_reason", "finishReason", "type")
 
 
-def broke_off(reply: Any) -> bool:
+def broke_off(reply: object) -> bool:
     """Whether a provider's reply, a dict or its library's object, was aborted or failed."""
     return any(end.lower() in BROKEN for end in _ends_of(reply)) or bool(stated(reply, "error"))
 
 
-def cut_off(reply: Any, ends: frozenset[str] = LENGTH) -> bool:
+def cut_off(reply: object, ends: frozenset[str] = LENGTH) -> bool:
     """Whether a provider's reply, a dict or its library's object, hit its output limit, or ended in one of those ways."""
     return any(end in ends for end in _ends_of(reply))
 
 
-def _ends_of(reply: Any) -> Iterator[str]:
+def _ends_of(reply: object) -> Iterator[str]:
     """What a reply says of how it ended."""
     ends = [stated(reply, key) for key in _ENDS]
     for several in ("choices", "candidates"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from foldline._fold import Receipt
 from foldline._messages import Message, Part, Speaker, Text, ToolResult, Usage, replace
@@ -14,7 +13,7 @@ from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
 from foldline._sessions.parts import from_wire, spoken_by, summary, system, wire_usage
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, items, mapping, string, words
+from foldline._sessions.values import Json, count, items, mapping, string, words
 
 HONEST_VERSION = (2, 1, 41)
 """Up to 2.1.40 the output tokens in the file are what the stream's start said, not what was generated."""
@@ -183,7 +182,7 @@ def _attach(row: ClaudeRow, made: list[tuple[str, Message]], start: int) -> None
 def _system(live: Sequence[ClaudeRow]) -> list[tuple[str, Message]]:
     """The system prompt and the tools, where the file has them: the newest of each."""
     prompt: list[str] = []
-    tools: list[Any] = []
+    tools: list[object] = []
     id = ""
     for row in live:
         if row.kind == "attachment" and (found := attachments.system_prompt(row.data)):
@@ -235,7 +234,7 @@ def _folds(tree: Tree) -> list[PastFold]:
     return folds
 
 
-def _fold(row: ClaudeRow, metadata: dict[str, Any], layer: str, undone: bool) -> PastFold:
+def _fold(row: ClaudeRow, metadata: Json, layer: str, undone: bool) -> PastFold:
     before = count(metadata.get("preTokens")) or count(metadata.get("pre_tokens"))
     after = count(metadata.get("postTokens")) or count(metadata.get("post_tokens"))
     if saved := count(metadata.get("tokensSaved")):

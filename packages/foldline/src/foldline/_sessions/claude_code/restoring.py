@@ -7,7 +7,7 @@ that nothing shows; what is reckoned here is off by 2,300 of 55,000 in the media
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from foldline._sessions.values import count, mapping, string
 
@@ -36,7 +36,7 @@ class Opened(NamedTuple):
         return NAMED + (words + NUMBER * self.lines if words <= LARGEST_FILE else 0)
 
 
-def opened(result: Mapping[str, Any]) -> Opened | None:
+def opened(result: Mapping[str, object]) -> Opened | None:
     """The file that a tool read, edited or wrote, all of it, by what Claude Code notes of the result; None for other tools."""
     file = mapping(result.get("file"))
     if path := string(file.get("filePath")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -13,7 +12,7 @@ from foldline._sessions.claude_code.restoring import Opened, opened
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import wire_usage
 from foldline._sessions.source import Source
-from foldline._sessions.values import items, mapping, mappings, string
+from foldline._sessions.values import Json, items, mapping, mappings, string
 
 SYNTHETIC = "<synthetic>"
 """The model of what Claude Code itself wrote in a model's place."""
@@ -37,7 +36,7 @@ class ClaudeRow:
 
     __slots__ = ("data", "kind", "line", "logical", "opened", "parent", "sidechain", "uuid")
 
-    def __init__(self, line: int, row: dict[str, Any], before: str) -> None:
+    def __init__(self, line: int, row: Json, before: str) -> None:
         self.line = line
         self.kind = string(row.get("type"))
         self.uuid = string(row.get("uuid")) or f"line-{line}"
@@ -49,7 +48,7 @@ class ClaudeRow:
         self.opened: Opened | None = opened(mapping(row.get("toolUseResult"))) if self.kind == "user" else None
 
     @property
-    def message(self) -> dict[str, Any]:
+    def message(self) -> Json:
         """The wire message in it, or an empty one."""
         return mapping(self.data.get("message"))
 
@@ -81,7 +80,7 @@ class ClaudeRow:
         return self.data.get("isCompactSummary") is True or string(self.message.get("content")).startswith(CONTINUED)
 
     @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> Json:
         """What a boundary says about its fold."""
         return mapping(self.data.get("compactMetadata") or self.data.get("compact_metadata"))
 
@@ -175,7 +174,7 @@ def _ids(row: ClaudeRow, kind: str, key: str) -> Iterator[str]:
 
 class _Message(Struct):
     model: str = ""
-    usage: dict[str, Any] | None = None
+    usage: Json | None = None
     content: Raw = Raw()
 
 

@@ -19,7 +19,6 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
 from uuid import uuid4
 
 from foldline import _wires as wire
@@ -30,7 +29,7 @@ from foldline._sessions.claude_code.reading import read
 from foldline._sessions.claude_code.rows import CONTINUED, LEAVES, SYNTHETIC, ClaudeRow, Tree
 from foldline._sessions.lines import encoded
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, mapping, mappings, string, words
+from foldline._sessions.values import Json, count, mapping, mappings, string, words
 from foldline._sessions.writable import Branching, Owner, Records, WrittenEntry
 from foldline._sessions.writing import now
 
@@ -60,7 +59,7 @@ class ClaudeRows(Records):
         self._last: str | None = None
         """The row that the chain ends with."""
         self._renamed: dict[str, str] = {}
-        self._data: dict[str, dict[str, Any]] = {}
+        self._data: dict[str, Json] = {}
         self._prompt = ""
         source = Source(path)
         tree = Tree(self._rows(source), source)
@@ -84,7 +83,7 @@ class ClaudeRows(Records):
                 before = row.uuid
                 yield row
 
-    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+    def raw(self, id: str) -> Sequence[Json]:
         """The rows behind an entry: of a response all its blocks, of a user's message the reminders behind it too."""
         if any(row.uuid == id for row in self._snapshots):
             if not all(row.uuid in self._data for row in self._snapshots):
@@ -107,7 +106,7 @@ class ClaudeRows(Records):
         )
         return {row.uuid for row in made}
 
-    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, object]) -> list[Json]:
         """The rows that make the pieces the live context, from a boundary or a first row to the last prompt."""
         if self._newest not in self._data or self._data[self._newest].get("isSidechain") is True:
             raise SessionError(_WITHOUT_IDS, path=self._path)
@@ -121,7 +120,7 @@ class ClaudeRows(Records):
         end = {"leafUuid": self._last, "explicit": True, "sessionId": self._envelope.get("sessionId")}
         return self.noted([*self.rows, {"type": "last-prompt", **prompt, **end}], note)
 
-    def _begin_anew(self, note: Mapping[str, Any]) -> None:
+    def _begin_anew(self, note: Mapping[str, object]) -> None:
         """The row behind which the context starts anew."""
         receipt = mapping(note.get("receipt"))
         sizes = {"preTokens": count(receipt.get("tokens_before")), "postTokens": count(receipt.get("tokens_after"))}
@@ -131,7 +130,7 @@ class ClaudeRows(Records):
         uuid = self.append({**row, **told})
         self.origin[uuid] = None
 
-    def append(self, record: Mapping[str, Any]) -> str:
+    def append(self, record: Mapping[str, object]) -> str:
         """A row with an id, behind the newest one; the keys stand in the client's own order."""
         uuid = str(uuid4())
         logical = {"logicalParentUuid": record["logicalParentUuid"]} if "logicalParentUuid" in record else {}
@@ -146,7 +145,7 @@ class ClaudeRows(Records):
         self._last = uuid
         return uuid
 
-    def copies(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+    def copies(self, piece: WrittenEntry) -> Iterator[Mapping[str, object]]:
         """The rows with ids of their own, of rows and of responses, and without a bill that does not hold."""
         response = _response_id()
         for row in piece.raw:
@@ -156,14 +155,14 @@ class ClaudeRows(Records):
             message = {**mapping(row.get("message")), "id": response}
             yield {**row, "message": message if piece.billed else message | {"usage": _NO_BILL}}
 
-    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    def summary(self, summary: Summary, raw: Sequence[Json]) -> tuple[str, Json]:
         """The row behind a boundary; our words stand between Claude Code's own."""
         said = words(mapping(raw[0].get("message")).get("content")) if raw else ""
         text = said or SUMMARY_START + summary.text + SUMMARY_END.format(path=self._path)
         row = {"isSidechain": False, "type": "user", "message": {"role": "user", "content": text}}
         return text, {**row, "isVisibleInTranscriptOnly": True, "isCompactSummary": True}
 
-    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, object]]:
         """A row for a user's message, and one for each block of a reply."""
         item = wire.encode(piece.message, "anthropic")
         kind = "assistant" if item["role"] == "assistant" else "user"

@@ -6,11 +6,10 @@ Of a long output, which a rollout holds whole, Codex sends the beginning and the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, replace
 from foldline._sessions.parts import result, spoken_by, summary
-from foldline._sessions.values import as_json, count, items, mapping, mappings, string, words
+from foldline._sessions.values import Json, as_json, count, items, mapping, mappings, string, words
 
 SUMMARY_START = "Another language model started to solve this problem and produced a summary"
 """How a summary that Codex made itself begins, in the user's message that holds it."""
@@ -26,7 +25,7 @@ _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "developer"
 _OPAQUE = frozenset(("compaction", "compaction_summary", "context_compaction"))
 
 
-def is_generated(item: dict[str, Any]) -> bool:
+def is_generated(item: Json) -> bool:
     """Whether the model made the item, as part of a reply."""
     kind = string(item.get("type"))
     if kind == "message":
@@ -34,7 +33,7 @@ def is_generated(item: dict[str, Any]) -> bool:
     return kind == "reasoning" or kind.endswith("_call")
 
 
-def reply_part(item: dict[str, Any]) -> tuple[Part, ...]:
+def reply_part(item: Json) -> tuple[Part, ...]:
     """The parts of a reply that a generated item says."""
     kind = string(item.get("type"))
     call_id = string(item.get("call_id"))
@@ -56,7 +55,7 @@ def reply_part(item: dict[str, Any]) -> tuple[Part, ...]:
             return (Opaque(item),)
 
 
-def message_of(item: dict[str, Any], round: int) -> Message | None:
+def message_of(item: Json, round: int) -> Message | None:
     """The message that an item says which no model made just now, or None where it says none."""
     kind = string(item.get("type"))
     if kind == "message":
@@ -78,7 +77,7 @@ def message_of(item: dict[str, Any], round: int) -> Message | None:
     return None if kind in _UNSENT else Message("user", (Opaque(item),))
 
 
-def opens_turn(item: dict[str, Any]) -> bool:
+def opens_turn(item: Json) -> bool:
     """Whether a user speaks in the item, or another agent in a user's place."""
     if item.get("type") == "agent_message":
         return True
@@ -88,7 +87,7 @@ def opens_turn(item: dict[str, Any]) -> bool:
     return not text.startswith((*_CONTEXTUAL, SUMMARY_START))
 
 
-def _result(item: dict[str, Any]) -> Any:
+def _result(item: Json) -> ToolResult:
     output = item.get("output", item.get("tools"))
     failed = False
     if isinstance(output, dict) and "content" in output:
@@ -103,7 +102,7 @@ def _content(content: object) -> tuple[Part, ...]:
     return tuple(_part(part) for part in items(content))
 
 
-def _part(part: Any) -> Part:
+def _part(part: object) -> Part:
     if isinstance(part, dict):
         if isinstance(text := part.get("text"), str):
             return Text(text)
@@ -123,7 +122,7 @@ LARGEST = int(10_000 * TOKEN * SPARE)
 """Bytes of an output where the turn states no limit: that of every model since GPT-5.1."""
 
 
-def largest(policy: Mapping[str, Any]) -> int:
+def largest(policy: Mapping[str, object]) -> int:
     """The bytes of an output that are sent under a turn's `truncation_policy`."""
     stated = count(policy.get("limit")) * (TOKEN if policy.get("mode") == "tokens" else 1)
     return int(stated * SPARE) or LARGEST

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw, Struct
 
@@ -13,7 +11,7 @@ from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import spoken_by, summary, system, usage_at
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
-from foldline._sessions.values import count, items, mapping, mappings, string, words
+from foldline._sessions.values import Json, count, items, mapping, mappings, string, words
 
 
 def read(path: str, *, strict: bool = False) -> Reading:
@@ -48,7 +46,7 @@ class RolloutEntry:
 
     __slots__ = ("id", "items", "message", "opens", "order")
 
-    def __init__(self, line: int, index: int, message: Message, opens: bool = False, *items: dict[str, Any]) -> None:
+    def __init__(self, line: int, index: int, message: Message, opens: bool = False, *items: Json) -> None:
         self.order = (line, index)
         self.id = f"{line}.{index}" if index else str(line)
         self.message = message
@@ -60,7 +58,7 @@ class Rollout:
     """The state that the rows of a rollout lead to."""
 
     def __init__(self) -> None:
-        self.meta: dict[str, Any] = {}
+        self.meta: Json = {}
         self.cwd = self.model = ""
         self.live: list[RolloutEntry] = []
         self.gone: list[RolloutEntry] = []
@@ -78,7 +76,7 @@ class Rollout:
         self._totals: object = None
         self._context = 0
 
-    def take(self, line: int, row: dict[str, Any]) -> bool:
+    def take(self, line: int, row: Json) -> bool:
         """Takes one row; False where it says nothing that a rollout could."""
         payload = mapping(row.get("payload"))
         match row.get("type"):
@@ -115,13 +113,13 @@ class Rollout:
         message = system([text], items(self.meta.get("dynamic_tools")))
         return [("instructions", message)] if message else []
 
-    def _begin(self, meta: dict[str, Any]) -> None:
+    def _begin(self, meta: Json) -> None:
         """The first header is the session's own; later ones repeat it, or are those of what it was forked from."""
         if not self.meta:
             self.meta = meta
             self.cwd = string(meta.get("cwd"))
 
-    def _item(self, line: int, item: dict[str, Any], index: int = 0) -> None:
+    def _item(self, line: int, item: Json, index: int = 0) -> None:
         if codex_items.is_generated(item):
             self._say(line, index, item)
             return
@@ -135,7 +133,7 @@ class Rollout:
         self._open.difference_update(result.call_id for result in message_of.results)
         self.live.append(RolloutEntry(line, index, message_of, codex_items.opens_turn(item), item))
 
-    def _say(self, line: int, index: int, item: dict[str, Any]) -> None:
+    def _say(self, line: int, index: int, item: Json) -> None:
         """Adds to the reply, or behind the answers to all of its calls begins another one."""
         parts = codex_items.reply_part(item)
         newest = self._reply[-1] if self._reply else None
@@ -159,7 +157,7 @@ class Rollout:
                 )
                 entry.message = spoken_by(replace(entry.message, parts=parts), "harness")
 
-    def _event(self, payload: dict[str, Any]) -> None:
+    def _event(self, payload: Json) -> None:
         if payload.get("type") == "user_message" and (typed := string(payload.get("message")).strip()):
             self.typed.add(typed)
         self.window = count(payload.get("model_context_window")) or self.window
@@ -170,7 +168,7 @@ class Rollout:
         elif payload.get("type") == "thread_rolled_back":
             self._roll_back(count(payload.get("num_turns")))
 
-    def _bill(self, totals: object, last: dict[str, Any]) -> None:
+    def _bill(self, totals: object, last: Json) -> None:
         """A bill comes behind the reply that it is for, before or after the tool outputs, and often twice.
 
         All that was said before it is one reply. One that no reply waits for was made for a compaction.
@@ -204,7 +202,7 @@ class Rollout:
             self.since = min(self.since, at)
         self._reply = []
 
-    def _compact(self, line: int, row: dict[str, Any], payload: dict[str, Any]) -> None:
+    def _compact(self, line: int, row: Json, payload: Json) -> None:
         replacement = payload.get("replacement_history")
         text = string(payload.get("message"))
         before, self._reply = self.live, []
@@ -226,17 +224,17 @@ class Rollout:
             self.live.append(RolloutEntry(line, 1, summary(text, len(self.folds))))
         self.since = len(self.live)
 
-    def _fold(self, line: int, row: dict[str, Any], text: str) -> None:
+    def _fold(self, line: int, row: Json, text: str) -> None:
         when, round = string(row.get("timestamp")), len(self.folds) + 1
         self.folds.append(summarized(str(line), when, self._context, round, text))
 
 
-def usage_of(billed: dict[str, Any]) -> Usage | None:
+def usage_of(billed: Json) -> Usage | None:
     """The usage of one response; its input includes what was cached."""
     return usage_at(billed, "input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 
 
-def _summary_in(replacement: list[Any]) -> str:
+def _summary_in(replacement: list[object]) -> str:
     texts = (words(item.get("content")) for item in mappings(replacement) if item.get("role") == "user")
     return next((text for text in reversed(list(texts)) if text.startswith(codex_items.SUMMARY_START)), "")
 
@@ -250,7 +248,7 @@ class _Payload(Struct):
     content: Raw = Raw()
     output: Raw = Raw()
     arguments: Raw = Raw()
-    info: dict[str, Any] | None = None
+    info: Json | None = None
 
 
 class _Last(Struct):

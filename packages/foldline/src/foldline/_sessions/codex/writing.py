@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from foldline._errors import SessionError
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
@@ -24,7 +23,7 @@ from foldline._sessions.codex import items as codex_items
 from foldline._sessions.codex.rollout import Rollout, read
 from foldline._sessions.lines import decode, encoded
 from foldline._sessions.source import Source
-from foldline._sessions.values import mapping, string, words
+from foldline._sessions.values import Json, mapping, string, words
 from foldline._sessions.writable import Branching, Owner, Records, WrittenEntry
 from foldline._sessions.writing import now
 
@@ -50,10 +49,10 @@ class CodexRows(Records):
         super().__init__()
         self.origin[FOLD] = None
         self._path = path
-        self._surroundings: list[dict[str, Any]] = []
-        self._turn: dict[str, Any] | None = None
+        self._surroundings: list[Json] = []
+        self._turn: Json | None = None
         self._ordinal: int | None = None
-        self._head: dict[str, Any] = {}
+        self._head: Json = {}
         rollout = Rollout()
         for line, row in Source(path).rows():
             self._remember(row)
@@ -61,7 +60,7 @@ class CodexRows(Records):
         self._live = rollout.live
         self._entries = {entry.id: entry for entry in (*rollout.gone, *rollout.live)}
 
-    def _remember(self, row: dict[str, Any]) -> None:
+    def _remember(self, row: Json) -> None:
         self._head = self._head or row
         if type(ordinal := row.get("ordinal")) is int:
             self._ordinal = ordinal
@@ -74,7 +73,7 @@ class CodexRows(Records):
             case "turn_context":
                 self._turn = row
 
-    def raw(self, id: str) -> Sequence[dict[str, Any]]:
+    def raw(self, id: str) -> Sequence[Json]:
         """The items behind an entry."""
         return self._entries[id].items if id in self._entries else ()
 
@@ -91,42 +90,40 @@ class CodexRows(Records):
         own = id.isdecimal() and not any(map(_is_told, self.raw(id)[:1]))
         return int(id) if own else None
 
-    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def written(self, pieces: Sequence[WrittenEntry], note: Mapping[str, object]) -> list[Json]:
         """The `compacted` row that makes the pieces the live context, and what Codex knew of its surroundings."""
         if "payload" not in self._head:
             raise SessionError("a rollout of Codex's first years is only read", path=self._path)
         for piece in pieces:
             if piece.raw or piece.message.role != "system":
                 self.add(piece)
-        rows: list[dict[str, Any]] = [
-            {"type": "compacted", "payload": {"message": self.text, "replacement_history": self.rows}}
-        ]
+        rows: list[Json] = [{"type": "compacted", "payload": {"message": self.text, "replacement_history": self.rows}}]
         if self._keeps_surroundings(self.rows):
             told = (row for row in (*self._surroundings, self._turn) if row)
             rows += [{"type": row["type"], "payload": row["payload"]} for row in told]
         return self.noted([self._row(row, n) for n, row in enumerate(rows, 1)], note)
 
-    def _row(self, row: dict[str, Any], n: int) -> dict[str, Any]:
+    def _row(self, row: Json, n: int) -> Json:
         ordinal = {} if self._ordinal is None else {"ordinal": self._ordinal + n}
         return {"timestamp": now(), **ordinal, **row}
 
-    def _keeps_surroundings(self, history: Sequence[dict[str, Any]]) -> bool:
+    def _keeps_surroundings(self, history: Sequence[Json]) -> bool:
         """Whether all that Codex itself told the model still stands."""
         kept = [item.get("content") for item in history]
         told = (item for entry in self._live for item in entry.items if _is_told(item))
         return bool(self._surroundings and self._turn) and all(item.get("content") in kept for item in told)
 
-    def append(self, record: Mapping[str, Any]) -> str:
+    def append(self, record: Mapping[str, object]) -> str:
         """Adds an item."""
         self.rows.append(dict(record))
         return str(len(self.rows))
 
-    def summary(self, summary: Summary, raw: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    def summary(self, summary: Summary, raw: Sequence[Json]) -> tuple[str, Json]:
         """A user's message; our words stand behind Codex's own."""
         self.text = words(raw[0].get("content")) if raw else SUMMARY_START + summary.text
         return self.text, _words("user", self.text)
 
-    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, Any]]:
+    def said(self, piece: WrittenEntry) -> Iterator[Mapping[str, object]]:
         """The message's own items as far as they hold, else new ones."""
         message = piece.message
         if message.role == "tool" or (not piece.raw and any(True for _ in message.results)):
@@ -139,14 +136,14 @@ class CodexRows(Records):
             yield {"type": "message", "role": role, "content": content}
 
 
-def _is_told(item: dict[str, Any]) -> bool:
+def _is_told(item: Json) -> bool:
     """Whether Codex itself speaks in the item, and not a user, a model or a tool."""
     if item.get("type") != "message" or item.get("role") == "assistant":
         return False
     return not codex_items.opens_turn(item) and not words(item.get("content")).startswith(codex_items.SUMMARY_START)
 
 
-def _reply(message: Message, raw: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _reply(message: Message, raw: Sequence[Json]) -> Iterator[Json]:
     left = list(message.parts)
     for item in raw:
         parts = codex_items.reply_part(item)
@@ -167,15 +164,15 @@ def _is_call_of(part: Part, parts: Sequence[Part]) -> bool:
     return isinstance(part, ToolCall) and any(isinstance(p, ToolCall) and p.id == part.id for p in parts)
 
 
-def _call(part: Part, item: Mapping[str, Any]) -> dict[str, Any]:
+def _call(part: Part, item: Mapping[str, object]) -> Json:
     assert isinstance(part, ToolCall)
     if item.get("type") == "local_shell_call":
         return {**item, "action": json.loads(part.arguments)}
     return {**item, "input" if item.get("type") == "custom_tool_call" else "arguments": part.arguments}
 
 
-def _output(result: ToolResult, item: Mapping[str, Any]) -> dict[str, Any]:
-    said: Any = [_content(part) for part in result.parts]
+def _output(result: ToolResult, item: Mapping[str, object]) -> Json:
+    said: object = [_content(part) for part in result.parts]
     if len(result.parts) < 2 and all(isinstance(part, Text) for part in result.parts):
         said = "".join(part.text for part in result.parts if isinstance(part, Text))
     was = item.get("output")
@@ -184,12 +181,12 @@ def _output(result: ToolResult, item: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": result.call_id, **item, "output": said}
 
 
-def _words(role: str, text: str) -> dict[str, Any]:
+def _words(role: str, text: str) -> Json:
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
 
 
-def _content(part: Text | Summary | Media | Opaque) -> Any:
+def _content(part: Text | Summary | Media | Opaque) -> object:
     return part.source if isinstance(part, Media | Opaque) else {"type": "input_text", "text": part.text}
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from functools import partial
 from tempfile import mkstemp
-from typing import Any
 
 from foldline._errors import SessionError
 from foldline._messages import replace
@@ -57,7 +56,7 @@ def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     ]
 
 
-def _nodes(source: Source) -> list[tuple[Any, ...]]:
+def _nodes(source: Source) -> list[tuple[object, ...]]:
     """The rows of it; none in a store that has no such tables."""
     try:
         return query(source, _NODES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from foldline._facts.speakers import whose
 from foldline._messages import Media, Message, Opaque, Part, Speaker, Text, Thinking, ToolCall, Usage, replace
@@ -12,7 +11,7 @@ from foldline._sessions.opencode import store as opencode_store
 from foldline._sessions.parts import media, result, summary, unique
 from foldline._sessions.reading import PastFold, Reading, Stored, summarized
 from foldline._sessions.source import Source
-from foldline._sessions.values import as_json, count, iso, mapping, mappings, string
+from foldline._sessions.values import Json, as_json, count, iso, mapping, mappings, string
 
 CLEARED = "[Old tool result content cleared]"
 """What opencode sends in place of a tool output that it pruned."""
@@ -76,14 +75,14 @@ def _reading(source: Source, session: opencode_store.Held, suffix: str) -> Readi
     )
 
 
-def _reverted(about: dict[str, Any], messages: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+def _reverted(about: Json, messages: Sequence[Json]) -> Sequence[Json]:
     """The messages that the user took back: from the one that the session names to the end."""
     target = mapping(about.get("revert")).get("messageID")
     at = next((i for i, message in enumerate(messages) if target is not None and _id(message) == target), len(messages))
     return messages[at:]
 
 
-def _compaction(messages: Sequence[dict[str, Any]]) -> tuple[int, int]:
+def _compaction(messages: Sequence[Json]) -> tuple[int, int]:
     """Where the newest summary stands, or -1, and where the tail begins that was kept before it."""
     at = next((i for i in range(len(messages) - 1, -1, -1) if _is_summary(messages, i)), -1)
     if at < 0:
@@ -94,7 +93,7 @@ def _compaction(messages: Sequence[dict[str, Any]]) -> tuple[int, int]:
     return at, kept
 
 
-def _is_summary(messages: Sequence[dict[str, Any]], index: int) -> bool:
+def _is_summary(messages: Sequence[Json], index: int) -> bool:
     """Whether the message answers the request before it to compact, and came to its end."""
     info = mapping(messages[index].get("info"))
     if info.get("summary") is not True or info.get("role") != "assistant" or info.get("error"):
@@ -102,11 +101,11 @@ def _is_summary(messages: Sequence[dict[str, Any]], index: int) -> bool:
     return index > 0 and _compaction_part(messages[index - 1]) is not None and bool(_words(messages[index]))
 
 
-def _compaction_part(message: dict[str, Any]) -> dict[str, Any] | None:
+def _compaction_part(message: Json) -> Json | None:
     return next((part for part in mappings(message.get("parts")) if part.get("type") == "compaction"), None)
 
 
-def _folds(messages: Sequence[dict[str, Any]], standing: int) -> Iterator[PastFold]:
+def _folds(messages: Sequence[Json], standing: int) -> Iterator[PastFold]:
     context = 0
     rounds = 0
     for index, message in enumerate(messages):
@@ -123,23 +122,23 @@ def _folds(messages: Sequence[dict[str, Any]], standing: int) -> Iterator[PastFo
             context = billed.context
 
 
-def _id(message: dict[str, Any]) -> str:
+def _id(message: Json) -> str:
     return string(mapping(message.get("info")).get("id"))
 
 
-def _model(message: dict[str, Any]) -> str:
+def _model(message: Json) -> str:
     info = mapping(message.get("info"))
     return string(info.get("modelID"), mapping(info.get("model")).get("modelID"))
 
 
-def _words(message: dict[str, Any]) -> str:
+def _words(message: Json) -> str:
     return "\n".join(string(part.get("text")) for part in mappings(message.get("parts")) if part.get("type") == "text")
 
 
 # -- messages ----------------------------------------------------------------------------------------------------
 
 
-def _entries(message: dict[str, Any]) -> Iterator[tuple[str, Message]]:
+def _entries(message: Json) -> Iterator[tuple[str, Message]]:
     """The messages that a message of opencode is sent as: a reply for each step, and a result for each call."""
     info = mapping(message.get("info"))
     parts = list(mappings(message.get("parts")))
@@ -162,8 +161,8 @@ def _entries(message: dict[str, Any]) -> Iterator[tuple[str, Message]]:
                 yield string(each.get("id"), f"{_id(message)}:{each['callID']}"), _result(each)
 
 
-def _steps(parts: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    steps: list[list[dict[str, Any]]] = [[]]
+def _steps(parts: Sequence[Json]) -> list[list[Json]]:
+    steps: list[list[Json]] = [[]]
     for part in parts:
         if part.get("type") == "step-start" and steps[-1]:
             steps.append([])
@@ -172,7 +171,7 @@ def _steps(parts: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return [step for step in steps if step]
 
 
-def _user_part(part: dict[str, Any]) -> Part | None:
+def _user_part(part: Json) -> Part | None:
     """What of a user's message is sent: files of text stand beside their file in words already."""
     kind = part.get("type")
     if kind == "text":
@@ -187,7 +186,7 @@ def _user_part(part: dict[str, Any]) -> Part | None:
     return None
 
 
-def _reply_part(part: dict[str, Any]) -> Part | None:
+def _reply_part(part: Json) -> Part | None:
     match part.get("type"):
         case "text":
             return Text(text) if (text := string(part.get("text"))) else None
@@ -198,22 +197,24 @@ def _reply_part(part: dict[str, Any]) -> Part | None:
             return Thinking(string(part.get("text")), signature, data)
         case "tool" if isinstance(part.get("callID"), str):
             given = mapping(part.get("state")).get("input")
-            return ToolCall(part["callID"], string(part.get("tool")), as_json(given if given is not None else {}))
+            return ToolCall(
+                string(part["callID"]), string(part.get("tool")), as_json(given if given is not None else {})
+            )
         case _:
             return None
 
 
-def _result(part: dict[str, Any]) -> Message:
+def _result(part: Json) -> Message:
     state = mapping(part.get("state"))
     status = state.get("status")
     if status == "completed":
         output = string(state.get("output"))
         pruned = bool(mapping(state.get("time")).get("compacted"))
         more = [] if pruned else list(mappings(state.get("attachments")))
-        content: list[Any] = [CLEARED if pruned else output, *more]
+        content: list[object] = [CLEARED if pruned else output, *more]
     else:
         content = [string(state.get("error")) if status == "error" else INTERRUPTED]
-    made = result(part["callID"], content, error=status != "completed", name=string(part.get("tool")))
+    made = result(string(part["callID"]), content, error=status != "completed", name=string(part.get("tool")))
     parts = tuple(_attached(p) if isinstance(p, Opaque) else p for p in made.parts)
     return Message("tool", (replace(made, parts=parts),))
 

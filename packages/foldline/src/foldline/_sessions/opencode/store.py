@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from foldline._sessions.database import object_in, query
 from foldline._sessions.opencode import storage
 from foldline._sessions.source import Source, documents
-from foldline._sessions.values import mapping, mappings, string
+from foldline._sessions.values import Json, mapping, mappings, string
 
-Held = tuple[dict[str, Any], Callable[[], list[dict[str, Any]]]]
+Held = tuple[Json, Callable[[], list[Json]]]
 """What a session says about itself, and its messages when they are asked for, each with its `info` and its `parts`."""
 
 
@@ -38,15 +37,15 @@ def _from_database(source: Source) -> list[Held]:
     order = "order by time_updated, id" if "time_updated" in columns else "order by id"
     found: list[Held] = []
     for row in query(source, f"select {', '.join(columns)} from session {order}"):
-        about = dict(zip(columns, row))
+        about: Json = dict(zip(columns, row))
         if about.get("revert"):
             about["revert"] = _decoded(about["revert"], source)
         found.append((about, partial(_rows_of, str(about.get("id")), source)))
     return found
 
 
-def _rows_of(session: str, source: Source) -> list[dict[str, Any]]:
-    parts: dict[str, list[dict[str, Any]]] = {}
+def _rows_of(session: str, source: Source) -> list[Json]:
+    parts: dict[str, list[Json]] = {}
     for id, message, data in query(
         source, "select id, message_id, data from part where session_id = ? order by id", session
     ):
@@ -55,7 +54,7 @@ def _rows_of(session: str, source: Source) -> list[dict[str, Any]]:
     return [{"info": {**_decoded(data, source), "id": str(id)}, "parts": parts.get(str(id), [])} for id, data in rows]
 
 
-def _decoded(column: object, source: Source) -> dict[str, Any]:
+def _decoded(column: object, source: Source) -> Json:
     found = object_in(column)
     if found is None:
         source.fault(1, "a row whose data is not valid JSON")
@@ -74,15 +73,15 @@ def _from_folder(source: Source) -> list[Held]:
     return [session for _, session in sorted(found, key=lambda each: each[0])]
 
 
-def _messages_of(root: str, session: str, source: Source) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = []
+def _messages_of(root: str, session: str, source: Source) -> list[Json]:
+    messages: list[Json] = []
     for info in _files(os.path.join(root, "message", os.path.basename(session)), source):
         parts = list(_files(os.path.join(root, "part", os.path.basename(string(info.get("id"), "?"))), source))
         messages.append({"info": info, "parts": parts})
     return messages
 
 
-def _files(folder: str, source: Source) -> Iterator[dict[str, Any]]:
+def _files(folder: str, source: Source) -> Iterator[Json]:
     """The documents in a folder by their names, which are ids in order of time; none where there is no folder."""
     with suppress(OSError, ValueError):
         for name, document in documents(folder):

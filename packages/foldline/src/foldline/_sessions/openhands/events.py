@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from foldline._messages import Message, Part, Thinking, ToolCall, Usage, replace
+from foldline._messages import Message, Part, Thinking, ToolCall, ToolResult, Usage, replace
 from foldline._sessions.parts import result, spoken_by, summary, system, texts, usage_at
 from foldline._sessions.reading import PastFold, summarized
-from foldline._sessions.values import as_json, items, mapping, mappings, string, words
+from foldline._sessions.values import Json, as_json, items, mapping, mappings, string, words
 
 _SILENT = frozenset(
     ("CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "LLMCompletionLogEvent", "TokenEvent",
@@ -46,7 +45,7 @@ def _is_of(entry: tuple[str, Message], gone: set[str]) -> bool:
     return entry[0] in gone or entry[1].summary is not None
 
 
-def story(events: Sequence[dict[str, Any]], bills: Mapping[str, dict[str, Any]]) -> Story:
+def story(events: Sequence[Json], bills: Mapping[str, Json]) -> Story:
     """The messages that the events come to."""
     made = Story()
     response = ""
@@ -78,7 +77,7 @@ def story(events: Sequence[dict[str, Any]], bills: Mapping[str, dict[str, Any]])
     return made
 
 
-def usage_of(bill: dict[str, Any]) -> Usage | None:
+def usage_of(bill: Json) -> Usage | None:
     """A bill as the SDK keeps it; its prompt includes what was cached."""
     return usage_at(bill, "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -94,7 +93,7 @@ def _answered(entries: Sequence[tuple[str, Message]]) -> Iterator[tuple[str, Mes
         yield id, message
 
 
-def _message(event: dict[str, Any]) -> Message | None:
+def _message(event: Json) -> Message | None:
     kind = string(event.get("kind"))
     if kind in _SILENT:
         return None
@@ -120,7 +119,7 @@ def _message(event: dict[str, Any]) -> Message | None:
     return None
 
 
-def _thinking(said: dict[str, Any]) -> Iterator[Thinking]:
+def _thinking(said: Json) -> Iterator[Thinking]:
     blocks = list(mappings(said.get("thinking_blocks")))
     for block in blocks:
         if isinstance(text := block.get("thinking"), str):
@@ -131,7 +130,7 @@ def _thinking(said: dict[str, Any]) -> Iterator[Thinking]:
         yield Thinking(text)
 
 
-def _action(event: dict[str, Any]) -> Message | None:
+def _action(event: Json) -> Message | None:
     call = mapping(event.get("tool_call"))
     function = mapping(call.get("function"))
     id = string(call.get("id"), event.get("tool_call_id"))
@@ -147,7 +146,7 @@ def _action(event: dict[str, Any]) -> Message | None:
     return Message("assistant", tuple(parts)) if parts else None
 
 
-def _result(event: dict[str, Any], call: str) -> Any:
+def _result(event: Json, call: str) -> ToolResult:
     """What the model read of an observation: its content, or the fields that older tools had for it."""
     name = string(event.get("tool_name"))
     seen = mapping(event.get("observation"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from foldline._messages import Message, Opaque
 from foldline._sessions.openhands import events as openhands_events
@@ -13,7 +12,7 @@ from foldline._sessions.openhands import v0 as openhands_v0
 from foldline._sessions.parts import unique
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source, documents
-from foldline._sessions.values import items, mapping, mappings, string
+from foldline._sessions.values import Json, items, mapping, mappings, string
 
 TOOLS = 5_000
 """Tokens of the tools of a usual agent, where a file shows its prompt without them."""
@@ -30,7 +29,7 @@ def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     return source.sessions(found, "no events of OpenHands")
 
 
-def _reading(source: Source, about: dict[str, Any], events: list[dict[str, Any]], id: str, path: str) -> Reading:
+def _reading(source: Source, about: Json, events: list[Json], id: str, path: str) -> Reading:
     told = openhands_events if any("kind" in event for event in events) else openhands_v0
     story = told.story(events, _billed(about, events))
     llm = mapping(mapping(about.get("metadata")).get("llm")) or mapping(mapping(about.get("agent")).get("llm"))
@@ -57,7 +56,7 @@ def _unseen(entries: Sequence[tuple[str, Message]]) -> int | None:
     return 0 if any(type(part) is Opaque for message in system for part in message.parts) else TOOLS
 
 
-def _conversations(source: Source) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def _conversations(source: Source) -> Iterator[tuple[Json, list[Json]]]:
     """What is said about each conversation, and its events."""
     if os.path.isdir(source.path):
         yield _folder(source)
@@ -77,7 +76,7 @@ def _conversations(source: Source) -> Iterator[tuple[dict[str, Any], list[dict[s
         yield {}, list(mappings(document))
 
 
-def _folder(source: Source) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _folder(source: Source) -> tuple[Json, list[Json]]:
     """A conversation as the SDK keeps it: a document for each event, and one for its state."""
     try:
         found = list(documents(os.path.join(source.path, "events")))
@@ -90,7 +89,7 @@ def _folder(source: Source) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return mapping(Source(os.path.join(source.path, "base_state.json")).optional()), events
 
 
-def _billed(about: dict[str, Any], events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _billed(about: Json, events: list[Json]) -> dict[str, Json]:
     """The bills by the response that they are for, wherever the file keeps them."""
     metrics = [mapping(about.get("metrics")), mapping(events[-1].get("llm_metrics"))]
     by_use = mapping(mapping(about.get("stats")).get("usage_to_metrics"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from foldline._messages import Message, Part, Text, ToolCall, ToolResult, replace
 from foldline._sessions.openhands.events import Story, usage_of
 from foldline._sessions.parts import spoken_by, system, texts, wire_usage
-from foldline._sessions.values import as_json, items, mapping, mappings, string
+from foldline._sessions.values import Json, as_json, items, mapping, mappings, string
 
 LONGEST = 30_000
 """Characters of an observation that OpenHands sent; its log keeps all of them."""
@@ -20,7 +19,7 @@ _SILENT = frozenset(
 )
 
 
-def story(events: Sequence[dict[str, Any]], bills: Mapping[str, dict[str, Any]]) -> Story:
+def story(events: Sequence[Json], bills: Mapping[str, Json]) -> Story:
     """The messages that the events come to."""
     made = Story()
     seen: set[str] = set()
@@ -42,7 +41,7 @@ def story(events: Sequence[dict[str, Any]], bills: Mapping[str, dict[str, Any]])
     return made
 
 
-def _act(made: Story, id: str, event: dict[str, Any], seen: set[str], bills: Mapping[str, dict[str, Any]]) -> None:
+def _act(made: Story, id: str, event: Json, seen: set[str], bills: Mapping[str, Json]) -> None:
     args, metadata = mapping(event.get("args")), mapping(event.get("tool_call_metadata"))
     if event.get("action") == "system":
         if prompt := system([args.get("content")], items(args.get("tools"))):
@@ -72,7 +71,7 @@ def _act(made: Story, id: str, event: dict[str, Any], seen: set[str], bills: Map
     made.entries.append((id, Message("assistant", tuple(parts), billed)))
 
 
-def _call(event: dict[str, Any], metadata: dict[str, Any], response: dict[str, Any]) -> ToolCall | None:
+def _call(event: Json, metadata: Json, response: Json) -> ToolCall | None:
     """The call behind an action, with the arguments as the model wrote them where the response is kept."""
     id = string(metadata.get("tool_call_id"))
     if not id:
@@ -85,7 +84,7 @@ def _call(event: dict[str, Any], metadata: dict[str, Any], response: dict[str, A
     return ToolCall(id, string(metadata.get("function_name"), event.get("action")), as_json(arguments))
 
 
-def _observe(made: Story, id: str, event: dict[str, Any]) -> None:
+def _observe(made: Story, id: str, event: Json) -> None:
     text = string(event.get("content"), event.get("message"))
     call = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
     sent = text if len(text) <= LONGEST else text[: LONGEST // 2] + CUT + text[-LONGEST // 2 :]
@@ -102,7 +101,7 @@ def _observe(made: Story, id: str, event: dict[str, Any]) -> None:
         made.folded.append((id, message(text)))
 
 
-def _condense(made: Story, id: str, event: dict[str, Any]) -> None:
+def _condense(made: Story, id: str, event: Json) -> None:
     args = mapping(event.get("args"))
     gone = {str(name) for name in items(args.get("forgotten_event_ids"))}
     start, end = args.get("forgotten_events_start_id"), args.get("forgotten_events_end_id")

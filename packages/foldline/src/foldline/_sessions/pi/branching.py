@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline._errors import SessionError
 from foldline._messages import Media, Message, Text
@@ -17,6 +17,7 @@ from foldline._sessions.pi import composing, dialect
 from foldline._sessions.pi.marks import group_of, mark_of, may_be_marked
 from foldline._sessions.pi.tree import Walk, numbered
 from foldline._sessions.reading import Fault
+from foldline._sessions.values import Json
 
 if TYPE_CHECKING:
     from foldline._sessions.pi.log import Session
@@ -164,9 +165,9 @@ class _History:
                     yield Fault(line_number(fd, record.line.offset), what)
 
 
-def _behind(history: _History, whole: Sequence[Record]) -> list[dict[str, Any]]:
+def _behind(history: _History, whole: Sequence[Record]) -> list[Json]:
     """The records behind the copied ones: labels that were set elsewhere, and a mark behind a fold that is cut short."""
-    records: list[dict[str, Any]] = []
+    records: list[Json] = []
     ids = {record.id for record in whole}
     here, everywhere = _labels(whole), _labels(history.records)
     for target, data in everywhere.items():
@@ -187,7 +188,7 @@ def _copied(records: Sequence[Record]) -> list[list[Record]]:
     return list({id(same): same for same in found.values()}.values())
 
 
-def _labels(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
+def _labels(records: Sequence[Record]) -> dict[str, Json]:
     """The newest label of each entry that ever had one."""
     found = (r.data for r in records if r.type == "label" and not r.damaged)
     return {target: data for data in found if isinstance(target := data.get("targetId"), str)}

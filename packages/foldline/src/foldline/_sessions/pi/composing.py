@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from foldline._errors import CompactionError
 from foldline._facts.merging import from_data
@@ -13,6 +13,7 @@ from foldline._sessions.lines import Record
 from foldline._sessions.pi import dialect
 from foldline._sessions.pi.marks import FOLD, PIN, UNDO, notes_stages
 from foldline._sessions.pi.tree import Path
+from foldline._sessions.values import Json, mapping, string
 from foldline._sessions.writing import now
 from foldline._view import Entry, View
 
@@ -29,7 +30,7 @@ class Place(NamedTuple):
     linear: bool
 
 
-def fold_records(place: Place, before: View, after: View, note: Mapping[str, Any]) -> list[dict[str, Any]]:
+def fold_records(place: Place, before: View, after: View, note: Mapping[str, object]) -> list[Json]:
     """The records that make `after` of `before`, the first one carrying the note.
 
     A prefix that gave way to a summary is a `compaction`, and a single message that changed a `context_edit`. What
@@ -44,12 +45,11 @@ def fold_records(place: Place, before: View, after: View, note: Mapping[str, Any
         if place.linear:
             raise CompactionError("a version 1 session has no branches: only its oldest part can be folded away")
         records = _branch(place, old, new, mark)
-    return _marked(records, records[0].pop("parentId", leaf), mark)
+    parent = records[0].pop("parentId", leaf)
+    return _marked(records, parent if isinstance(parent, str) else None, mark)
 
 
-def _annotations(
-    place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict[str, Any]
-) -> list[dict[str, Any]] | None:
+def _annotations(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: Json) -> list[Json] | None:
     """The fold as a compaction and edits of what it kept, or None where they cannot say it."""
     known = {entry.id: entry for entry in old}
     lead = new[0] if new and new[0].id not in known and new[0].message.summary else None
@@ -72,14 +72,14 @@ def _annotations(
     return [_compaction(place, lead.message, old[first].id if first < len(old) else None, mark), *edits]
 
 
-def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: dict[str, Any]) -> list[dict[str, Any]]:
+def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: Json) -> list[Json]:
     """The fold as copies of all that it kept, behind a compaction that keeps nothing, or beside what it changed."""
     if new and new[0].message.summary:
         return [_compaction(place, new[0].message, None, mark), *(_copy(place, entry) for entry in new[1:])]
-    start: dict[str, Any] = {"type": "custom", "customType": FOLD, "data": {}}
+    start: Json = {"type": "custom", "customType": FOLD, "data": {}}
     if place.path.compaction:
         system = dialect.system_at(place.path.records)
-        prompt = [{"type": "message", "message": system}] if system else []
+        prompt: list[Json] = [{"type": "message", "message": system}] if system else []
         settings = [_stripped(r.data) for r in place.path.records if r.type in dialect.SETTINGS or notes_stages(r)]
         return [{**start, "parentId": None}, *settings, *prompt, *(_copy(place, entry) for entry in new)]
     same = next((i for i, (a, b) in enumerate(zip(old, new)) if a.message is not b.message), min(len(old), len(new)))
@@ -107,27 +107,27 @@ def _is_editable(place: Place, entry: Entry) -> bool:
     return source is not None and dialect.role_of(source) in dialect.EDITABLE
 
 
-def _edit(id: str, replacement: dict[str, Any] | None) -> dict[str, Any]:
+def _edit(id: str, replacement: Json | None) -> Json:
     return {"type": "context_edit", "targetId": id, "replacement": replacement}
 
 
-def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[str, Any]) -> dict[str, Any]:
+def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[str, object]) -> Json:
     summary = message.summary
     assert summary is not None
-    record: dict[str, Any] = {"type": "compaction", "summary": summary.text}
+    record: Json = {"type": "compaction", "summary": summary.text}
     if place.linear:
         leaf = place.path.records[-1].id or ""
         record["firstKeptEntryIndex"] = int(kept.removeprefix("e")) if kept else int(leaf.removeprefix("e")) + 1
     else:
         record["firstKeptEntryId"] = kept
-    record["tokensBefore"] = mark["receipt"]["tokens_before"]
+    record["tokensBefore"] = mapping(mark["receipt"])["tokens_before"]
     record["details"] = details_of(summary)
     if system := dialect.system_at(place.path.records):
         record["systemMessage"] = system
     return record
 
 
-def details_of(summary: Summary) -> dict[str, Any]:
+def details_of(summary: Summary) -> Json:
     """What stands beside a summary: the two lists of files that pi keeps there, and foldline's own note of the facts."""
     files = from_data(summary.facts).files
     return {
@@ -137,7 +137,7 @@ def details_of(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _copy(place: Place, entry: Entry) -> dict[str, Any]:
+def _copy(place: Place, entry: Entry) -> Json:
     """A record of the entry as it stands in the view: its own one where there is one, else a message of ours."""
     source, content = place.sources.get(entry.id), dialect.content_of(entry.message)
     as_it_stands = source is not None and entry.message == dialect.message_of(source)
@@ -146,19 +146,17 @@ def _copy(place: Place, entry: Entry) -> dict[str, Any]:
     pinned = {"pinned": True} if entry.pinned and entry.message.role != "system" else {}
     data = {**_stripped(source.data), "foldline": {"of": entry.id, **pinned}}
     if source.type == "message" and not as_it_stands:
-        data["message"] = data["message"] | {"content": content}
+        data["message"] = mapping(data["message"]) | {"content": content}
     elif not as_it_stands:
         data["content"] = content
     return data
 
 
-def _stripped(data: Mapping[str, Any]) -> dict[str, Any]:
+def _stripped(data: Mapping[str, object]) -> Json:
     return {key: value for key, value in data.items() if key not in ("id", "parentId", "foldline")}
 
 
-def undo_records(
-    place: Place, group: Sequence[Record], leaf: str | None, note: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def undo_records(place: Place, group: Sequence[Record], leaf: str | None, note: Mapping[str, object]) -> list[Json]:
     """The records that bring back the context from before a fold, with what came after it behind.
 
     They start a branch at the entry that was the newest one when the fold was made. Version 1 has no branches: there
@@ -166,7 +164,7 @@ def undo_records(
     """
     later = place.path.records[place.path.records.index(group[-1]) + 1 :]
     renamed: dict[str, str] = {}
-    records: list[dict[str, Any]] = [{"type": "custom", "customType": UNDO, "data": {"fold": note["undo"]}}]
+    records: list[Json] = [{"type": "custom", "customType": UNDO, "data": {"fold": note["undo"]}}]
     for record in later:
         pins = record.data.get("customType") == PIN
         if record.type not in (*dialect.CONTRIBUTES, *dialect.SETTINGS, "context_edit") and not pins:
@@ -183,7 +181,7 @@ def undo_records(
     return _marked(records, leaf, note)
 
 
-def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any]:
+def reasserted(earlier: Record | None, note: Mapping[str, object]) -> Json:
     """The record that undoes a fold of a version 1 session: the earlier boundary again, or one that folds nothing."""
     data = dict(earlier.data) if earlier else {"summary": REASSERTED, "firstKeptEntryIndex": 1, "tokensBefore": 0}
     details = data.get("details")
@@ -192,18 +190,18 @@ def reasserted(earlier: Record | None, note: Mapping[str, Any]) -> dict[str, Any
     return {**data, "type": "compaction", "timestamp": now(), "details": own}
 
 
-def chained(records: Iterable[Mapping[str, Any]], parent: str | None) -> list[dict[str, Any]]:
+def chained(records: Iterable[Mapping[str, object]], parent: str | None) -> list[Json]:
     """The records with ids and times, each hanging on the one before and the first one on `parent`."""
-    made: list[dict[str, Any]] = []
+    made: list[Json] = []
     for record in records:
-        id = record.get("id") or new_entry_id()
+        id = string(record.get("id")) or new_entry_id()
         base = {"type": record["type"], "id": id, "parentId": parent, "timestamp": record.get("timestamp") or now()}
         made.append(base | {key: value for key, value in record.items() if key not in base})
         parent = id
     return made
 
 
-def _marked(records: Sequence[dict[str, Any]], parent: str | None, mark: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _marked(records: Sequence[Json], parent: str | None, mark: Mapping[str, object]) -> list[Json]:
     """The records of a fold or an undo in a chain, the first one marked in full and the others by the fold's id."""
     made = chained(records, parent)
     short = {key: mark[key] for key in ("fold", "undo") if key in mark}
@@ -213,9 +211,9 @@ def _marked(records: Sequence[dict[str, Any]], parent: str | None, mark: Mapping
             record["firstKeptEntryId"] = record["id"]
         note = short if n else {**mark, "records": len(made)}
         if folds and n == 0:
-            record["details"]["foldline"] |= note
+            mapping(mapping(record["details"])["foldline"]).update(note)
         else:
-            record["foldline"] = {**record.get("foldline", {}), **note}
+            record["foldline"] = {**mapping(record.get("foldline")), **note}
     return made
 
 

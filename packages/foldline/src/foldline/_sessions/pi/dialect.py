@@ -33,7 +33,7 @@ from foldline._sessions.format import Row, Tail
 from foldline._sessions.lines import Record
 from foldline._sessions.parts import texts
 from foldline._sessions.pi.marks import FOLD
-from foldline._sessions.values import as_json, count, items, mapping, mappings, string
+from foldline._sessions.values import Json, as_json, count, items, mapping, mappings, string
 from foldline._wires.usage import BROKEN, broke_off
 
 FORMAT = "pi"
@@ -102,7 +102,7 @@ def model_of(record: Record) -> str:
     return "" if name in ECHOES else name
 
 
-def facts_of(data: Mapping[str, Any]) -> dict[str, Any]:
+def facts_of(data: Mapping[str, object]) -> Json:
     """The facts behind a compaction's summary, as plain data; none where it is not foldline's own."""
     return mapping(mapping(mapping(data.get("details")).get("foldline")).get("facts"))
 
@@ -147,7 +147,7 @@ def _by(parts: tuple[Part, ...], by: Speaker) -> tuple[Part, ...]:
     return tuple(replace(p, by=by) if isinstance(p, Text) else p for p in parts) if by else parts
 
 
-def _sender(data: Mapping[str, Any]) -> Speaker:
+def _sender(data: Mapping[str, object]) -> Speaker:
     """Whose a user's message is, where OpenClaw says where it came in."""
     kind = mapping(data.get("provenance")).get("kind")
     return "peer" if kind == "inter_session" else "harness" if kind == "internal_system" else ""
@@ -182,24 +182,24 @@ def _block(block: Any) -> Part:
             return Opaque(block)
 
 
-def _rest(block: Mapping[str, Any], *modelled: str) -> dict[str, Any]:
+def _rest(block: Mapping[str, object], *modelled: str) -> Json:
     return {key: value for key, value in block.items() if key not in modelled}
 
 
-def _result(data: Mapping[str, Any]) -> ToolResult:
+def _result(data: Mapping[str, object]) -> ToolResult:
     parts = tuple(p for p in _blocks(data.get("content")) if isinstance(p, Text | Media | Opaque))
     name = data.get("toolName")
     return ToolResult(string(data.get("toolCallId")), parts, bool(data.get("isError")), string(name))
 
 
-def _system_parts(data: Mapping[str, Any]) -> tuple[Part, ...]:
+def _system_parts(data: Mapping[str, object]) -> tuple[Part, ...]:
     parts: list[Part] = [*texts((data.get("content"), *mapping(data.get("sections")).values()))]
     if tools := data.get("toolsAdded"):
         parts.append(Opaque(tools))
     return tuple(parts)
 
 
-def _bash_text(data: Mapping[str, Any]) -> str:
+def _bash_text(data: Mapping[str, object]) -> str:
     output = data.get("output")
     text = f"Ran `{string(data.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
     code = data.get("exitCode")
@@ -218,7 +218,7 @@ def _bash_text(data: Mapping[str, Any]) -> str:
 class _Message(Struct):
     role: str = ""
     model: str = ""
-    usage: dict[str, Any] | None = None
+    usage: Json | None = None
     stopReason: str = ""  # noqa: N815
     content: Raw = Raw()
     output: Raw = Raw()
@@ -268,13 +268,13 @@ def tail() -> Tail:
 # -- and back ----------------------------------------------------------------------------------------------------
 
 
-def content_of(message: Message) -> list[Any]:
+def content_of(message: Message) -> list[object]:
     """A message's content as pi's blocks."""
     result = next(message.results, None)
     return [_as_block(part) for part in (result.parts if result else message.parts)]
 
 
-def stored(message: Message, milliseconds: int) -> list[dict[str, Any]]:
+def stored(message: Message, milliseconds: int) -> list[Json]:
     """A message as pi stores it: one for each tool result, and one for the rest."""
     results = list(message.results)
     rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
@@ -284,9 +284,9 @@ def stored(message: Message, milliseconds: int) -> list[dict[str, Any]]:
     return [_stored(m, milliseconds) for m in split]
 
 
-def _stored(message: Message, milliseconds: int) -> dict[str, Any]:
+def _stored(message: Message, milliseconds: int) -> Json:
     """A user's plain words become one text block, as pi writes them."""
-    said: dict[str, Any] = {"role": message.role, "content": content_of(message)}
+    said: Json = {"role": message.role, "content": content_of(message)}
     if result := next(message.results, None):
         of = {"role": "toolResult", "toolCallId": result.call_id, "toolName": result.name}
         said = {**of, "content": said["content"], "isError": result.error}
@@ -296,9 +296,9 @@ def _stored(message: Message, milliseconds: int) -> dict[str, Any]:
     return {**said, "timestamp": milliseconds}
 
 
-def reply(said: Mapping[str, Any], model: str, provider: str, stop: str = "") -> dict[str, Any]:
+def reply(said: Mapping[str, object], model: str, provider: str, stop: str = "") -> Json:
     """A reply as pi needs it, with the model that made it, why it ended, and what it cost as far as that is known."""
-    calls = any(isinstance(block, dict) and block.get("type") == "toolCall" for block in said["content"])
+    calls = any(isinstance(block, dict) and block.get("type") == "toolCall" for block in items(said["content"]))
     nothing = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
     bill = {**nothing, "totalTokens": 0, **mapping(said.get("usage"))}
     usage = usage_of(bill)
@@ -313,15 +313,15 @@ def reply(said: Mapping[str, Any], model: str, provider: str, stop: str = "") ->
     }
 
 
-def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
+def system_at(path: Sequence[Record]) -> Json | None:
     """The system prompt and the tools as they stand at the end of a path, as pi's checkpoint, or None where there are none.
 
     Later system messages patch the sections and the tools of earlier ones: `null` removes a section.
     """
     contents: list[str] = []
-    sections: dict[str, Any] = {}
-    tools: dict[str, Any] = {}
-    stamp: Any = None
+    sections: Json = {}
+    tools: Json = {}
+    stamp: object = None
     for message in _system_messages(path):
         stamp = message.get("timestamp") if stamp is None else stamp
         contents += filter(None, [string(message.get("content"))])
@@ -331,7 +331,7 @@ def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
             tools.pop(name, None)
     if stamp is None:
         return None
-    whole: dict[str, Any] = {"role": "system", "content": "\n\n".join(contents)}
+    whole: Json = {"role": "system", "content": "\n\n".join(contents)}
     if sections := {name: value for name, value in sections.items() if value is not None}:
         whole["sections"] = sections
     if tools:
@@ -339,12 +339,12 @@ def system_at(path: Sequence[Record]) -> dict[str, Any] | None:
     return whole | {"timestamp": stamp}
 
 
-def _named(tools: object) -> dict[str, Any]:
+def _named(tools: object) -> Json:
     return {str(tool.get("name", "")): tool for tool in mappings(tools)}
 
 
-def _system_messages(path: Sequence[Record]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _system_messages(path: Sequence[Record]) -> list[Json]:
+    found: list[Json] = []
     for record in path:
         data = record.data
         message = data.get("systemMessage") if record.type == "compaction" else data.get("message")
@@ -353,7 +353,7 @@ def _system_messages(path: Sequence[Record]) -> list[dict[str, Any]]:
     return found
 
 
-def _as_block(part: Part) -> Any:
+def _as_block(part: Part) -> object:
     match part:
         case Text(text, extra):
             return {"type": "text", "text": text, **extra}
@@ -370,7 +370,7 @@ def _as_block(part: Part) -> Any:
             return {"type": "text", "text": "\n".join(p.text for p in part.parts if isinstance(p, Text))}
 
 
-def _from_json(text: str) -> Any:
+def _from_json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

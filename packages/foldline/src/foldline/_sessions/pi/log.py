@@ -22,8 +22,7 @@ from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_
 from foldline._sessions.reading import Fault, PastFold
 from foldline._sessions.source import BOM
 from foldline._sessions.stages import course_of
-from foldline._sessions.tail import may_hold_folds
-from foldline._sessions.values import count, mapping
+from foldline._sessions.values import Json, count, mapping
 from foldline._tokens.meter import Meter
 from foldline._view import View
 from foldline._wires.usage import broke_off
@@ -179,7 +178,7 @@ class Session:
         write(composing.chained(records, self._path.leaf))
         return self._path.leaf or ""
 
-    def note_stages(self, noted: Mapping[str, Any]) -> None:
+    def note_stages(self, noted: Mapping[str, object]) -> None:
         """Notes the conversation's stages in a record that pi keeps and passes over."""
         self.check_writable()
         self._note(marks.STAGES, noted)
@@ -192,7 +191,7 @@ class Session:
         note = writing.fold_note(fold, before, self.context, meter, self.path)
         self._write(composing.fold_records(self._place(), before, after, note))
 
-    def compaction(self, before: View, after: View, fold: Fold, meter: Meter) -> dict[str, Any] | None:
+    def compaction(self, before: View, after: View, fold: Fold, meter: Meter) -> Json | None:
         """The one record that such a fold is, for the agent to write itself; None for a fold that one record cannot say."""
         self.check_writable()
         note = writing.fold_note(fold, before, self.context, meter, self.path)
@@ -255,7 +254,7 @@ class Session:
             if head is None:
                 raise SessionError("an empty file is no session", path=self.path)
             first = Record(head)
-            self.header: dict[str, Any] = first.data if first.type == "session" else {}
+            self.header: Json = first.data if first.type == "session" else {}
             self.version = self._version(first)
             self._linear = self.version == 1
             records = (Record(line) for line in lines_from_end(fd, self._size))
@@ -359,7 +358,7 @@ class Session:
             late = [i for i in late if not old or i > old[-1]]
         return late[0] if late else len(entries)
 
-    def _newest_fold(self) -> tuple[list[Record], dict[str, Any]]:
+    def _newest_fold(self) -> tuple[list[Record], Json]:
         """The records of the newest fold on the path that was not undone, and what its first one notes."""
         path = self._path.records
         if self._linear:
@@ -401,15 +400,15 @@ class Session:
         if self.version > dialect.KNOWN_VERSION:
             raise SessionError(f"version {self.version} is unknown: not written to", path=self.path, line=1)
 
-    def _write(self, records: Sequence[dict[str, Any]]) -> None:
+    def _write(self, records: Sequence[Json]) -> None:
         writing.append(self.path, [encoded(r) for r in records], expected_size=self._size)
         self._load()
 
-    def _note(self, kind: str, data: Mapping[str, Any]) -> None:
+    def _note(self, kind: str, data: Mapping[str, object]) -> None:
         """Writes a record of foldline's own, which pi keeps and passes over."""
         self._write(composing.chained([{"type": "custom", "customType": kind, "data": data}], self._path.leaf))
 
-    def _extend(self, records: Sequence[dict[str, Any]]) -> None:
+    def _extend(self, records: Sequence[Json]) -> None:
         """Writes messages and takes them behind the others, which are not read again."""
         lines = [encoded(record) for record in records]
         self._size = writing.append(self.path, lines, expected_size=self._size)
@@ -457,13 +456,6 @@ def follow(path: str, mark: Mark) -> Follower | None:
         id, FORMAT.name, str(header.data.get("cwd") or ""), (), live=lambda: dict(Session(path).context.entries)
     )
     return Follower(path, mark, about, _said)
-
-
-def _live(path: str) -> Collection[str]:
-    """The ids of the messages in the context of a log that may have been folded; none of one that was not."""
-    with opened(path) as fd:
-        folded = may_hold_folds(fd, os.fstat(fd).st_size, FORMAT.name)
-    return dict(Session(path).context.entries) if folded else ()
 
 
 def _said(line: bytes) -> Said | None:

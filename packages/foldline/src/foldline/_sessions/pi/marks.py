@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
 from foldline._fold import Receipt
 from foldline._sessions.lines import Record
 from foldline._sessions.reading import PastFold
-from foldline._sessions.values import mapping
+from foldline._sessions.values import Json, mapping
 
 FOLD = "foldline:fold"
 UNDO = "foldline:undo"
@@ -25,7 +24,7 @@ STAGES = "foldline:stages"
 _FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
 
 
-def mark_of(record: Record) -> dict[str, Any]:
+def mark_of(record: Record) -> Json:
     """What foldline noted on a record that belongs to a fold of its own: `fold`, and on the first one `leaf`, `records`, `receipt`.
 
     On a copy `of` names the record that it repeats.
@@ -108,7 +107,7 @@ def past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
     )
 
 
-def stages(records: Sequence[Record]) -> dict[str, Any]:
+def stages(records: Sequence[Record]) -> Json:
     """What was noted last of the stages of a conversation; empty where nothing was."""
     noted = next((record for record in reversed(records) if notes_stages(record)), None)
     return mapping(noted.data.get("data")) if noted else {}
