@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.exceptions import ModelHTTPError
@@ -43,7 +43,7 @@ class Reply(NamedTuple):
     stop: str
 
     @property
-    def billed(self) -> dict[str, Any]:
+    def billed(self) -> dict[str, object]:
         """Its end and its bill, in the words of chat completions, which a compactor reads."""
         choice = {"finish_reason": self.stop, "message": {"role": "assistant", "content": self.message.text}}
         if (usage := self.message.usage) is None:
@@ -118,7 +118,7 @@ def words_of(error: Exception) -> str:
     return " ".join(line.split()) or type(error).__name__
 
 
-def _piece(event: Any) -> Event | None:
+def _piece(event: object) -> Event | None:
     match event:
         case PartStartEvent(part=TextPart(content=str(text))) if text:
             return TextDelta(text)

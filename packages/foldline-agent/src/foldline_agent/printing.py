@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
 
 from foldline.extend import text_of
 from foldline_agent import events
@@ -50,7 +49,7 @@ async def print_lines(agent: Agent, message: str) -> int:
     return code
 
 
-def print_line(line: dict[str, Any]) -> None:
+def print_line(line: dict[str, object]) -> None:
     """One JSON object on a line of standard output."""
     print(json.dumps(line, ensure_ascii=False), flush=True)
 

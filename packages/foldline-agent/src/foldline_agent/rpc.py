@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -86,7 +85,7 @@ class Remote:
         if not isinstance(command, Confirmation):
             self._write({**answer, "success": True, **({} if data is None else {"data": data})})
 
-    async def _done(self, command: Any) -> Line | None:
+    async def _done(self, command: object) -> Line | None:
         """Carries a command out and says what is to be told of it."""
         agent = self.agent
         match command:
@@ -121,7 +120,7 @@ class Remote:
                 return self._told(command)
         return None
 
-    def _told(self, command: Any) -> Line:
+    def _told(self, command: object) -> Line:
         """What the client asks to know."""
         match command:
             case GetState():

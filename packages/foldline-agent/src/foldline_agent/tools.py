@@ -68,7 +68,7 @@ class Tool:
 
     name: str
     description: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, object]
     run: Callable[[str], Awaitable[str]]
     """Takes the arguments as JSON; raises `ToolFailed`."""
     preview: Callable[[str], str] | None = None
@@ -101,7 +101,7 @@ def _tool(
     schema = msgspec.json.schema(kind)["$defs"][kind.__name__]
     parameters = {key: schema[key] for key in ("type", "properties", "required", "additionalProperties")}
 
-    def asked(arguments: str) -> Any:
+    def asked(arguments: str) -> object:
         try:
             return msgspec.json.decode(arguments, type=kind, strict=False)
         except msgspec.DecodeError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from rich.text import Text
 from textual.widgets import Collapsible, Markdown, Static
@@ -100,7 +99,7 @@ def figures(fold: Fold) -> str:
 def brief(call: ToolCall, most: int = 100) -> str:
     """What a call is about: its path, command or words, on one line."""
     try:
-        given: Any = json.loads(call.arguments)
+        given: object = json.loads(call.arguments)
     except ValueError:
         given = call.arguments
     if isinstance(given, dict):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from foldline._cli.commands import NOTHING_TO_DO
@@ -38,7 +36,7 @@ def branch(desk: Desk, at: str | None) -> Answer:
     return Answer(_told(found, made), _drawn(made))
 
 
-def _told(parent: SessionFile, made: Branch | None) -> dict[str, Any]:
+def _told(parent: SessionFile, made: Branch | None) -> dict[str, object]:
     """A branch, or that there is none, as JSON tells it."""
     told = {name: getattr(made, name, None) for name in ("path", "at", "records", "folds", "faults")}
     return {"session": made and made.id, "parent": about(parent), **told}

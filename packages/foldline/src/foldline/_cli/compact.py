@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from itertools import starmap
-from typing import Any
 
 import click
 
@@ -60,7 +59,7 @@ def compact(
     format: str | None,
     out: str | None,
     policy: str | None,
-    **by: Any,
+    **by: object,
 ) -> Answer:
     """Fold a session: old history becomes a summary, the newest part stays word for word.
 
@@ -95,7 +94,7 @@ def compact(
     return Answer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
 
 
-def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, by: Mapping[str, Any]) -> None:
+def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, by: Mapping[str, object]) -> None:
     """Refuses what cannot be meant, or was agreed to by nobody, before anything is planned or shown."""
     if out and not format:
         raise click.UsageError("--out goes with --to")
@@ -130,7 +129,7 @@ def _agree(planned: FoldPlan) -> None:
         raise click.Abort
 
 
-def _told(planned: FoldPlan, *, written: bool = False) -> dict[str, Any]:
+def _told(planned: FoldPlan, *, written: bool = False) -> dict[str, object]:
     """A fold as JSON tells it; `over` is by how many tokens the window is still exceeded."""
     return about(
         planned.desk.session,

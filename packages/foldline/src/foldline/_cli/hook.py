@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
@@ -26,7 +25,7 @@ def hook(agent: str) -> None:
     sys.stdout.buffer.write(answered + b"\n")
 
 
-def _answer(agent: str, data: bytes) -> dict[str, Any]:
+def _answer(agent: str, data: bytes) -> dict[str, object]:
     from foldline._desk.hook import asked_in, fold_for, not_folded, summary_for
 
     try:

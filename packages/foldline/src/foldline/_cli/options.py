@@ -28,18 +28,18 @@ class Answer(NamedTuple):
     Nothing is told by a command that has printed its document itself.
     """
 
-    told: Mapping[str, Any] | None
+    told: Mapping[str, object] | None
     text: str | Iterable[str | Tinted] = ""
     remark: str = ""
     code: int = 0
 
 
-def about(session: SessionFile, **told: Any) -> dict[str, Any]:
+def about(session: SessionFile, **told: object) -> dict[str, object]:
     """What is told of a session in JSON, behind its id and its path."""
     return {"session": session.id, "path": session.path, **told}
 
 
-def about_new(written: NewSession) -> dict[str, Any]:
+def about_new(written: NewSession) -> dict[str, object]:
     """What is told in JSON of a session that was written; it has an id where its format has one."""
     told = {name: getattr(written, name) for name in ("path", "format", "messages", "left_out")}
     return {"session": written.id or None, **told}
@@ -58,7 +58,7 @@ def answering(command: Callable[..., Answer]) -> Callable[..., None]:
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
     @wraps(command)
-    def answered(as_json: bool, **given: Any) -> None:
+    def answered(as_json: bool, **given: object) -> None:
         answer = command(**given)
         if as_json and answer.told is not None:
             say_json(answer.told)
@@ -87,7 +87,7 @@ def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
         "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
     )
     @wraps(command)
-    def opened(session: str | None, strict: bool, window: int | None, force: bool = False, **given: Any) -> Answer:
+    def opened(session: str | None, strict: bool, window: int | None, force: bool = False, **given: object) -> Answer:
         from foldline._desk.desk import Desk
 
         desk = Desk.open(session, strict=strict, window=window, force=force)
@@ -102,7 +102,7 @@ def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
 class Choice(click.Choice[str]):
     """One of some words, with a question after the nearest where another one is given."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:

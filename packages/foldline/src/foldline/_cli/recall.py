@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -57,7 +57,7 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Ans
 
 def _told(
     query: str, session: SessionFile | None, found: Recalled | None = None, hits: Sequence[Hit] = ()
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What was found, as JSON tells it: a message of the session that it is of, or hits of the one that was searched."""
     where = about(session) if session else {"session": None, "path": None}
     message, halves = (found.message, found.halves) if found else (None, ())

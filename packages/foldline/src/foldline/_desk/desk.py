@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline._config import Settings, Summaries, read_settings
 from foldline._desk.overheads import usual
@@ -103,7 +103,7 @@ class Desk:
             return self.settings.to_policy()
         return self.settings.refined(preset(name, path="--policy"))
 
-    def writer(self, policy: Policy, flags: Mapping[str, Any]) -> Summaries:
+    def writer(self, policy: Policy, flags: Mapping[str, object]) -> Summaries:
         """Who writes summaries, as the settings and the flags of a command say; raises `ConfigError` for what is impossible."""
         return self.settings.summary.given(flags).meant(policy, self._named)
 
@@ -159,7 +159,7 @@ class Desk:
         self,
         policy: str | None = None,
         focus: str = "",
-        flags: Mapping[str, Any] = {},
+        flags: Mapping[str, object] = {},
         *,
         into: str = "",
         dry: bool = False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -43,7 +43,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     focus: str = ""
     window: int | None = None
     waits: bool = False
-    messages: tuple[dict[str, Any], ...] = ()
+    messages: tuple[dict[str, object], ...] = ()
     previous: str = ""
     max_tokens: int = 4_000
 
@@ -59,7 +59,7 @@ def asked_in(data: bytes) -> Asked:
     return asked
 
 
-def summary_for(asked: Asked) -> dict[str, Any]:
+def summary_for(asked: Asked) -> dict[str, object]:
     """What is to stand for messages that an agent chose itself, with its receipt; as for a session, nothing is written."""
     new = [message for each in asked.messages if (message := message_in(each))]
     told = [*([remembered(asked.previous)] if asked.previous else []), *new]
@@ -77,7 +77,7 @@ def summary_for(asked: Asked) -> dict[str, Any]:
     return {**answer, "tokens_before": before, "tokens_after": after, "receipt": msgspec.to_builtins(receipt)}
 
 
-def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.environ) -> dict[str, object]:
     """The fold that an agent should make of its session now, as plain data; sizes are tokens.
 
     `summary` takes the place of all before `first_kept`, and `kept` are the ids of what stays as it is; `details` is what
@@ -100,12 +100,12 @@ def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.envir
     return {"agent": desk.session.agent, "session": desk.session.id, "path": path, **_told(made)}
 
 
-def not_folded(kind: str, why: str) -> dict[str, Any]:
+def not_folded(kind: str, why: str) -> dict[str, object]:
     """The answer where there is no fold."""
     return {"error": {"kind": kind, "message": why}}
 
 
-def _told(made: FoldPlan) -> dict[str, Any]:
+def _told(made: FoldPlan) -> dict[str, object]:
     """A fold as an agent can make it: a summary first, and behind it what it keeps, word for word."""
     desk, fold = made.desk, made.fold
     (lead, *kept), old = _spoken(made.after), _spoken(desk.view)

@@ -7,7 +7,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from msgspec import field
 
@@ -45,7 +44,7 @@ def write_new(
     agent: str = "",
     parent: str = "",
     tokens_before: int = 0,
-    note: Mapping[str, Any] | None = None,
+    note: Mapping[str, object] | None = None,
 ) -> NewSession:
     """Writes messages as a new session file; refuses to take the place of one that is there.
 
@@ -88,7 +87,7 @@ def _of_messages(messages: Iterable[Message], format: str, path: str, lost: Coun
     return NewSession(path, format, "", count, {kind: n for kind, n in lost.items() if n})
 
 
-def _json(document: Any) -> bytes:
+def _json(document: object) -> bytes:
     try:
         return json.dumps(document, ensure_ascii=False, indent=2, default=_base64).encode() + b"\n"
     except UnicodeEncodeError:

@@ -38,7 +38,7 @@ def _message(message: Message, format: str, lost: Counter[str]) -> Message:
     return Message(message.role, parts, None, _known(message.extra, message, format), format)
 
 
-def _known(extra: dict[str, Any], message: Message, format: str) -> dict[str, Any]:
+def _known(extra: dict[str, Any], message: Message, format: str) -> dict[str, object]:
     """What a message of the format itself says beyond its parts, as far as its provider takes it."""
     if message.format != format or format == PI:
         return {}
@@ -106,12 +106,12 @@ def _content(part: Text | Media | Opaque, message: Message, format: str, lost: C
     return Text(f"[{kind}]")
 
 
-def _kind(source: Any) -> str:
+def _kind(source: object) -> str:
     kind = source.get("type") if isinstance(source, dict) else None
     return kind if isinstance(kind, str) and kind else "content of another format"
 
 
-def _image(media: Media, format: str) -> dict[str, Any] | None:
+def _image(media: Media, format: str) -> dict[str, object] | None:
     """An image that stands whole in a message, in the shape of a format; None where it is none, or only linked."""
     if (picture := _picture(media.source)) is None:
         return None
@@ -121,7 +121,7 @@ def _image(media: Media, format: str) -> dict[str, Any] | None:
     return show(picture) if show is not None else None
 
 
-def _picture(source: dict[str, Any]) -> Picture | None:
+def _picture(source: dict[str, object]) -> Picture | None:
     match source:
         case {"type": "image", "data": str(data), "mimeType": str(mime)}:
             return Picture(mime, data)

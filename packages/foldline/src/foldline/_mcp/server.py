@@ -7,7 +7,7 @@ install, where a client starts this server with each of its own sessions, and fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
@@ -45,7 +45,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, project: Project) -> None:
         if len(line) == LARGEST and not line.endswith(b"\n"):
             while (rest := requests.readline(LARGEST)) and not rest.endswith(b"\n"):
                 pass
-            answer: Any = _error(None, INVALID, f"a line of more than {LARGEST:,} bytes")
+            answer: object = _error(None, INVALID, f"a line of more than {LARGEST:,} bytes")
         else:
             answer = answer_line(line, project)
         if answer is not None:
@@ -53,7 +53,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, project: Project) -> None:
             answers.flush()
 
 
-def answer_line(line: bytes, project: Project) -> Any:
+def answer_line(line: bytes, project: Project) -> object:
     """What a line is answered with, None where it asks for nothing; a list of requests is answered by a list."""
     if not line.strip():
         return None
@@ -68,7 +68,7 @@ def answer_line(line: bytes, project: Project) -> Any:
     return [answer for each in asked if (answer := _answer(each, project)) is not None] or None
 
 
-def _answer(asked: Any, project: Project) -> dict[str, Any] | None:
+def _answer(asked: object, project: Project) -> dict[str, object] | None:
     if not isinstance(asked, dict):
         return _error(None, INVALID, "a request is an object")
     id, method = asked.get("id"), asked.get("method")
@@ -93,14 +93,14 @@ def _answer(asked: Any, project: Project) -> dict[str, Any] | None:
         return _error(id, BROKEN, f"{type(error).__name__}: {error}")
 
 
-def _error(id: str | int | None, code: int, why: str) -> dict[str, Any]:
+def _error(id: str | int | None, code: int, why: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": visible(why[:1_000])}}
 
 
 # -- methods -----------------------------------------------------------------------------------------------------
 
 
-def _initialize(params: dict[str, Any], project: Project) -> dict[str, Any]:
+def _initialize(params: dict[str, object], project: Project) -> dict[str, object]:
     asked = params.get("protocolVersion")
     if not isinstance(asked, str):
         raise Refused(BAD_PARAMS, "protocolVersion is missing")
@@ -115,7 +115,7 @@ def _initialize(params: dict[str, Any], project: Project) -> dict[str, Any]:
     }
 
 
-def _list(params: dict[str, Any], project: Project) -> dict[str, Any]:
+def _list(params: dict[str, object], project: Project) -> dict[str, object]:
     return {
         "tools": [
             {
@@ -129,7 +129,7 @@ def _list(params: dict[str, Any], project: Project) -> dict[str, Any]:
     }
 
 
-def _call(params: dict[str, Any], project: Project) -> dict[str, Any]:
+def _call(params: dict[str, object], project: Project) -> dict[str, object]:
     """A tool's answer; what goes wrong inside of it is for the model to read, what was asked wrongly is an error."""
     name, arguments = params.get("name"), params.get("arguments") or {}
     tool = TOOLS.get(name) if isinstance(name, str) else None
@@ -145,11 +145,11 @@ def _call(params: dict[str, Any], project: Project) -> dict[str, Any]:
         return _said(str(error), wrong=True)
 
 
-def _said(text: str, *, wrong: bool = False) -> dict[str, Any]:
+def _said(text: str, *, wrong: bool = False) -> dict[str, object]:
     return {"content": [{"type": "text", "text": visible(text)}], "isError": wrong}
 
 
-METHODS: dict[str, Callable[[dict[str, Any], Project], dict[str, Any]]] = {
+METHODS: dict[str, Callable[[dict[str, object], Project], dict[str, object]]] = {
     "initialize": _initialize,
     "ping": lambda params, project: {},
     "tools/list": _list,

@@ -8,7 +8,6 @@ import re
 import struct
 from collections.abc import Callable, Mapping
 from math import ceil
-from typing import Any
 
 HEAD = 256 * 1024
 """Characters of base64 that are looked at: a JPEG may carry a thumbnail and a profile before it says its size."""
@@ -40,7 +39,7 @@ UNKNOWN_VIDEO = 60 * VIDEO_TOKENS_PER_SECOND
 Size = tuple[int, int]
 
 
-def media_tokens(kind: str, source: Mapping[str, Any], family: str = "o200k") -> int:
+def media_tokens(kind: str, source: Mapping[str, object], family: str = "o200k") -> int:
     """What a picture, document or sound costs in a request to a model of the tokenizer `family`; never raises."""
     data = inline_data(source)
     head = _decoded(data[:HEAD])
@@ -55,7 +54,7 @@ def media_tokens(kind: str, source: Mapping[str, Any], family: str = "o200k") ->
     return max(1, round(seconds * TOKENS_PER_SECOND.get(family, 25)))
 
 
-def described(kind: str, source: Mapping[str, Any]) -> str:
+def described(kind: str, source: Mapping[str, object]) -> str:
     """What it is in a few words: "image of 640×480 pixels, 31,204 bytes"."""
     data = inline_data(source)
     size = image_size(_decoded(data[:HEAD])) if kind == "image" else None
@@ -63,14 +62,14 @@ def described(kind: str, source: Mapping[str, Any]) -> str:
     return f"{said}, {len(data) * 3 // 4:,} bytes" if data else said
 
 
-def media_bytes(source: Mapping[str, Any]) -> int:
+def media_bytes(source: Mapping[str, object]) -> int:
     """The bytes that it adds to a request, as base64 stands there."""
     return len(inline_data(source))
 
 
-def inline_data(source: Mapping[str, Any]) -> str:
+def inline_data(source: Mapping[str, object]) -> str:
     """The base64 inside a wire item of any format, or an empty text where it holds none."""
-    stack: list[Any] = [source]
+    stack: list[object] = [source]
     while stack:
         value = stack.pop()
         if isinstance(value, Mapping):
@@ -183,7 +182,7 @@ def _jpeg(head: bytes) -> Size | None:
     return None
 
 
-def _document_tokens(source: Mapping[str, Any], data: str, head: bytes, family: str) -> int:
+def _document_tokens(source: Mapping[str, object], data: str, head: bytes, family: str) -> int:
     inner = source.get("source")
     if isinstance(inner, Mapping) and inner.get("type") == "text":
         return len(str(inner.get("data", ""))) // 3
@@ -209,7 +208,7 @@ def _decoded(data: str) -> bytes:
         return b""
 
 
-def _detail(source: Mapping[str, Any]) -> str:
+def _detail(source: Mapping[str, object]) -> str:
     inner = source.get("image_url")
     detail = inner.get("detail") if isinstance(inner, Mapping) else source.get("detail")
     return detail if isinstance(detail, str) else "auto"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
 
@@ -146,7 +145,7 @@ def _take_call(call: ToolCall, family: str, texts: list[str]) -> int:
     return around + (each - 2) * len(arguments)
 
 
-_decoded = msgspec.json.Decoder(dict[str, Any]).decode
+_decoded = msgspec.json.Decoder(dict[str, object]).decode
 
 
 def _plain(value: object) -> str:
