@@ -13,7 +13,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from foldline_lab import provider_rules as rules
+import provider_rules as rules
 from providers import Provider, Request, _Handler
 
 Body = dict[str, Any]

@@ -14,7 +14,7 @@ from foldline._desk.desk import Desk
 from foldline._tokens.weigh import at_most
 from foldline._wires import anthropic, openai_responses
 from foldline.extend import Draft, preset, weigh
-from foldline_lab.provider_rules import check_valid
+from provider_rules import check_valid
 from providers import Provider, Reply, html, is_silent, nothing, resets, says, status
 from test_compact_by_model import LOGS
 from test_model_summaries import GOOD

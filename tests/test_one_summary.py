@@ -16,7 +16,7 @@ from foldline._engine.folding import folding
 from foldline._engine.steps import Step, steps_by_hand
 from foldline._fold import Occasion
 from foldline.extend import Text, budget, extract, preset, replace, summarize_older, text_of, view_of
-from foldline_lab.provider_rules import check_valid
+from provider_rules import check_valid
 
 Item = dict[str, Any]
 

@@ -13,7 +13,7 @@ from foldline._compactor.watching import looping_in
 from foldline._pairs import answers
 from foldline._view import between_pairs
 from foldline.extend import Text, ToolCall, ToolResult, policy, prune_tool_outputs, text_of, view_of
-from foldline_lab.provider_rules import check_valid
+from provider_rules import check_valid
 
 Item = dict[str, Any]
 Ids = Callable[[int], str]

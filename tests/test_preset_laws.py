@@ -13,7 +13,7 @@ from conversations import conversations
 from foldline import Compactor, Skipped
 from foldline._policies import names
 from foldline.extend import preset
-from foldline_lab.provider_rules import check_valid
+from provider_rules import check_valid
 from talk import runs, says, user
 from test_page import ORDERS
 from test_properties import (

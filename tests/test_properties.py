@@ -34,7 +34,7 @@ from foldline.extend import (
     truncate,
     weigh,
 )
-from foldline_lab.provider_rules import check_valid, role_of, thinks, unreasoned, users_words
+from provider_rules import check_valid, role_of, thinks, unreasoned, users_words
 
 # -- how a history is folded --------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from foldline._config import read_settings
 from foldline._desk.desk import Desk
 from foldline._engine.steps import layers
 from foldline.extend import Text, encode, preset
-from foldline_lab.provider_rules import check_valid
+from provider_rules import check_valid
 from providers import Provider, says, status
 from sessions import Log, long_log
 

@@ -25,7 +25,7 @@ from foldline import (
     SummaryFellBack,
 )
 from foldline.extend import Draft, Model, preset
-from foldline_lab.provider_rules import check_valid
+from provider_rules import check_valid
 from providers import Provider
 from providers import says as replies
 from talk import runs, says, user

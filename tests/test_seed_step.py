@@ -11,7 +11,7 @@ import pytest
 from foldline import Brief, Compactor, Message, ModelSummarizer, Session, SummaryFellBack, step
 from foldline._engine.steps import layers
 from foldline.extend import Budget, Text, decode_all, encode, model, preset, weigh
-from foldline_lab.provider_rules import pairing_faults
+from provider_rules import pairing_faults
 from providers import Provider, says
 
 Item = dict[str, Any]

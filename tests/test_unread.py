@@ -10,7 +10,7 @@ import pytest
 from foldline import Compactor
 from foldline._policies import names
 from foldline._strategies.tool_outputs import STUB
-from foldline_lab.provider_rules import check_valid
+from provider_rules import check_valid
 
 Item = dict[str, Any]
 

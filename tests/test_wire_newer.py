@@ -17,7 +17,7 @@ from foldline._tokens.media import image_size
 from foldline._view import identity
 from foldline._wires.reply import read_reply
 from foldline.extend import Media, Model, Opaque, Text, Thinking, ToolCall, ToolResult, replace, text_of, weigh
-from foldline_lab.provider_rules import check_valid, pairing_faults
+from provider_rules import check_valid, pairing_faults
 
 RESPONSES, GEMINI = "openai-responses", "gemini"
 
