@@ -87,7 +87,7 @@ def test_what_is_put_somewhere_is_taken_back_to_the_byte(home, agent: str, scope
     now = everything(home.parent)
     assert now != was
     paths = [each["path"] for each in told("install", agent, "--yes", *scope)["changes"]]
-    assert all(path in done.output for path in paths)
+    assert all(path in done.output.replace("~", str(home)) for path in paths)
     root = home.parent / "project" if scope else home
     assert all(Path(path).is_relative_to(root) for path in paths)
     assert run("uninstall", agent, "--yes", *scope).exit_code == 0
@@ -365,6 +365,23 @@ def test_the_agent_has_to_be_one_that_is_known(home) -> None:
     assert "claude-code" in done.output
     assert run("install").exit_code == 2
     assert run("install", "pi", "--all").exit_code == 2
+
+
+def test_what_is_written_is_listed_below_its_agent_in_lines_that_a_terminal_does_not_break(home) -> None:
+    shown = run("install", "pi", "claude-code", "--yes").output.splitlines()
+    assert shown[:4] == [
+        "pi",
+        "  ~/.pi/agent/extensions/foldline.ts: a new file",
+        "claude-code",
+        "  ~/.claude/skills/foldline/.claude-plugin/plugin.json: a new file",
+    ]
+    assert max(map(len, shown)) <= 80
+
+
+def test_which_agents_there_are_is_told_by_the_help(home) -> None:
+    for command in ("install", "uninstall"):
+        said = " ".join(run(command, "--help").output.split())
+        assert ", ".join(AGENTS) in said
 
 
 # -- doctor --------------------------------------------------------------------------------------------------------

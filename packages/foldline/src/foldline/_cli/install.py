@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import click
@@ -38,8 +40,9 @@ def _choosing(command: Callable[..., None]) -> Callable[..., None]:
 def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Answer:
     """Have foldline fold in each AGENT by itself, where the agent allows it.
 
-    What is written, and where, is shown first; `foldline uninstall` takes all of it back, to the byte. Done again it
-    changes nothing, and after an update of foldline it brings the files up to date.
+    There are pi, claude-code, opencode, openclaw, codex, gemini-cli, qwen-code. What is written, and where, is shown
+    first; `foldline uninstall` takes all of it back, to the byte. Done again it changes nothing, and after an update of
+    foldline it brings the files up to date.
     """
     from foldline._install.agents import AGENTS
     from foldline._install.checkup import is_there
@@ -51,16 +54,18 @@ def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Ans
     for agent in chosen:
         if project and not agent.has_projects:
             raise click.UsageError(f"{agent.title} has no place in a project: leave --project out")
-    return _carried_out(
-        chosen, to_install, place, yes, "Installed. Take it back with: " + unbroken("foldline uninstall {agents}")
-    )
+    done = "Installed; it works once the agent is started again.\nTake it back with: "
+    return _carried_out(chosen, to_install, place, yes, done + unbroken("foldline uninstall {agents}"))
 
 
 @click.command()
 @_choosing
 @answering
 def uninstall(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Answer:
-    """Take foldline out of each AGENT again: all that `install` wrote, and nothing else."""
+    """Take foldline out of each AGENT again: all that `install` wrote, and nothing else.
+
+    There are pi, claude-code, opencode, openclaw, codex, gemini-cli, qwen-code.
+    """
     from foldline._install import manifest
     from foldline._install.agents import AGENTS
     from foldline._install.installing import to_uninstall
@@ -94,7 +99,7 @@ def _carried_out(
     manifest.read()  # where it cannot be read, that is told once
     plans, failed = _of_each(chosen, lambda agent: planned(agent, project))
     changes = [change for plan in plans.values() for change in plan]
-    shown = [f"{change.agent:<12} {change.path}: {change.what}" for change in changes]
+    shown = _listed(changes)
     if not any(change.does_something for change in changes):
         text = "\n".join([*shown, "Nothing to do."])
         return _answer(chosen, changes, failed, text, written=False)
@@ -156,5 +161,17 @@ def _answer(
     return Answer(told, text, remark="\n".join(_drawn(failed)), code=code)
 
 
+def _listed(changes: Sequence[Change]) -> list[str]:
+    """Each agent, and below it what becomes of its files: paths as a shell takes them, short enough for a line."""
+    home = os.path.join(os.path.expanduser("~"), "")
+    lines: list[str] = []
+    for agent, of_it in groupby(changes, key=attrgetter("agent")):
+        lines.append(agent)
+        for change in of_it:
+            path = change.path
+            lines.append(f"  {'~/' + path.removeprefix(home) if path.startswith(home) else path}: {change.what}")
+    return lines
+
+
 def _drawn(failed: dict[str, FoldlineError]) -> list[str]:
-    return [f"{agent:<12} ✗ {error}" for agent, error in failed.items()]
+    return [line for agent, error in failed.items() for line in (agent, f"  ✗ {error}")]
