@@ -209,6 +209,18 @@ def test_a_fold_of_the_agents_own_is_no_layer_of_ours():
     assert "Layer" not in told
 
 
+def test_messages_that_stay_and_are_only_shortened_are_told_of(foldline, session):
+    done = foldline("compact", "--yes", "--policy", "amp", "--json", "--session", str(session))
+    receipt = json.loads(done.stdout)["fold"]["receipt"]
+    folded, shortened = receipt["messages_folded"], receipt["messages_pruned"]
+    assert 0 < shortened < folded
+    history = foldline("context", "history", "--session", str(session)).stdout
+    assert f"Compacted: {folded} messages, {shortened} of them only shortened\n" in history
+    foldline("session", "undo", "--session", str(session))
+    preview = foldline("compact", "--dry-run", "--policy", "amp", "--session", str(session)).stdout
+    assert f"folded, {shortened} of them only shortened, the rest word for word\n" in preview
+
+
 def test_compact_history_undo(foldline, session):
     before = session.read_bytes()
     full = json.loads(foldline("context", "status", "--session", str(session), "--json").stdout)

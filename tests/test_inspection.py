@@ -90,6 +90,15 @@ def test_the_command_shows_all_of_it(path: Path) -> None:
     assert {"free", "reserve", "pinned", "by_tool", "by_file"} <= told.keys()
 
 
+def test_what_is_free_stands_in_the_column_of_what_is_filled(tmp_path: Path) -> None:
+    log = Log(HEADER)
+    log.user("count the plums")
+    shown = CliRunner().invoke(foldline, ["context", "inspect", "--session", log.write(tmp_path / "s.jsonl")]).stdout
+    shares = shown.split("Breakdown:\n")[1].split("\n\n")[0].splitlines()
+    assert shares[-1].startswith("  Free Space:")
+    assert len({line.index(" tokens ") for line in shares}) == 1
+
+
 def test_files_of_instructions_are_told_apart_from_what_was_said(tmp_path: Path) -> None:
     log = Log({**HEADER, "cwd": "/srv/shop"})
     rules = "# AGENTS.md instructions for /srv/shop\n\n" + "Never edit the lock file. " * 100

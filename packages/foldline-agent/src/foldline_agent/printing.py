@@ -69,7 +69,8 @@ def _aside(event: Event) -> str:
             return f"· {call.name} " + ("refused: --yes allows it" if last == REFUSED else f"failed: {last[:200]}")
         case events.FoldEnded(fold=fold) if fold is not None:
             receipt = fold.receipt
-            return f"· folded: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens"
+            shortened = f", {receipt.messages_pruned} outputs shortened" if receipt.messages_pruned else ""
+            return f"· folded: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens{shortened}"
         case events.Noticed(text=text) | events.Failed(error=text):
             return f"· {text}"
     return ""

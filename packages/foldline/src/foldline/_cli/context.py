@@ -17,7 +17,7 @@ from foldline._compactor.degradation import HARD_AFTER, risk_of
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection, Share
 from foldline._desk.inspection import inspect as inspect_session
-from foldline._desk.receipts import spent
+from foldline._desk.receipts import shortened, spent
 from foldline._desk.status import Status
 from foldline._desk.status import status as status_of
 from foldline._fold import Receipt
@@ -114,7 +114,7 @@ def _media(s: Status) -> str:
 
 def draw_inspection(i: Inspection, policy: Policy) -> str:
     """The inspection in the layout of the OpenClaw requirements."""
-    width = max(len(f"{share.tokens:,}") for share in i.shares)
+    width = max(len(f"{size:,}") for size in (*(share.tokens for share in i.shares), i.reserve, i.free))
     wide = room(56, 24)
     lines = [title("Context Inspection"), row("Total", tokens(i.tokens)), "", "Breakdown:"]
     for share in i.shares:
@@ -200,7 +200,7 @@ def _drawn(fold: PastFold, policy: Policy) -> list[str]:
         f"  {r.tokens_before:,} → {after} tokens",
     ]
     if r.messages_folded:
-        lines.append(f"  Compacted: {r.messages_folded} messages")
+        lines.append(f"  Compacted: {counted(r.messages_folded, 'message')}{shortened(r)}")
     if r.facts_kept + r.facts_lost:
         repaired = f" ({r.facts_repaired} repaired)" if r.facts_repaired else ""
         lines.append(f"  Facts:     {r.facts_kept} in view{repaired}, {r.facts_lost} only by recall")

@@ -20,7 +20,10 @@ def figures(plan: FoldPlan) -> list[tuple[str, str]]:
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     told = [
         ("Freed", f"{r.freed:,} tokens (± {r.error:.1%})"),
-        ("Messages", f"{r.messages_folded} of {len(plan.desk.view.entries)} folded, the rest word for word"),
+        (
+            "Messages",
+            f"{r.messages_folded} of {len(plan.desk.view.entries)} folded{shortened(r)}, the rest word for word",
+        ),
         ("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
         ("Prompt cache", discarded(r, quote)),
         ("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost, warn_at).level.lower()})"),
@@ -33,6 +36,11 @@ def figures(plan: FoldPlan) -> list[tuple[str, str]]:
         told.append(("Native", _native(r)))
     told += [("Written Again", why) for why in r.rewritten]
     return told + [("Remark", remark) for remark in r.remarks]
+
+
+def shortened(receipt: Receipt) -> str:
+    """That some of the messages folded stay where they were, with less in them; empty where none does."""
+    return f", {receipt.messages_pruned} of them only shortened" if receipt.messages_pruned else ""
 
 
 def notes(plan: FoldPlan) -> list[str]:
