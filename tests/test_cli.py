@@ -153,6 +153,33 @@ def test_what_is_read_only_says_so_in_the_preview(foldline, tmp_path):
     assert "read, not written" not in new.stdout
 
 
+@pytest.mark.parametrize("command", [("pin", "1"), ("session", "edit", "1", "--text", "hi"), ("session", "restore", "1")])
+def test_what_cannot_be_revised_says_what_can_be_done_instead(foldline, tmp_path, command):
+    chat = tmp_path / "aider.chat.history.md"
+    chat.write_text("# aider chat started at 2026-01-01 10:00:00\n\n#### count the plums\n\nThere are nine.\n\n")
+    done = foldline(*command, "--session", str(chat))
+    assert done.returncode == 1
+    assert "--to FORMAT" in done.stderr
+    assert "one of pi takes pins and edits" in done.stderr
+
+
+def test_an_undo_where_nothing_was_folded_is_no_failure_in_a_session_that_is_only_read(foldline, tmp_path):
+    chat = tmp_path / "aider.chat.history.md"
+    chat.write_text("# aider chat started at 2026-01-01 10:00:00\n\n#### count the plums\n\nThere are nine.\n\n")
+    done = foldline("session", "undo", "--session", str(chat))
+    assert done.returncode == 3
+    assert "nothing to undo" in done.stderr
+
+
+def test_a_pin_where_there_is_no_place_for_one_names_the_focus(foldline, tmp_path):
+    session = tmp_path / "s.jsonl"
+    shutil.copyfile(SAMPLE.parents[1] / "tests" / "transcripts" / "claude-code.jsonl", session)
+    id = json.loads(foldline("session", "show", "--json", "--session", str(session)).stdout)["messages"][0]["id"]
+    done = foldline("pin", id, "--session", str(session))
+    assert done.returncode == 1
+    assert "foldline compact --focus TEXT" in done.stderr
+
+
 def test_a_file_of_several_says_which_one_is_meant(foldline, tmp_path):
     chat = tmp_path / "aider.chat.history.md"
     chat.write_text("".join(f"# aider chat started at 2026-01-0{n} 10:00:00\n\n#### plums {n}\n\n" for n in (1, 2, 3)))

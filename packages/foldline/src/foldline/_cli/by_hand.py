@@ -7,7 +7,7 @@ import click
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import counted, title
 from foldline._cli.options import Answer, about, answering, force_option, may_ask, on_session, undoing
-from foldline._cli.printing import columns, warn
+from foldline._cli.printing import columns, say, warn
 from foldline._clipping import clipped
 from foldline._desk import revising
 from foldline._desk.about import in_two_sentences
@@ -48,12 +48,13 @@ def undo(desk: Desk, yes: bool) -> Answer:
     Where it is a compaction that the agent made by itself, it asks first.
     """
     before = after = desk.tokens
-    if not desk.stands_beside:
-        warn(desk.check_writable())
-    if not yes:
-        _agree(desk.not_ours)
-    fold = desk.undo()
-    if fold is not None:
+    fold = None
+    if desk.stands_beside or desk.session.newest_fold:
+        if not desk.stands_beside:
+            warn(desk.check_writable())
+        if not yes:
+            _agree(desk.not_ours)
+        fold = desk.undo()
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens
     told = about(desk.session, undone=fold, tokens_before=before, tokens_after=after)
     if fold is None:
@@ -66,7 +67,8 @@ def _agree(not_ours: str) -> None:
     if not_ours and not may_ask():
         raise click.UsageError(f"nothing was written: {not_ours}; --yes takes it back all the same")
     if not_ours:
-        click.confirm(f"{not_ours[0].upper()}{not_ours[1:]}. Take it back?", abort=True)
+        say(f"{not_ours[0].upper()}{not_ours[1:]}.")
+        click.confirm("Take it back?", abort=True)
 
 
 @click.command()

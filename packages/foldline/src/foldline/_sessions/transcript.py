@@ -76,7 +76,7 @@ class Transcript:
 
     def check_writable(self) -> None:
         """Refused: this agent's sessions are read only."""
-        way_out = "`foldline compact --to FORMAT` writes it folded as a new file"
+        way_out = "`foldline compact --to FORMAT` writes it folded as a new file; one of pi takes pins and edits"
         raise self._refused(f"are read, not written; nothing was changed: {way_out}")
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
@@ -94,7 +94,7 @@ class Transcript:
 
     def pin(self, id: str, pinned: bool = True) -> Message:
         """Refused: there is no place for pins in this agent's sessions."""
-        raise self._refused("have no place for pins; those of pi and OpenClaw have")
+        raise self._refused("have no place for pins: `foldline compact --focus TEXT` keeps what TEXT is about")
 
     def points(self) -> list[Point]:
         """Refused: there is nothing to branch off."""
