@@ -7,8 +7,13 @@ trap 'rm -rf "$work"' EXIT
 cp "$here/invoices.jsonl" "$work/invoices.jsonl"
 cd "$work"
 
+# A command as it would be typed, and what it says.
 run() {
-    printf '\n$ foldline %s\n' "$*"
+    printf '\n$ foldline'
+    for word in "$@"; do
+        case $word in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+    done
+    printf '\n'
     foldline "$@"
 }
 

@@ -153,7 +153,9 @@ def test_what_is_read_only_says_so_in_the_preview(foldline, tmp_path):
     assert "read, not written" not in new.stdout
 
 
-@pytest.mark.parametrize("command", [("pin", "1"), ("session", "edit", "1", "--text", "hi"), ("session", "restore", "1")])
+@pytest.mark.parametrize(
+    "command", [("pin", "1"), ("session", "edit", "1", "--text", "hi"), ("session", "restore", "1")]
+)
 def test_what_cannot_be_revised_says_what_can_be_done_instead(foldline, tmp_path, command):
     chat = tmp_path / "aider.chat.history.md"
     chat.write_text("# aider chat started at 2026-01-01 10:00:00\n\n#### count the plums\n\nThere are nine.\n\n")
@@ -178,6 +180,13 @@ def test_a_pin_where_there_is_no_place_for_one_names_the_focus(foldline, tmp_pat
     done = foldline("pin", id, "--session", str(session))
     assert done.returncode == 1
     assert "foldline compact --focus TEXT" in done.stderr
+
+
+@pytest.mark.parametrize("named", [(), ("--session", "nowhere")])
+def test_a_session_that_is_not_found_says_what_lists_those_that_there_are(foldline, named):
+    done = foldline("context", "status", *named)
+    assert done.returncode == 1
+    assert "`foldline session list --all`" in done.stderr
 
 
 def test_a_file_of_several_says_which_one_is_meant(foldline, tmp_path):
@@ -234,6 +243,16 @@ def test_a_fold_of_the_agents_own_is_no_layer_of_ours():
     told = draw_history(folds, None, preset("default"))
     assert "AUTO - by the agent itself" in told
     assert "Layer" not in told
+
+
+@pytest.mark.parametrize(
+    ("agent", "command"),
+    [("pi", "pi --session {path}"), ("claude-code", "claude --resume {id}"), ("codex", "codex resume {id}")],
+)
+def test_a_new_session_says_how_its_agent_goes_on_with_it(foldline, session, agent, command):
+    done = foldline("session", "handoff", "write the docs", "--to", agent, "--session", str(session))
+    id, path, goes_on = re.fullmatch(r"Handed off: \S+ session (\S+)\n(\S+)\nGo on: (.+)\n", done.stdout).groups()
+    assert goes_on == command.format(id=id, path=path)
 
 
 def test_messages_that_stay_and_are_only_shortened_are_told_of(foldline, session):

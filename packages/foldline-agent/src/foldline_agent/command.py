@@ -109,7 +109,7 @@ async def _drawn(
 
                 return await (print_lines if face == "json" else print_text)(agent, message)
         if face == "screen" and agent.session.lineage():
-            click.echo(f"foldline chat --session {agent.session.id} goes on with this session.")
+            click.echo(f"Go on: foldline chat --session {agent.session.id}")
     return 0
 
 

@@ -46,10 +46,14 @@ def about_new(written: NewSession) -> dict[str, object]:
 
 
 def draw_written(what: str, written: NewSession) -> str:
-    """Where a new session is, and what could not be carried into it."""
+    """Where a new session is, what could not be carried into it, and how its agent goes on with it."""
+    from foldline._handoff.agents import AGENTS
+
     lines = [f"{what}: {written.format} session {written.id}".rstrip(), written.path]
     if written.left_out:
         lines.append("Left out: " + ", ".join(f"{n} {kind}" for kind, n in written.left_out.items()))
+    if agent := AGENTS.get(written.format):
+        lines.append("Go on: " + unbroken(agent.resume.format(id=written.id, path=shlex.quote(written.path))))
     return "\n".join(lines)
 
 

@@ -43,11 +43,15 @@ class Session(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """How an agent's session is written: the format that its messages are told in, its rows, and its file below the store."""
+    """How an agent's session is written: the format that its messages are told in, its rows, and its file below the store.
+
+    `resume` is the command with which the agent goes on, for an `{id}` or a `{path}`.
+    """
 
     told_in: str
     rows: Callable[[Sequence[Message], Session], Iterator[Row]]
     file: Callable[[Session], str]
+    resume: str
 
     def place(self, name: str, session: Session, folder: str | None, environment: Mapping[str, str]) -> str:
         """The file of a new session: in the folder named, or where the agent looks for those of the directory."""
@@ -162,8 +166,8 @@ def _codex_file(session: Session) -> str:
 
 
 AGENTS = {
-    PI: Agent(PI, _pi_rows, _pi_file),
-    "claude-code": Agent("anthropic", _claude_rows, _claude_file),
-    "codex": Agent("openai-responses", _codex_rows, _codex_file),
+    PI: Agent(PI, _pi_rows, _pi_file, "pi --session {path}"),
+    "claude-code": Agent("anthropic", _claude_rows, _claude_file, "claude --resume {id}"),
+    "codex": Agent("openai-responses", _codex_rows, _codex_file, "codex resume {id}"),
 }
 """The agents of which a new session can be written."""

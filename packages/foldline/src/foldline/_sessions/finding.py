@@ -99,7 +99,7 @@ def find_session(session: str | None, *, cwd: str, agent: str = "", environment:
     if not fitting:
         where = ", ".join(dict.fromkeys(str(folder) for _, folder, _ in stores(environment)))
         what = "no session of that path or id" if session else "no session of this directory: name one with --session"
-        raise SessionError(f"{what} (searched {where})", path=session or cwd)
+        raise SessionError(f"{what}; `foldline session list --all` shows them (searched {where})", path=session or cwd)
     return fitting[0].path
 
 
