@@ -170,7 +170,7 @@ def langchain() -> Adapter:
     def send(messages: list[Any]) -> None:
         state = {"messages": messages}
         folding.before_model(state, runtime)
-        request: Any = Asked(messages=messages, state=state, runtime=runtime, system_message=None)
+        request: Any = Asked(messages=messages, model=None, state=state, runtime=runtime, system_message=None)
         folding.wrap_model_call(request, lambda request: AIMessage("It is part_1."))
 
     return Adapter(exchange, send)

@@ -87,10 +87,11 @@ def continues(items: list[Item], known: list[Item], codec: Codec, turn: int | No
     length = len(known)
     if len(items) < length:
         return False
-    if turn is not None and length > codec.newest + codec.lot and _copied(items, known):
-        start = turn * codec.lot % length
-        lots = slice(length - codec.newest, length), slice(start, min(start + codec.lot, length))
-        return all(codec.alike(items[lot], known[lot]) for lot in lots)
+    newest, lot = codec.lots(known) if known else (0, 0)
+    if turn is not None and length > newest + lot and _copied(items, known):
+        start = turn * lot % length
+        lots = slice(length - newest, length), slice(start, min(start + lot, length))
+        return all(codec.alike(items[each], known[each]) for each in lots)
     known += items[length:]
     try:
         return codec.alike(items, known)

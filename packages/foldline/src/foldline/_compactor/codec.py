@@ -26,9 +26,6 @@ class Codec:
     The format is the one that the caller named, or that the items tell. `speaker` says whose words a message holds.
     """
 
-    newest, lot = 512, 1_024
-    """Items of a history of copies that are compared in each step: the newest, and so many of the others, in turn."""
-
     def __init__(self, format: str, speaker: Callable[[Message], Speaker | None] | None) -> None:
         self.told = Told(format, bool(format))
         """What the items told of their format so far."""
@@ -37,6 +34,10 @@ class Codec:
         """Whether the caller's items are `Message`s."""
         self._together: list[tuple[Item, list[Item]]] = []
         """What was handed out as one item, with those that it was made of."""
+
+    def lots(self, items: list[Item]) -> tuple[int, int]:
+        """How many items of a history of copies are compared in each step: of the newest, and of the others in turn."""
+        return (512, 1_024) if isinstance(items[-1], dict) else (48, 48)
 
     def alike(self, items: list[Item], others: list[Item]) -> bool:
         """Whether two lists of one length say the same, item for item."""
@@ -93,8 +94,6 @@ class Codec:
 
 class HostCodec(Codec):
     """Reads and writes messages that are a framework's own objects."""
-
-    newest, lot = 48, 48
 
     def __init__(self, host: HostFormat[Any], speaker: Callable[[Message], Speaker | None] | None) -> None:
         super().__init__("host", speaker)

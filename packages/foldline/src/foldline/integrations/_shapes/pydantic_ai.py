@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import is_
 from typing import Any
 
 from pydantic_ai.messages import (
@@ -38,36 +39,47 @@ class Requests:
     """The requests of a conversation, each of which may hold what the program set beside what was said: these are set apart."""
 
     def __init__(self) -> None:
-        self._apart: dict[int, tuple[ModelMessage, list[ModelMessage]]] = {}
-        """Each message by its identity, with those that it was parted into."""
+        self._natives: list[ModelMessage] = []
+        """The messages of the newest call."""
+        self._said: list[ModelMessage] = []
+        """The same, those parted that hold both."""
+        self._parted: dict[int, tuple[ModelMessage, list[ModelMessage]]] = {}
+        """Each that was parted, by its identity, with what it was parted into."""
 
     def apart(self, natives: Sequence[ModelMessage]) -> list[ModelMessage]:
         """The messages, those parted that hold both; the very same each time."""
-        known, self._apart = self._apart, {}
-        for native in natives:
-            self._apart[id(native)] = known.get(id(native)) or (native, list(_parted(native)))
-        return [each for native in natives for each in self._apart[id(native)][1]]
+        known, before = len(self._natives), self._parted
+        if known > len(natives) or not all(map(is_, natives, self._natives)):
+            known, self._said, self._parted = 0, [], {}
+        for native in natives[known:]:
+            if _holds_both(native):
+                _, parts = self._parted[id(native)] = before.get(id(native)) or (native, list(_runs(native)))
+                self._said += parts
+            else:
+                self._said.append(native)
+        self._natives = list(natives)
+        return list(self._said)
 
     def together(self, sent: Sequence[ModelMessage]) -> list[ModelMessage]:
         """The messages, those put together again all of which still stands."""
-        begun = {id(parted[0]): (native, parted) for native, parted in self._apart.values() if parted[1:]}
-        whole: list[ModelMessage] = []
-        at = 0
-        while at < len(sent):
-            native, parted = begun.get(id(sent[at]), (sent[at], sent[at : at + 1]))
-            stands = list(map(id, sent[at : at + len(parted)])) == list(map(id, parted))
-            whole.append(native if stands else sent[at])
-            at += len(parted) if stands else 1
-        return whole
+        begun = {id(parts[0]): (native, parts) for native, parts in self._parted.values()}
+        whole, done = [], 0
+        for at in [at for at, each in enumerate(sent) if id(each) in begun]:
+            native, parts = begun[id(sent[at])]
+            if all(map(is_, parts, sent[at : at + len(parts)])) and len(sent) >= at + len(parts):
+                whole += [*sent[done:at], native]
+                done = at + len(parts)
+        return [*whole, *sent[done:]]
 
 
-def _parted(native: ModelMessage) -> Iterator[ModelMessage]:
-    """A message, or what a request holds of the program's and of the conversation's, run by run."""
-    if isinstance(native, ModelResponse) or len(set(map(_is_spoken, native.parts))) < 2:
-        yield native
-        return
+def _holds_both(native: ModelMessage) -> bool:
+    return len(native.parts) > 1 and isinstance(native, ModelRequest) and len(set(map(_is_spoken, native.parts))) > 1
+
+
+def _runs(native: ModelMessage) -> Iterator[ModelMessage]:
+    """What a request holds of the program's and of the conversation's, run by run."""
     for _, parts in groupby(native.parts, _is_spoken):
-        yield replace(native, parts=list(parts))
+        yield replace(native, parts=list(parts))  # type: ignore[arg-type]
 
 
 def _is_spoken(part: Any) -> bool:
