@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from foldline import Compactor, Message, Rewound, Session, Skipped, Usage, handle
-from foldline.extend import Model, Text, ToolCall, ToolResult, replace, text_of
+from foldline.extend import Model, Text, ToolCall, ToolResult, extract, replace, summary_text, text_of
 from foldline_lab.contenders import policy_named
 from test_growing import Writer
 
@@ -57,6 +57,30 @@ def test_each_fold_stands_in_the_file_and_the_session_goes_on_from_it(tmp_path: 
     assert not [event for event in heard if isinstance(event, Rewound | Skipped)]
     assert Session(session.path).compactions == len(folds)
     assert "Never edit the lock file." in sent[0].text
+
+
+def words(message: Message) -> str:
+    return summary_text(message.summary) if message.summary else message.text + "".join(map(text_of, message.results))
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["alive", "opened again before each step"])
+@pytest.mark.parametrize("policy", ["pi", "codex", "opencode", "claude-code", "step", "goat", "paper"])
+def test_whatever_a_policy_words_its_summaries_with_stands_in_the_file(
+    tmp_path: Path, policy: str, restart: bool
+) -> None:
+    heard: list[Any] = []
+    session = begun(tmp_path / "s.jsonl")
+    more = {"policy": policy, "summarizer": extract, "window": 8_000, "reserve": 500, "model": Model("m")}
+    compactor = compactor_of(session, heard, **more)
+    for number in range(24):
+        if restart:
+            compactor = compactor_of(session := Session(session.path), heard, **more)
+        sent = compactor.fit(session.context.messages)
+        assert [words(m) for m in Session(session.path).context.messages] == [words(m) for m in sent]
+        for message in step(number):
+            session.append(message)
+    assert Session(session.path).folds()
+    assert not [event for event in heard if isinstance(event, Rewound | Skipped)]
 
 
 @pytest.mark.parametrize("system", [None, "You mend code. " * 200])

@@ -128,13 +128,18 @@ def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[
 
 
 def details_of(summary: Summary) -> Json:
-    """What stands beside a summary: the two lists of files that pi keeps there, and foldline's own note of the facts."""
+    """What stands beside a summary: the two lists of files that pi keeps there, and foldline's own note of the rest."""
     files = from_data(summary.facts).files
     return {
         "readFiles": sorted(f.path for f in files if not f.changed),
         "modifiedFiles": sorted(f.path for f in files if f.changed),
-        "foldline": {"facts": summary.facts},
+        "foldline": _noted(summary),
     }
+
+
+def _noted(summary: Summary) -> Json:
+    """What a summary holds beside its text."""
+    return {"facts": summary.facts, **({"frame": summary.frame} if summary.frame else {})}
 
 
 def _copy(place: Place, entry: Entry) -> Json:
@@ -142,7 +147,8 @@ def _copy(place: Place, entry: Entry) -> Json:
     source, content = place.sources.get(entry.id), dialect.content_of(entry.message)
     as_it_stands = source is not None and entry.message == dialect.message_of(source)
     if source is None or source.type == "compaction" or not (as_it_stands or _is_editable(place, entry)):
-        return {"type": "custom_message", "customType": FOLD, "content": content, "display": True}
+        details = {"details": {"foldline": _noted(summary)}} if (summary := entry.message.summary) else {}
+        return {"type": "custom_message", "customType": FOLD, "content": content, "display": True, **details}
     pinned = {"pinned": True} if entry.pinned and entry.message.role != "system" else {}
     data = {**_stripped(source.data), "foldline": {"of": entry.id, **pinned}}
     if source.type == "message" and not as_it_stands:

@@ -72,11 +72,11 @@ def message_of(record: Record) -> Message | None:
             return message_in(data.get("message"))
         case "custom_message":
             parts = _by(_blocks(data.get("content")), "harness")
-            return Message("user", _copied(parts) if data.get("customType") == FOLD else parts, format=FORMAT)
+            return Message("user", _copied(parts, data) if data.get("customType") == FOLD else parts, format=FORMAT)
         case "branch_summary" if isinstance(text := data.get("summary"), str) and text:
             return Message("user", (Text(BRANCH_PREFIX + text + BRANCH_SUFFIX, by="harness"),), format=FORMAT)
         case "compaction":
-            return Message("user", (Summary(string(data.get("summary")), facts_of(data)),), format=FORMAT)
+            return Message("user", (_summary(string(data.get("summary")), data),), format=FORMAT)
         case _:
             return None
 
@@ -103,8 +103,21 @@ def model_of(record: Record) -> str:
 
 
 def facts_of(data: Mapping[str, object]) -> Json:
-    """The facts behind a compaction's summary, as plain data; none where it is not foldline's own."""
-    return mapping(mapping(mapping(data.get("details")).get("foldline")).get("facts"))
+    """The facts behind a summary, as plain data; none where it is not foldline's own."""
+    return mapping(_noted(data).get("facts"))
+
+
+def _summary(text: str, data: Mapping[str, object]) -> Summary:
+    """A summary with what foldline noted of it: the facts, and the words around it where a policy has its own."""
+    match _noted(data).get("frame"):
+        case [str(before), str(behind)]:
+            return Summary(text, facts_of(data), frame=(before, behind))
+    return Summary(text, facts_of(data))
+
+
+def _noted(data: Mapping[str, object]) -> Json:
+    """What foldline noted beside a summary."""
+    return mapping(mapping(data.get("details")).get("foldline"))
 
 
 def message_in(data: object) -> Message | None:
@@ -134,12 +147,12 @@ def message_in(data: object) -> Message | None:
             return None
 
 
-def _copied(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _copied(parts: tuple[Part, ...], data: Mapping[str, object]) -> tuple[Part, ...]:
     """The parts of a message that a fold made, a summary as such."""
     text = parts[0].text if len(parts) == 1 and isinstance(parts[0], Text) else ""
     if not (text.startswith(SUMMARY_PREFIX) and text.endswith(SUMMARY_SUFFIX)):
         return parts
-    return (Summary(text[len(SUMMARY_PREFIX) : -len(SUMMARY_SUFFIX)]),)
+    return (_summary(text[len(SUMMARY_PREFIX) : -len(SUMMARY_SUFFIX)], data),)
 
 
 def _by(parts: tuple[Part, ...], by: Speaker) -> tuple[Part, ...]:
