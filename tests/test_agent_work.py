@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE
@@ -23,6 +24,7 @@ from foldline.extend import ToolCall
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
 from foldline_agent.events import Event, Failed, FoldEnded, MessageTaken, ReplyEnded, ReplyStarted, RunEnded
+from killing import echo
 from providers import Provider, Reply, resets, says
 from strict import CHARACTERS, Strict
 
@@ -172,29 +174,27 @@ def test_a_fold_that_is_stopped_leaves_the_session_as_it_was(tmp_path: Path) -> 
 
 # -- killed --------------------------------------------------------------------------------------------------------
 
-KILLS = int(os.environ.get("FOLDLINE_KILLS", "8"))
+KILLS = int(os.environ.get("FOLDLINE_KILLS", "5"))
 """How often a process is killed; some hundreds take minutes."""
 
 CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from zlib import crc32
 from foldline import Session
-from foldline.extend import extract
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
+from killing import die_at_call, paying
 
-folder, deaths, paid = Path(sys.argv[1]), map(int, sys.argv[2:]), open(Path(sys.argv[1]) / "paid", "a", buffering=1)
-
-def summarize(brief, messages):
-    paid.write(f"{crc32(repr(messages).encode())}\\n")
-    return extract(brief, messages)
+folder, provider, kind, deaths = Path(sys.argv[1]), sys.argv[2], sys.argv[3], map(int, sys.argv[4:])
 
 async def live(death):
     path = folder / "session.jsonl"
     session = Session(path) if path.exists() else Session.create(path, cwd=str(folder))
     agent = Agent(session, LanguageModel.named("test", window=5_000), allowed=True)
-    agent.compactor.summarizer = summarize
+    agent.compactor.summarizer = paying(provider, path.name)
+    if kind == "inside":
+        die_at_call(5_000 * death)
+        death = 0
     while True:
         number = sum(m.role == "user" for _, m, _ in session.lineage()) + 1
         async for event in agent.run(f"Message {number}. Never touch config/prod.yaml."):
@@ -209,12 +209,17 @@ for death in deaths:
 """
 
 
-def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["between", "inside"])
+def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_path: Path, kind: str) -> None:
+    """Between two events of a run, or at any call of a function: then one whose fold did not stand yet is paid for again."""
     chance = random.Random(7)
     deaths = [str(chance.randint(1, 60)) for _ in range(KILLS)]
-    environment = {**os.environ, "FOLDLINE_COMPACTION__MAX_AUTO_COMPACTIONS": "0"}
-    subprocess.run([sys.executable, "-c", CHILD, str(tmp_path), *deaths], check=True, env=environment)
-    session = Session(tmp_path / "session.jsonl", strict=True)
+    environment = {"FOLDLINE_COMPACTION__MAX_AUTO_COMPACTIONS": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
+    with Provider(echo) as provider:
+        command = [sys.executable, "-c", CHILD, str(tmp_path), provider.root, kind, *deaths]
+        subprocess.run(command, check=True, env={**os.environ, **environment})
+        paid = Counter(request.text for request in provider.requests)
+    session = Session(tmp_path / "session.jsonl", strict=kind == "between")
     said = [message for _, message, _ in session.lineage()]
     asked = [message.text for message in said if message.role == "user"]
     assert asked == [f"Message {number}. Never touch config/prod.yaml." for number in range(1, len(asked) + 1)]
@@ -224,12 +229,13 @@ def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_pat
     assert calls[: len(results)] == results
     assert len(calls) - len(results) <= 1, "the last one was killed before its call was answered"
     folds = [fold for fold in session.folds() if fold.receipt.asked]
-    paid = (tmp_path / "paid").read_text().splitlines()
     assert folds
-    assert len(paid) == len(set(paid))
     assert len(paid) - len(folds) in (0, 1), "one may have been killed between its answer and its record"
-    again = agent_in(tmp_path, window=5_000)
-    assert ran(again.run("Are you still there?"))[-1] == RunEnded("stop")
+    again = paid.total() - len(paid)
+    assert kind == "inside" or again == 0
+    print(f"{KILLS} kills, {len(said)} messages, {len(folds)} folds, paid {paid.total()}, of them again {again}")
+    another = agent_in(tmp_path, window=5_000)
+    assert ran(another.run("Are you still there?"))[-1] == RunEnded("stop")
 
 
 HOLDER = """
