@@ -180,9 +180,7 @@ class Agent:
         settled = Compactor.from_settings(model.name, **asked).policy
         automatic = settled.automatic if auto is None else replace(settled.automatic, enabled=auto)
         asked["policy"] = replace(settled, automatic=automatic, reactive=replace(settled.reactive, length=True))
-        compactor = Compactor.from_settings(model.name, **asked, on_event=self._hear)
-        compactor.due(session.context.messages)  # so that it tells its size before the first reply, too
-        return compactor
+        return Compactor.from_settings(model.name, **asked, on_event=self._hear)
 
     # -- the loop --------------------------------------------------------------------------------------------------
 

@@ -215,14 +215,16 @@ class Compactor:
 
     @property
     def count(self) -> Count:
-        """How many tokens a request with the history of the last `fit` takes."""
+        """How many tokens a request with the history of the last `fit` takes, or before that with what the session shows."""
         with self._turns:
+            self._begin()
             return self._history.count
 
     @property
     def room(self) -> Room:
-        """How a request with the history of the last `fit` stands in its window."""
+        """How such a request stands in its window."""
         with self._turns:
+            self._begin()
             entries = self._history.view().entries
             inside = sum(entry.tokens for entry in entries if entry.message.role == "system")
             messages = self._history.count.tokens - self.meter.overhead - inside
@@ -551,11 +553,15 @@ class Compactor:
         if folds := self._history.folds:
             self._watch.look(self._history.messages[folds[-1][0] :])
 
+    def _begin(self) -> None:
+        """Takes what the session shows, where nothing was taken before."""
+        if not self._history.messages:
+            self._take(self._folds.logged)
+
     def _go_on(self, turned: Callable[[Course, int], Course]) -> None:
         """Takes what the host tells of its stages."""
         with self._turns:
-            if not self._history.messages:
-                self._take(self._folds.logged)
+            self._begin()
             self._history.go_on(turned)
             self._folds.log_stages()
 
