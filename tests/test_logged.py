@@ -101,6 +101,45 @@ def test_a_session_that_is_opened_again_is_counted_by_what_it_was_billed(tmp_pat
     assert billed < compactor.count.tokens < billed + 400
 
 
+def billed(number: int, prompt: int, cached: int) -> list[Message]:
+    reply, result = step(number)
+    return [replace(reply, usage=Usage(prompt - cached, 40, cached)), result]
+
+
+def test_who_opens_the_session_knows_what_the_provider_holds_in_its_cache(tmp_path: Path) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    more: dict[str, Any] = {"model": "gpt-5.4", "window": 60_000, "summarizer": extract}
+    compactor = compactor_of(session, **more)
+    for number in range(12):
+        compactor.fit(session.context.messages)
+        reply, result = billed(number, 3_000 + 600 * number, 2_400 + 600 * number)
+        compactor.observe(reply.usage)
+        session.append(reply)
+        session.append(result)
+    lives = compactor.plan(session.context.messages).receipt
+    opened = compactor_of(Session(session.path), **more).plan(session.context.messages).receipt
+    assert opened.reset == lives.reset is not None
+    assert opened.cache_discarded == lives.cache_discarded > 1_000
+
+
+def test_who_opens_the_session_folds_it_no_more_often_than_who_lives_on(tmp_path: Path) -> None:
+    """A fold that left it above its mark, and has been paid for, is not made again until enough has come."""
+
+    def folds(name: str, *, restart: bool) -> int:
+        session = begun(tmp_path / name)
+        more: dict[str, Any] = {"policy": "step", "window": 12_000, "reserve": 500, "summarizer": extract}
+        compactor = compactor_of(session, **more)
+        for number in range(24):
+            if restart:
+                compactor = compactor_of(session := Session(session.path), **more)
+            compactor.fit(session.context.messages)
+            session.append(Message("user", (Text(f"And part {number}? " * 20),)))
+            session.append(Message("assistant", (Text(f"Part {number} is fine, I think. " * 12),)))
+        return len(session.folds())
+
+    assert 0 < folds("opened.jsonl", restart=True) <= folds("lives.jsonl", restart=False) + 1
+
+
 def test_what_was_folded_is_recalled_out_of_the_file(tmp_path: Path) -> None:
     session = begun(tmp_path / "s.jsonl")
     for number in range(12):

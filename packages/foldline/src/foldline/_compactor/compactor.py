@@ -158,8 +158,8 @@ class Compactor:
         """How often in a row a refusal or a cut reply was answered, since a reply was observed."""
         self._system: Any = None
         self._tell_system(system)
-        if session is not None and (taught := session.meter(self.model.family)).billed:
-            self.meter.go_on_from(taught)
+        if session is not None:
+            self._folds.go_on_from(session)
 
     @classmethod
     def from_settings(cls, model: str | Model = "", settings: Settings | None = None, **rest: Any) -> Self:

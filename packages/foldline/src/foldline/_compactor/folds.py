@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from foldline._compactor.account import Billed
 from foldline._compactor.background import Begun, Prepared
 from foldline._compactor.before import NOTHING, Verdict, given
 from foldline._compactor.degradation import risk_after
 from foldline._compactor.events import FoldDue, Folded, SummaryFellBack, Telling
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
-from foldline._compactor.logged import log_fold, log_stages
+from foldline._compactor.logged import last_written, log_fold, log_stages
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
 from foldline._economics import weighed
@@ -55,6 +56,17 @@ class Folds:
         self._tells = tells
         self._session = session
         self._before = before
+
+    def go_on_from(self, session: SessionFile) -> None:
+        """Takes what a session tells of the bills for what it shows, and of what its newest fold left."""
+        context, meter = session.context, self._account.meter
+        taught = session.meter(meter.family)
+        if taught.billed or context.learned:
+            meter.go_on_from(taught)
+        if context.bills:
+            self._account.billed = Billed(context.bills[-1], last_written(session), len(context.bills))
+        if isinstance(left := context.receipt.get("tokens_after"), int):
+            self.fill.folded(left - meter.overhead, context.since, asked=bool(context.receipt.get("asked")))
 
     # -- which fold is to be made ----------------------------------------------------------------------------------
 
@@ -262,7 +274,7 @@ class Folds:
     def _install(self, view: View, fold: Fold) -> None:
         for reason in fold.receipt.failures:
             self._tells.tell(SummaryFellBack(reason))
-        self.fill.folded(view.tokens, asked=bool(fold.receipt.asked))
+        self.fill.folded(view.tokens, len(self._history.messages), asked=bool(fold.receipt.asked))
         if not fold:
             return
         before = self._history.view()

@@ -45,9 +45,9 @@ class Fill:
         """The size of the history, without the overhead of a request."""
         return self.history.count.tokens - self.account.meter.overhead
 
-    def folded(self, tokens: int, *, asked: bool) -> None:
-        """Takes down that a fold left so many tokens, and whether a summary was asked for."""
-        now = tokens, len(self.history.messages)
+    def folded(self, tokens: int, messages: int, *, asked: bool) -> None:
+        """Takes down that a fold of so many messages left so many tokens, and whether a summary was asked for."""
+        now = tokens, messages
         self.marks = now, now if asked else self.marks[1]
         self.look = 0
 

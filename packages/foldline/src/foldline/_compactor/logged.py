@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,14 @@ def log_fold(session: SessionFile, before: View, after: View, fold: Fold, meter:
     edits = tuple(replace(edit, drop=tuple(names.get(id, id) for id in edit.drop)) for edit in fold.edits)
     kept = names.get(fold.first_kept, fold.first_kept) if fold.first_kept else None
     session.fold(named(before), named(after), replace(fold, edits=edits, first_kept=kept), meter)
+
+
+def last_written(session: SessionFile) -> float:
+    """When the session was written last, in seconds since 1970; 0 where nobody knows."""
+    try:
+        return os.path.getmtime(session.path)
+    except OSError:
+        return 0.0
 
 
 def log_stages(session: SessionFile, course: Course, places: Sequence[int | None]) -> None:

@@ -142,9 +142,7 @@ def _open_in(text: str, *, asking: bool) -> str:
 def answered(facts: Facts, asked: int | None = None) -> bool:
     """Whether the agent closed a turn with a report since it was asked, then or in the newest request."""
     since = _asked(facts) if asked is None else asked
-    return max(
-        (p.at for p in facts.pieces if p.kind == "report"), default=-1
-    ) > since
+    return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > since
 
 
 def clarifies(facts: Facts, request: Request) -> bool:

@@ -7,7 +7,7 @@ from copy import copy
 from itertools import accumulate
 
 from foldline._economics import cached
-from foldline._messages import Message, replace
+from foldline._messages import Message, Usage, replace
 from foldline._models import Model
 from foldline._stages import Course
 from foldline._tokens.meter import Count, Meter, calibrated, newest_size
@@ -41,6 +41,7 @@ class Context:
         stale: Collection[str] = (),
         unsent: Collection[str] = (),
         learned: Mapping[str, object] | None = None,
+        receipt: Mapping[str, object] | None = None,
         overhead: int = 0,
         replaced: Sequence[Message] = (),
         restored: int = 0,
@@ -56,6 +57,8 @@ class Context:
         self.course = course or Course()
         """The stages that the file notes, and where each is worked at among the messages."""
         self.learned = dict(learned or {})
+        self.receipt = dict(receipt or {})
+        """What the newest fold noted of itself."""
         self.overhead = overhead
         self.usual: Callable[[str], tuple[int, float] | None] = lambda family: None
         """Asked for the overhead and the ratio of such sessions, by the family of tokenizers, where nothing here tells."""
@@ -113,10 +116,14 @@ class Context:
         )
         return View(tuple(entries), meter.count, False, self.course.told(self.messages))
 
+    @property
+    def bills(self) -> list[Usage]:
+        """What was billed for it as it stands, oldest first."""
+        return [message.usage for _, message in self.entries[self.since :] if message.usage]
+
     def cached(self, model: Model, age: float) -> int | None:
         """Tokens that the provider's prompt cache holds of it `age` seconds later; None where nothing was billed for it."""
-        billed = next((message.usage for message in reversed(self.messages[self.since :]) if message.usage), None)
-        return None if billed is None else cached(model, billed, age)
+        return cached(model, self.bills[-1], age) if self.bills else None
 
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""

@@ -273,8 +273,8 @@ class Session:
             self.faults.insert(0, Fault(1, f"unknown version {self.version}, read as version {dialect.KNOWN_VERSION}"))
         if self.strict and self.faults:
             raise SessionError(self.faults[0].what, path=self.path, line=self.faults[0].line)
-        meters = (mapping(marks.mark_of(record).get("meter")) for record in reversed(self._path.records))
-        learned = next(filter(None, meters), None)
+        noted = (marks.mark_of(record) for record in reversed(self._path.records))
+        newest = next((mark for mark in noted if mark.get("meter")), {})
         shown = any(message.role == "system" for _, message in entries)
         overhead = 0 if shown else dialect.overhead(self._path.records, early=self._linear)
         undone = marks.undone_ids(self._path.records, linear=self._linear)
@@ -283,7 +283,8 @@ class Session:
             since=self._since(entries, undone),
             stale=undone,
             unsent=self._unsent(entries),
-            learned=learned,
+            learned=mapping(newest.get("meter")),
+            receipt=mapping(newest.get("receipt")),
             overhead=overhead,
             replaced=opening,
             pins=marks.pins(self._path.records),
