@@ -147,6 +147,32 @@ def test_a_run_that_is_begun_again_pays_no_summary_twice() -> None:
     assert asked == []
 
 
+@pytest.mark.parametrize("processes", [1, 2, 200], ids=["one", "two that take turns", "another for each request"])
+def test_whoever_asks_next_sends_what_one_process_would(processes: int) -> None:
+    """What was folded and what was billed is known to all who keep their states in one place."""
+    asked: list[Brief] = []
+
+    def summarize(brief: Brief, messages: list[Message]) -> Summary:
+        asked.append(brief)
+        return extract(brief, messages)
+
+    def work(number: int) -> tuple[list[str], int]:
+        asked.clear()
+        given = {"states": {}, "summarizer": summarize, **options(), "window": 2 * WINDOW}
+        provider = Provider(window=2 * WINDOW, steps=60)
+        model = watched(DeterministicToolcallModel, provider, 60)
+        foldings = [Folding(model, **given) for _ in range(number)]
+        history: list[Any] = [{"role": "user", "content": TASK}]
+        for part in range(1, 60):
+            reply = foldings[part % number].query(json.loads(json.dumps(history)))
+            history += [reply, {"role": "tool", "tool_call_id": f"call_{part}", "content": output(part)}]
+        return [each.words for each in provider.sent], len(asked)
+
+    alone, paid = work(1)
+    assert paid > 0
+    assert work(processes) == (alone, paid)
+
+
 def test_what_the_page_shows() -> None:
     provider = Provider(steps=3)
     model = watched(DeterministicModel, provider, 3)

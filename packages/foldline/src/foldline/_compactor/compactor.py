@@ -19,7 +19,7 @@ from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
 from foldline._compactor.logged import ids_in
-from foldline._compactor.state import VERSION, State, decoded, encoded, folds_to_keep
+from foldline._compactor.state import VERSION, State, Writing, decoded
 from foldline._compactor.turns import Turns
 from foldline._compactor.watching import Watch
 from foldline._compactor.writer import Writer
@@ -153,6 +153,7 @@ class Compactor:
         self._history.follow(session.context.course if session else Course())
         self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
+        self._writing = Writing()
         self._turns = Turns()
         self._reactions = 0
         """How often in a row a refusal or a cut reply was answered, since a reply was observed."""
@@ -409,7 +410,6 @@ class Compactor:
             history, budget = self._history, self.budget
             state = State(
                 VERSION,
-                folds=folds_to_keep(history.folds, history.seen.made, bound=history.bound),
                 severed=history.severed,
                 meter=self.meter.learned,
                 limits=(budget.window, budget.reserve, budget.max_input),
@@ -421,7 +421,7 @@ class Compactor:
                 course=history.course,
                 messages=len(history.messages) or history.expected,
             )
-            return encoded(state)
+            return self._writing.encoded(state, history.folds, history.seen.made, bound=history.bound)
 
     def load(self, state: bytes | str) -> None:
         """Takes what another compactor dumped, in place of all that this one knew.

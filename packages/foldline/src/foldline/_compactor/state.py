@@ -23,7 +23,7 @@ VERSION = 1
 """Goes up when an older foldline would misread what is dumped."""
 
 
-class State(Value, frozen=True, omit_defaults=False):
+class State(Value, frozen=True, omit_defaults=True):
     """The folds of a history, with the number of messages that there were for each, and what was learned on the way."""
 
     version: int
@@ -94,9 +94,25 @@ def _without_old_facts(edit: Edit, seen: Collection[int]) -> Edit:
     return edit if isinstance(edit.into, Brief) else replace(edit, into=tuple(map(kept, edit.into)))
 
 
-def encoded(state: State) -> bytes:
-    """A state as JSON."""
-    plain = msgspec.to_builtins(state, builtin_types=(bytes,))
+class Writing:
+    """Writes states as JSON: the folds of one conversation, which are nearly all of it, once for as long as they stand."""
+
+    def __init__(self) -> None:
+        self._folds: tuple[object, list[int], bytes] = (None, [], b"")
+
+    def encoded(
+        self, state: State, folds: tuple[tuple[int, Fold], ...], made: Sequence[Message], *, bound: bool
+    ) -> bytes:
+        """A state with those folds as far as they are kept, as JSON; `made` is what `folds_to_keep` takes."""
+        written, shown, text = self._folds
+        if written is not folds or shown != [*map(id, made)]:
+            text = _encoded(folds_to_keep(folds, made, bound=bound))
+            self._folds = folds, [*map(id, made)], text
+        return b'%s,"folds":%s}' % (_encoded(state)[:-1], text)
+
+
+def _encoded(value: Any) -> bytes:
+    plain = msgspec.to_builtins(value, builtin_types=(bytes,))
     try:
         return _json(plain, ascii=False).encode()
     except UnicodeEncodeError:  # half a character, which JSON can say and UTF-8 cannot

@@ -16,7 +16,8 @@ class Conversations:
     """The compactors of a framework's conversations, by their keys; safe for many threads.
 
     `model` is the model's name where the framework's own is not to be taken, `options` are those of `Compactor`. States of
-    conversations that the framework does not keep itself may be kept in `states`, a mapping that may be a database's.
+    conversations that the framework does not keep itself may be kept in `states`, a mapping that may be a database's: one is
+    read before each call, and written with each fold and each bill.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class Conversations:
         self._named = ""
         self._options = options
         self._states = states
-        self._compactors: Compactors[str] = Compactors(lambda key: _Held(self._named, **self._options), states=states)
+        self._compactors: Compactors[str] = Compactors(self._made)
         self._lock = RLock()
 
     def asking(
@@ -54,8 +55,13 @@ class Conversations:
         with self._lock:
             self._named = self._model or model
             held = self._held(key)
+            stored = self._states.get(key) if self._states is not None and not state else None
             if state and state != held.kept:
+                held.kept = state
                 held.go_on_from(state)
+            elif stored and stored != held.stored:
+                held.stored = stored
+                held.go_on_from(stored)
             return held
 
     def folds(self, key: str) -> list[Fold]:
@@ -63,8 +69,8 @@ class Conversations:
         with self._lock:
             held = self._held(key)
             made, held.made = held.made, []
-            if made and self._states is not None:
-                self._states[key] = self.beginnings.marked(key, held.dump())
+            if made:
+                self._keep(key)
             return made
 
     def state(self, key: str) -> str:
@@ -83,15 +89,30 @@ class Conversations:
         assert isinstance(held, _Held)
         return held
 
+    def _made(self, key: str) -> _Held:
+        return _Held(self._named, lambda: self._keep(key), **self._options)
+
+    def _keep(self, key: str) -> None:
+        """Writes the state of a conversation, where states are kept."""
+        if self._states is not None:
+            with self._lock:
+                held = self._held(key)
+                held.stored = self._states[key] = self.beginnings.marked(key, held.dump())
+
 
 class _Held(Compactor):
     """The compactor of a conversation, with what became of it since a framework asked."""
 
-    def __init__(self, model: str, *, on_event: Callable[[Any], None] | None = None, **options: Any) -> None:
+    def __init__(
+        self, model: str, keep: Callable[[], None], *, on_event: Callable[[Any], None] | None = None, **options: Any
+    ) -> None:
         self.made: list[Fold] = []
         """The folds that nobody asked for yet."""
         self.kept = ""
-        """Its state as it was kept, or given back, last."""
+        """Its state as the framework kept it, or gave it back, last."""
+        self.stored = b""
+        """Its state as it stands where states are kept."""
+        self._keep = keep
 
         def hear(event: Any) -> None:
             if isinstance(event, Folded):
@@ -101,9 +122,13 @@ class _Held(Compactor):
 
         super().__init__(model, on_event=hear, **options)
 
-    def go_on_from(self, state: str) -> None:
-        """Takes a state that the framework kept; without one that can be read the conversation begins anew."""
-        self.kept = state
+    def observe(self, reply: Any) -> None:
+        """Takes what the provider billed, and keeps it."""
+        super().observe(reply)
+        self._keep()
+
+    def go_on_from(self, state: str | bytes) -> None:
+        """Takes a state that was kept; without one that can be read the conversation begins anew."""
         with suppress(StateError):
             self.load(state)
 
