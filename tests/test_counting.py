@@ -325,6 +325,24 @@ def test_a_reply_that_broke_off_weighs_nothing_where_pi_does_not_send_it(
     assert (size("I was about to. " * 1_000) - size("I") > 3_000) is sent
 
 
+def test_what_a_client_keeps_in_a_store_of_its_own_is_counted_by_its_length(tmp_path: Path) -> None:
+    output = "the export rounds each line to two decimals, see sums.py:14\n" * 200
+
+    def size(text: str, **taken: Any) -> int:
+        result = {
+            "role": "toolResult",
+            "toolCallId": "c1",
+            "toolName": "read",
+            "content": [{"type": "text", "text": text}],
+        }
+        row = {"type": "message", "id": "m2", "parentId": "m1", "message": result, **taken}
+        return tokens(log(tmp_path / "s.jsonl", {"id": "a", "cwd": "/", "version": 3}, row))
+
+    store = {"payloads": {"message.content.0.text": {"kind": "cold_spill", "originalChars": len(output)}}}
+    assert size("[Evicted]", evictedContent=store) - size("") == pytest.approx(size(output) - size(""), rel=0.3)
+    assert size("[Evicted]", evictedContent={"payloads": ["?"]}) == size("[Evicted]")
+
+
 def test_behind_a_compaction_of_pi_counts_what_its_first_bill_taught(tmp_path: Path) -> None:
     said = {
         "role": "assistant",

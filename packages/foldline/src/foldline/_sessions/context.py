@@ -27,8 +27,8 @@ class Context:
 
     Replies carry what they were billed. From the index `since` on they were billed for the context as it stands,
     behind the newest fold or edit, but for the `stale` ids, which an undo copied; what is `unsent` the agent loads and keeps
-    to itself; `learned` is the overhead and the
-    ratio that a fold noted when it was made, `replaced` the context that the newest fold took the place of, whose bills
+    to itself, and `elsewhere` says of which messages it keeps so many tokens in another place; `learned` is the overhead and
+    the ratio that a fold noted when it was made, `replaced` the context that the newest fold took the place of, whose bills
     tell the same where none was noted, `restored` what the agent put beside its own summary and wrote nowhere, and
     `overhead` what the agent usually sends beside its messages, both in tokens.
     """
@@ -40,6 +40,7 @@ class Context:
         since: int = 0,
         stale: Collection[str] = (),
         unsent: Collection[str] = (),
+        elsewhere: Mapping[str, int] | None = None,
         learned: Mapping[str, object] | None = None,
         receipt: Mapping[str, object] | None = None,
         overhead: int = 0,
@@ -52,6 +53,7 @@ class Context:
         self.since = since
         self.stale = frozenset(stale)
         self.unsent = frozenset(unsent)
+        self._elsewhere = elsewhere or {}
         self.pins = frozenset(pins)
         """The ids of the messages that no fold may touch, besides the system's."""
         self.course = course or Course()
@@ -90,7 +92,13 @@ class Context:
         """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""
         if self._meter is not None and self._meter.family == family:
             return self._meter
-        meter, weights = calibrated(self._messages(), family=family, since=self.since, kept=self.keeps_reasoning)
+        meter, weights = calibrated(
+            self._messages(),
+            family=family,
+            since=self.since,
+            kept=self.keeps_reasoning,
+            elsewhere=self._by_place(),
+        )
         self._weights = family, weights
         if meter.billed is None:
             meter = self._unbilled(family)
@@ -147,9 +155,13 @@ class Context:
         sent = ((id, Message(m.role, ()) if id in self.unsent else m) for id, m in self.entries)
         return [replace(message, usage=None) if id in self.stale else message for id, message in sent]
 
+    def _by_place(self) -> dict[int, int]:
+        return {at: self._elsewhere[id] for at, (id, _) in enumerate(self.entries) if id in self._elsewhere}
+
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:
-            self._weights = meter.family, weighed(self._messages(), meter.family, self.since, self.keeps_reasoning)[0]
+            sent = weighed(self._messages(), meter.family, self.since, self.keeps_reasoning, self._by_place())
+            self._weights = meter.family, sent[0]
         return self._weights[1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import hypot
 
 from foldline._messages import Message, Value
@@ -182,7 +182,12 @@ class Meter:
 
 
 def calibrated(
-    messages: Sequence[Message], *, family: str = "o200k", since: int = 0, kept: bool = False
+    messages: Sequence[Message],
+    *,
+    family: str = "o200k",
+    since: int = 0,
+    kept: bool = False,
+    elsewhere: Mapping[int, int] | None = None,
 ) -> tuple[Meter, list[int]]:
     """A meter that learned from the usage in a history, and the weight of each message.
 
@@ -190,7 +195,7 @@ def calibrated(
     aborted one teaches nothing.
     """
     meter = Meter(family)
-    weights, sent = weighed(messages, family, since, kept)
+    weights, sent = weighed(messages, family, since, kept, elsewhere)
     for message, weight in zip(messages[since:], sent[since:]):
         if message.usage is not None and message.usage.prompt > 0:
             meter.learn(message.usage.prompt, weight)

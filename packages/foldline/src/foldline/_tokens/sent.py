@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from foldline._messages import Message
 from foldline._tokens.weigh import is_claude, sealed_reasoning, searched_the_web, weigh_all
@@ -16,7 +16,11 @@ TELLING = 200
 
 
 def weighed(
-    messages: Sequence[Message], family: str = "o200k", since: int = 0, kept: bool = False
+    messages: Sequence[Message],
+    family: str = "o200k",
+    since: int = 0,
+    kept: bool = False,
+    elsewhere: Mapping[int, int] | None = None,
 ) -> tuple[list[int], list[int]]:
     """What each message weighs in the next request, and what was sent before each of them, all together.
 
@@ -24,8 +28,12 @@ def weighed(
     of Claude Code it was off by 10 tokens in the median. Behind the user's next words some models keep their reasoning
     for good and some nothing of it: whether it is `kept` the first bill there tells. What OpenAI found on the web is told
     by the bill alone, and is what grew and nothing shows. Only bills from the index `since` on are for the history as it is.
+    What is `elsewhere` was sent with the messages at those places and stands not in them, in tokens.
     """
-    sent = Sent(weigh_all(messages, family), kept)
+    weights = weigh_all(messages, family)
+    for at, tokens in (elsewhere or {}).items():
+        weights[at] += tokens
+    sent = Sent(weights, kept)
     for i, message in enumerate(messages):
         if message.role == "user" and not any(message.results):
             sent.speak()

@@ -55,6 +55,9 @@ BRANCH_SUFFIX = "</summary>"
 CONTRIBUTES = ("message", "custom_message", "branch_summary", "compaction")
 """The kinds of record that the model sees; every other one is kept and passed over."""
 
+CHARACTERS = 3.2
+"""Characters of a token of what tools print, about: by the bills of a session that lost 490,000 of them."""
+
 SETTINGS = ("model_change", "thinking_level_change")
 
 ECHOES = ("delivery-mirror", "gateway-injected")
@@ -91,6 +94,12 @@ def role_of(record: Record) -> str:
 def broke(record: Record) -> bool:
     """Whether a record holds a reply that was aborted or failed."""
     return role_of(record) == "assistant" and broke_off(mapping(record.data.get("message")))
+
+
+def elsewhere(record: Record) -> int:
+    """The tokens, about, of what a client took out of a record behind a summary and keeps in a store of its own."""
+    payloads = mapping(mapping(record.data.get("evictedContent")).get("payloads"))
+    return round(sum(count(mapping(each).get("originalChars")) for each in payloads.values()) / CHARACTERS)
 
 
 def model_of(record: Record) -> str:

@@ -283,6 +283,7 @@ class Session:
             since=self._since(entries, undone),
             stale=undone,
             unsent=self._unsent(entries),
+            elsewhere={id: tokens for id, record in self._sources.items() if (tokens := dialect.elsewhere(record))},
             learned=mapping(newest.get("meter")),
             receipt=mapping(newest.get("receipt")),
             overhead=overhead,
