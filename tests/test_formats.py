@@ -84,6 +84,21 @@ def test_a_fold_of_it_is_previewed_and_written_as_a_new_session(session: Path, t
     assert session.read_bytes() == before
 
 
+def test_where_nothing_is_worth_folding_it_is_written_as_it_is(session: Path, tmp_path: Path) -> None:
+    session.write_text("".join(session.read_text().splitlines(keepends=True)[:3]))
+    new = tmp_path / "new.json"
+    command = ["compact", "--to", "anthropic", "--out", str(new), "--session", str(session)]
+    preview = run(tmp_path, *command, "--dry-run")
+    assert (preview.returncode, new.exists()) == (3, False)
+    assert "nothing worth folding" in preview.stdout
+    assert "written as it is" in preview.stdout
+    done = run(tmp_path, *command, "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["written"], told["fold"], told["new"]["path"]) == (True, None, str(new))
+    assert len(json.loads(new.read_text())) == told["new"]["messages"] == 2
+
+
 def test_what_is_read_only_is_refused_before_anything_is_shown(session: Path, tmp_path: Path) -> None:
     for command in (["compact", "--yes"], ["session", "undo"], ["session", "branch", "--at", "acme-2"]):
         done = run(tmp_path, *command, "--session", str(session))

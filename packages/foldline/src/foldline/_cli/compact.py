@@ -73,6 +73,8 @@ def compact(
     warn(planned.warning)
     if by["native"] and (why := planned.why_not_native):
         say(f"The provider's own compaction is not asked for: {why}.", err=True)
+    if not planned and format and desk.view.entries and not planned.over:
+        return _as_it_is(planned, out, dry_run=dry_run, yes=yes)
     if not planned:
         stuck = planned.over
         return Answer(_told(planned), preview(planned, whole=True), code=FAILED if stuck else NOTHING_TO_DO)
@@ -92,6 +94,19 @@ def compact(
         done = f"Folded. Undo with: {undoing(desk.session)}"
     receipt = "" if shown is planned and not yes else f"{title('Compaction')}\n{figures(planned)}\n"
     return Answer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
+
+
+def _as_it_is(planned: FoldPlan, out: str | None, *, dry_run: bool, yes: bool) -> Answer:
+    """A session of which nothing is worth folding, written whole in the format that was asked for."""
+    told = preview(planned, whole=True)
+    if dry_run:
+        return Answer(_told(planned), f"{told}\nWithout --dry-run it is written as it is.", code=NOTHING_TO_DO)
+    if not yes:
+        say(told)
+        click.confirm("Write it as it is?", abort=True)
+    new = planned.write_new(out, cwd=os.getcwd())
+    done = draw_written("Written as it is", new)
+    return Answer({**_told(planned, written=True), "new": about_new(new)}, f"{told}\n{done}" if yes else done)
 
 
 def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, by: Mapping[str, object]) -> None:
