@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 import sys
-from array import array
 from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from importlib import import_module
@@ -176,23 +175,26 @@ def _sum_without(piece: bytes, tables: Cells) -> int:
     size = len(piece) - 2 * PAD
     three, five, eight = tables
     text = int.from_bytes(piece[PAD - 1 :], "little")
+    phases = [text >> 8 * phase for phase in range(8)]
     total = 0
-    for phase in range(8):
-        total += _gather(text >> 8 * phase, 24, FACTOR_4, three, size // 8)
-        if phase % 2 == 0:
-            total += 2 * _gather(text >> 8 * phase, 40, FACTOR_5, five, size // 8)
+    for even, odd in zip(phases[::2], phases[1::2]):
+        total += _gather(even, odd, 24, FACTOR_4, three, size // 8)
+    for first, second in (phases[:4:2], phases[4::2]):
+        total += 2 * _gather(first, second, 40, FACTOR_5, five, size // 8)
     classes = int.from_bytes(piece[PAD - 4 :].translate(CLASSES), "little")
     pairs = int.from_bytes((classes | classes >> 4).to_bytes(len(piece), "little")[::2], "little")
-    for phase in range(min(8, size // 2)):
-        total += 2 * _gather(pairs >> 8 * phase, 32, FACTOR_4, eight, (size // 2 - phase + 7) // 8)
+    for phase in range(0, min(8, size // 2), 2):
+        count = (size // 2 - phase + 7) // 8
+        total += 2 * _gather(pairs >> 8 * phase, pairs >> 8 * (phase + 1), 32, FACTOR_4, eight, count)
     return total
 
 
-def _gather(windows: int, bits: int, factor: int, cells: bytes, count: int) -> int:
-    """The sum of the cells that the lowest bits of the first `count` lanes hash to."""
-    hashed = (windows & _lanes(count, bits)) * factor >> bits - BITS & _lanes(count, BITS)
-    indices = array("Q", hashed.to_bytes(8 * count, sys.byteorder))
-    return sum(itemgetter(*indices)(cells)) if count > 1 else cells[indices[0]]
+def _gather(even: int, odd: int, bits: int, factor: int, cells: bytes, count: int) -> int:
+    """The sum of the cells that the lowest bits of the first `count` lanes of two numbers hash to."""
+    window, place, drop = _lanes(count, bits), _lanes(count, BITS), bits - BITS
+    hashed = (even & window) * factor >> drop & place | ((odd & window) * factor >> drop & place) << 32
+    indices = struct.unpack(f"<{2 * count}I", hashed.to_bytes(8 * count, "little"))
+    return sum(itemgetter(*indices)(cells))
 
 
 @lru_cache(maxsize=64)
