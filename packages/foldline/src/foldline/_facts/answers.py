@@ -7,20 +7,22 @@ from typing import Any
 
 import msgspec
 
-_REPORTED = re.compile(
+from foldline._patterns import pattern
+
+_REPORTED = pattern(
     r"\A(?:(?:Script completed|Command: |Chunk ID: |Wall time|Process exited|Process running|Exit code: |Original token count|Total output lines)[^\n]*\n)+"
     r"(?:Output:\n*)?"
 )
 """Codex's lines before an output."""
 
-_RECORD = re.compile(r'\A\{(?:"[a-z_]+":(?:"[^"\\]*"|[\d.]+|null|true|false),)*"output":"')
+_RECORD = pattern(r'\A\{(?:"[a-z_]+":(?:"[^"\\]*"|[\d.]+|null|true|false),)*"output":"')
 """Codex's record of an output, up to the output."""
 
-_RECORD_END = re.compile(r'"(?:,"[a-z_]+":(?:\{[^{}]*\}|"[^"\\]*"|[\d.]+|null|true|false))*\}\s*\Z')
-_TAGS = re.compile(r"\A<returncode>-?\d+</returncode>\s*<output>\n?|\A<output>\n?|\n?</output>\s*\Z")
+_RECORD_END = pattern(r'"(?:,"[a-z_]+":(?:\{[^{}]*\}|"[^"\\]*"|[\d.]+|null|true|false))*\}\s*\Z')
+_TAGS = pattern(r"\A<returncode>-?\d+</returncode>\s*<output>\n?|\A<output>\n?|\n?</output>\s*\Z")
 """Around an output of mini-swe-agent."""
 
-_PLACE = re.compile(
+_PLACE = pattern(
     r"(?:\n?\[(?:The command completed with exit code|Command finished with exit code|Current working directory:|Python interpreter:)[^\]\n]*\])+\s*\Z"
     r"|(?:\n?\((?:Open file|Current directory): [^\n]*\))+(?:\n?bash-\$)?\s*\Z"
 )
@@ -36,13 +38,13 @@ _PLACES = (
 )
 """How what `_PLACE` takes away begins: few answers hold one, and a text without is searched at a fraction of the cost."""
 
-_DELEGATED = re.compile(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)
+_DELEGATED = pattern(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)
 """Behind a sub-agent's report, in Claude Code."""
 
 _EDGE = 80
 """Characters at the end of an answer among which its last tag stands."""
 
-_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = pattern(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from foldline._facts.calls import COMMIT
 from foldline._facts.cues import clauses, refuses
 from foldline._facts.types import Facts
+from foldline._patterns import pattern
 
 _LONGEST = 400
 """Characters of a request that is looked through: a longer one tells of such things more often than it asks for them."""
@@ -17,8 +18,8 @@ _CALLS = ("call", "change")
 """The kinds of pieces that say what was done, and not what it showed."""
 
 _BEGINS = r"(?:^|[,;.:&+/]\s*|\b(?:and|then|to|please|also|can you|could you|let.?s|now|und|dann|y|et)\s+)"
-_QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|https?://\S+", re.DOTALL)
-_CONDITION = re.compile(
+_QUOTED = pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|https?://\S+", re.DOTALL)
+_CONDITION = pattern(
     r"\b(?:did|have you|has|why|how|what|when|if|whether|before|after|until|unless|once)\b", re.IGNORECASE
 )
 """What a clause holds that asks about such a thing, or says when."""
@@ -34,7 +35,7 @@ class _Act(NamedTuple):
 
 
 def _act(name: str, asks: str, shows: str, says: str) -> _Act:
-    return _Act(name, *(re.compile(each, re.IGNORECASE) for each in (asks, shows, says)))
+    return _Act(name, *(pattern(each, re.IGNORECASE) for each in (asks, shows, says)))
 
 
 _ACTS = (

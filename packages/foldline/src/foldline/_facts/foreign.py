@@ -10,26 +10,27 @@ from foldline._facts.speech import clean
 from foldline._facts.texts import parted
 from foldline._facts.types import Facts, File, Piece, Rule, Todo
 from foldline._messages import replace
+from foldline._patterns import pattern
 
 Section = Literal["goal", "rule", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
 
 _LIMIT = 60_000
-_HEADING = re.compile(
+_HEADING = pattern(
     r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):)\s*$"
 )
-_FILES = re.compile(r"<(read|modified)-files>(.*?)</\1-files>", re.DOTALL)
-_LINE_END = re.compile(r"\n|\\n")
+_FILES = pattern(r"<(read|modified)-files>(.*?)</\1-files>", re.DOTALL)
+_LINE_END = pattern(r"\n|\\n")
 """A fork of pi joins its paths with the escape, not with the character."""
 
-_WRAPPER = re.compile(
+_WRAPPER = pattern(
     r"</?(?:summary|analysis|context_summary|conversation-summary)>|^This session is being continued[^\n]*\n?"
     r"|^If you need specific details from before [^\n]*\n?|^(?:Please )?[Cc]ontinue the conversation from where we left[^\n]*\n?",
     re.MULTILINE,
 )
 """What a client puts around a summary: it is no part of what is summed up."""
-_ANALYSIS = re.compile(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
-_RULE = re.compile(r"[-=*_]+")
+_ANALYSIS = pattern(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
+_BULLET = pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
+_RULE = pattern(r"[-=*_]+")
 _TITLES: tuple[tuple[str, Section], ...] = (
     ("next step", "next"), ("pending", "next"), ("to do", "next"), ("todo", "next"), ("remaining", "next"), ("open item", "next"),
     ("in progress", "state"), ("current work", "state"), ("current state", "state"), ("current task", "state"), ("blocked", "state"),

@@ -10,34 +10,33 @@ from foldline._facts.splitting import split
 from foldline._facts.texts import passages
 from foldline._facts.tool_calls import arguments_of
 from foldline._messages import ToolCall
+from foldline._patterns import pattern
 
-_FILE = re.compile(
+_FILE = pattern(
     r"(?<![\w/.:@-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*\w\.[A-Za-z]\w{0,5}(?![\w/])|(?<=`)[\w.+-]+\.[a-z]\w{0,5}(?=`)"
 )
 _READ = 8_000
 """Characters of a report that are read."""
 
-_PLACE = re.compile(r"\b(?:in|from|to|at|of|across|by|with|for|inside|into|see)\b", re.IGNORECASE)
+_PLACE = pattern(r"\b(?:in|from|to|at|of|across|by|with|for|inside|into|see)\b", re.IGNORECASE)
 """Between a verb and a file: something in the file was made or removed, and not the file."""
 
-_HEADED = re.compile(r"[`*)\s]*(?:--|[—–:-])\s")
+_HEADED = pattern(r"[`*)\s]*(?:--|[—–:-])\s")
 """Behind a file that heads what was done in it."""
 
-_CITED = re.compile(r":\d|#L\d")
+_CITED = pattern(r":\d|#L\d")
 """Behind a file: a line of it is cited, as reviews do."""
 
-_LOOKS = re.compile(
-    r"\b(?:review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE
-)
+_LOOKS = pattern(r"\b(?:review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE)
 """How an agent is called, or its task, that only looks: what its report tells of files is not its work."""
 
-_RESULT = re.compile(r"<(result|summary)>(.*?)</\1>", re.DOTALL)
+_RESULT = pattern(r"<(result|summary)>(.*?)</\1>", re.DOTALL)
 """What a client's notice holds of what another agent said: its answer, else what it was about."""
 
-_TAG = re.compile(r"<([\w-]{1,40})>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
+_TAG = pattern(r"<([\w-]{1,40})>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
 """A notice that is nothing but a tag around a record."""
 
-_SAID = re.compile(r'"(?:[^"\\]|\\.){80,}(?:"|\Z)', re.DOTALL)
+_SAID = pattern(r'"(?:[^"\\]|\\.){80,}(?:"|\Z)', re.DOTALL)
 """A text in a record, which may end before it does."""
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": ""}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-_OUTPUT = re.compile(
+from foldline._patterns import pattern
+
+_OUTPUT = pattern(
     r"\s{0,40}(?:"
     # traces and errors: frames, exceptions by their class, compilers with the place
     r"at (?:[^\n(]{1,160}\()?[^\s()]{1,200}:\d+:\d+\)?$|at [\w.$<>]{1,200}\([\w.]{1,80}:\d+\)$|\.\.\. \d+ more$|"
@@ -29,7 +30,7 @@ _OUTPUT = re.compile(
 )
 """A line that no one types as a sentence; what may be a rule's label, like `Warning:` or `Note:`, is none."""
 
-_PROMPT = re.compile(
+_PROMPT = pattern(
     r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
 )
 """A shell's prompt with a command: what follows is what it printed."""
@@ -38,7 +39,7 @@ _HUNK = ("@@ -", "diff --git ", "+++ ", "--- ")
 _SCREEN = "    "
 """How the lines end that were copied from a terminal's screen."""
 
-_NUMBERED = re.compile(r"\s*\+ {1,6}\d{1,6}(?: |$)")
+_NUMBERED = pattern(r"\s*\+ {1,6}\d{1,6}(?: |$)")
 """An added line of a diff with its number, as agents draw them."""
 
 _FEWEST = 3
@@ -47,26 +48,26 @@ _FEWEST = 3
 _RUN = 4
 """Lines of one shape from which they were pasted."""
 
-_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?!\d)")
-_GAP = re.compile(r"\S(?:\t| {2,})\S")
+_CLOCK = pattern(r"(?<![\d:])\d{1,2}:\d\d(?!\d)")
+_GAP = pattern(r"\S(?:\t| {2,})\S")
 
 _LONGEST = 60
 """Lines over which a bracket is looked for that closes."""
 
-_SUSPECT = re.compile(r"[:：(\[{;\"/│┃╭╰├└┌⎿⏺\d$➜❯#%`~>+]")
+_SUSPECT = pattern(r"[:：(\[{;\"/│┃╭╰├└┌⎿⏺\d$➜❯#%`~>+]")
 """What every line of output has, and most lines of prose have not; else a word of it, or the blanks of a screen."""
 
-_PROMPTS = re.compile(r"[$➜❯#%]|PS [A-Z]:|/\S{0,100} \(")
+_PROMPTS = pattern(r"[$➜❯#%]|PS [A-Z]:|/\S{0,100} \(")
 _INTRODUCTION = 300
 """Characters of the longest line that introduces an answer."""
 
-_BULLET = re.compile(r"\s*(?:[-*•] |\d{1,3}[.)] )")
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_SENTENCE = re.compile(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
-_MACHINE = re.compile(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
+_BULLET = pattern(r"\s*(?:[-*•] |\d{1,3}[.)] )")
+_FENCE = pattern(r"\s{0,3}(?:```|~~~)")
+_SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
+_MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
 """How a paragraph begins that goes on with what a terminal printed."""
 
-_ANSWERER = re.compile(
+_ANSWERER = pattern(
     r"(?i)[^\n]*\b(?:chat ?gpt|gpt-?\d[\w.-]*|claude|gemini|codex|copilot|deepseek|grok|qwen|kimi|llama|another (?:model|agent|ai|llm|assistant))\b"
     r"[^\n]{0,60}\b(?:said|says|answer(?:ed|s)?|repl(?:ied|ies|y)|respon(?:ded|ds|se)|suggest(?:ed|s|ion)?|propos(?:ed|es|al)|recommend(?:ed|s)?|"
     r"wrote|thinks|output|review|opinion|feedback)\b[^\n]{0,40}[:：]\s*$"

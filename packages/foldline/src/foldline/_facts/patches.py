@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_HEADER = re.compile(r"^\s*\*\*\* (Add|Update|Delete|Move to)(?: File)?: (.+?)\s*$", re.MULTILINE)
-_UNIFIED = re.compile(r"^--- (\S+).*\n\+\+\+ (\S+)", re.MULTILINE)
+from foldline._patterns import pattern
+
+_HEADER = pattern(r"^\s*\*\*\* (Add|Update|Delete|Move to)(?: File)?: (.+?)\s*$", re.MULTILINE)
+_UNIFIED = pattern(r"^--- (\S+).*\n\+\+\+ (\S+)", re.MULTILINE)
 _ACTIONS = {"Add": "created", "Update": "modified", "Delete": "deleted"}
 
 

@@ -9,15 +9,16 @@ from foldline._facts import tool_calls
 from foldline._facts.speech import clean
 from foldline._facts.types import Todo
 from foldline._messages import replace
+from foldline._patterns import pattern
 
 FEWEST_BOXES = 2
 """Boxes from which an answer is a plan."""
 
-_TICKED = re.compile(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
-_SHOWN = re.compile(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
+_TICKED = pattern(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
+_SHOWN = pattern(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
 """An item with its box, as an agent writes it, and as tools show it."""
 
-_NUMBERED = re.compile(r"#(\d+)\b")
+_NUMBERED = pattern(r"#(\d+)\b")
 
 
 class Plan:

@@ -9,11 +9,12 @@ from foldline._facts.outcomes import Outcome
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._facts.types import SOURCE
 from foldline._messages import ToolCall
+from foldline._patterns import pattern
 
 _EDGE = 600
 """Characters of an answer's head, and of its tail, in which a client says that a program goes on."""
 
-_STARTED = re.compile(
+_STARTED = pattern(
     r"Process running with session ID (\w+)|Script running with cell ID (\w+)|Command running in background with ID: ([\w-]+)"
     r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
     r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)',
@@ -25,15 +26,15 @@ _STARTS = (" running ", "Async agent", "SESSION_ID=", '"chunk_id"')
 _NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
 """The arguments that name a program which was started before."""
 
-_NAMED_IN_CODE = re.compile(r"\bwrite_stdin\(\{\s*\"?session_id\"?:\s*(\d+)")
+_NAMED_IN_CODE = pattern(r"\bwrite_stdin\(\{\s*\"?session_id\"?:\s*(\d+)")
 _STOPPING = frozenset({"kill", "stop"})
 """Words in the names of tools that end a program: what they answer is not what it put out."""
 
 SOON = 24
 """Messages after which a check has ended that was still running."""
 
-_STILL = re.compile(r"<status>running</status>")
-_NOTICE = re.compile(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
+_STILL = pattern(r"<status>running</status>")
+_NOTICE = pattern(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
 
 
 class Running:

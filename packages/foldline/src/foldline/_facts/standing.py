@@ -13,6 +13,7 @@ from foldline._facts.outcomes import alarming
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
 from foldline._facts.types import SOURCE, Facts, Fault, File, Piece, Request, Todo
+from foldline._patterns import pattern
 
 NEWEST, NEWEST_SHARE = 24, 0.15
 """Messages, and the share of them, among the newest of which an error that nothing closed is taken to be open."""
@@ -26,28 +27,26 @@ AFTER = 2
 _SEVERAL = 60
 """Characters of the shortest sentence that says several steps."""
 
-_STEPS = re.compile(
+_STEPS = pattern(
     r"(?:,|;|\bthen\b|\bafter that\b|[，、；]).{4,}?(?:,|;|\b(?:then|and|und|y|dan|et)\b|[，、；]|然后|그리고)",
     re.IGNORECASE,
 )
 """How one goes on that says several."""
 
-_PASSING = re.compile(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
-_MISSING = re.compile(
-    r"command not found|: not found$|not recognized as|No such command|unrecognized (?:option|argument)"
-)
+_PASSING = pattern(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
+_MISSING = pattern(r"command not found|: not found$|not recognized as|No such command|unrecognized (?:option|argument)")
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
 
-_NOTHING = re.compile(r"no matches found|No such file or directory|did not match any file")
+_NOTHING = pattern(r"no matches found|No such file or directory|did not match any file")
 """How a command says that what it was to work on is not there: no error of the work unless a check says so."""
 
-_WHOLE = re.compile(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")
+_WHOLE = pattern(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")
 """A sentence from its beginning to its end: no item of a list, no part that was cut."""
 
-_PROBE = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:python[\d.]*|node|deno|bun|ruby|perl|php) (?:-\w*[cer]\b|-\s|<<)")
+_PROBE = pattern(r"(?:cd \S+ (?:&&|;) )?(?:python[\d.]*|node|deno|bun|ruby|perl|php) (?:-\w*[cer]\b|-\s|<<)")
 """A few lines of code that were tried out, and are kept nowhere."""
 
-_SCRIPT = re.compile(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
+_SCRIPT = pattern(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
 def open_faults(facts: Facts) -> Iterator[Fault]:

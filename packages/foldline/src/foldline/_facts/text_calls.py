@@ -8,13 +8,14 @@ from collections import deque
 from typing import NamedTuple
 
 from foldline._messages import ToolCall
+from foldline._patterns import pattern
 
-_FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
-_ELEMENT = re.compile(r"<(\w+)>\s*((?:<(\w+)>.*?</\3>\s*)+)</\1>", re.DOTALL)
-_CHILD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
-_FUNCTION = re.compile(r"<function=(\w+)>(.*?)</function>", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=(\w+)>(.*?)</parameter>", re.DOTALL)
-_ACTION = re.compile(
+_FENCED = pattern(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
+_ELEMENT = pattern(r"<(\w+)>\s*((?:<(\w+)>.*?</\3>\s*)+)</\1>", re.DOTALL)
+_CHILD = pattern(r"<(\w+)>(.*?)</\1>", re.DOTALL)
+_FUNCTION = pattern(r"<function=(\w+)>(.*?)</function>", re.DOTALL)
+_PARAMETER = pattern(r"<parameter=(\w+)>(.*?)</parameter>", re.DOTALL)
+_ACTION = pattern(
     r"^(?:Action|ACTION): *([\w.-]+)(?:\[(.*)\]|\((.*)\)|(?:.*\n(?:Action Input|ACTION INPUT): *(.+)))?$", re.MULTILINE
 )
 _SHELLS = frozenset({"shell", "bash", "sh", "run", "terminal", "execute"})

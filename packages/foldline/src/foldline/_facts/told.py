@@ -12,21 +12,22 @@ from foldline._facts.repository import NAMELESS
 from foldline._facts.texts import parted
 from foldline._facts.types import Facts, Fault, File, FileState, Kind, Piece, Repository, Request, Rule, Todo
 from foldline._messages import replace
+from foldline._patterns import pattern
 
-_HEADING = re.compile(r"^## (Task now|Rules that stand|What happened|State|Files|Also named)$", re.MULTILINE)
-_NOTE = re.compile(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
-_FRAME = re.compile(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
-_USER = re.compile(r"(?:\*\*\d+\*\* )?> (.+)")
+_HEADING = pattern(r"^## (Task now|Rules that stand|What happened|State|Files|Also named)$", re.MULTILINE)
+_NOTE = pattern(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
+_FRAME = pattern(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
+_USER = pattern(r"(?:\*\*\d+\*\* )?> (.+)")
 NOW = "(the task now)"
 """What stands in place of the user's words that the page tells as the task."""
 
-_TURN = re.compile(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
-_ITEM = re.compile(r"  (?:- )?(?=\S)")
-_ERROR = re.compile(r"open error: `(.*?)` → (.+)")
+_TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
+_ITEM = pattern(r"  (?:- )?(?=\S)")
+_ERROR = pattern(r"open error: `(.*?)` → (.+)")
 BELOW = "Written for the request below, "
 """How a page begins behind which the newest request stands."""
 
-_SAID_BEFORE = re.compile(r"^\((?:the agent had proposed|before that the agent had said)\) ")
+_SAID_BEFORE = pattern(r"^\((?:the agent had proposed|before that the agent had said)\) ")
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
 
@@ -48,7 +49,7 @@ INTENDED = "what the agent said it would do: "
 NOT_SEEN = "(asked for, and not seen yet: "
 """What stands before what a request asks for and no call did."""
 
-_RUNS = re.compile(rf"{STILL_RUNS}`(.+)` \(([^()]+)\)")
+_RUNS = pattern(rf"{STILL_RUNS}`(.+)` \(([^()]+)\)")
 _READ = (
     STILL_RUNS,
     INTENDED,
@@ -62,7 +63,7 @@ _READ = (
 )
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
-_GIT = re.compile(r"git(?: in (.+?))?: (.+)")
+_GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
     "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "read": "read",

@@ -12,13 +12,14 @@ import msgspec
 from foldline._facts.patches import is_patch, patch_actions
 from foldline._facts.shell import Touch, touches
 from foldline._messages import ToolCall, Value
+from foldline._patterns import pattern
 
 _PATH_KEYS = (
     "path", "file_path", "filePath", "filepath", "file", "filename", "file_name", "target_file", "targetFile",
     "absolute_path", "relative_path", "notebook_path", "TargetFile", "AbsolutePath",
 )  # fmt: skip
 _COMMAND_KEYS = ("command", "cmd", "CommandLine", "commandLine", "shell_command", "bash_command", "script")
-_PROGRAM = re.compile(
+_PROGRAM = pattern(
     r"\s*(?:export (?:const|let|default|async|function)\b|import [^\n]+ from ['\"]|(?:const|let|var) \w+ = |(?:async )?function \w+\()"
 )
 """How a program in JavaScript begins, which is no command line of a shell."""
@@ -59,7 +60,7 @@ FEEDING = frozenset({"stdin", "input"})
 """Words in the names of tools that feed a running program, or wait for it."""
 
 _CODE = 4_000
-_CALLED_IN_CODE = re.compile(r"\btools\.([a-z_]\w{2,60})\(")
+_CALLED_IN_CODE = pattern(r"\btools\.([a-z_]\w{2,60})\(")
 
 _PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"})
 NOTING = _PLANNING | {"note"}
@@ -78,8 +79,8 @@ _VERBS = (
 WRITING = ("written", "created", "modified")
 """What is done to a file whose text is told in the call."""
 
-_SCRIPTED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
-_SCRIPTED_WHERE = re.compile(r"""\b(?:workdir|cwd)["']?\s*:\s*["'`](/[^"'`\n]{1,300})["'`]""")
+_SCRIPTED = pattern(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
+_SCRIPTED_WHERE = pattern(r"""\b(?:workdir|cwd)["']?\s*:\s*["'`](/[^"'`\n]{1,300})["'`]""")
 _STATUS = {
     "pending": "pending", "todo": "pending", "open": "pending", "not_started": "pending", "not-started": "pending",
     "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress", "doing": "in_progress",

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from foldline._messages import Speaker
+from foldline._patterns import pattern
 
 BLOCKS: dict[str, Speaker] = {
     # Claude Code, and all that imitate it
@@ -36,7 +37,7 @@ BLOCKS: dict[str, Speaker] = {
 }  # fmt: skip
 """Who speaks between a tag and its end; of one that holds the user's words, the tags are the harness's."""
 
-OPEN_TAG = re.compile(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
+OPEN_TAG = pattern(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
 
 SKILL = "Base directory for this skill:"
 """How Claude Code begins the body of a skill."""
@@ -87,12 +88,12 @@ SIGNED: tuple[tuple[Speaker, str, str], ...] = (
 )
 """How another's text begins, and what else stands in it."""
 
-RESULT = re.compile(
+RESULT = pattern(
     r"\[\w+(?: for '[^'\n]*')?\] Result:|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>"
 )
 """How the tools of Cline, Roo Code, OpenHands and mini-swe-agent answer in the user's role."""
 
-ADDRESSED = re.compile(
+ADDRESSED = pattern(
     r"\[(?:sub-?)?agent\b[^\]\n]{0,60}\]|\[[\w .-]{1,30} (?:→|->) [\w .-]{1,30}[^\]\n]{0,30}\]|\[from (?:the )?[\w-]{1,30} agent\b",
     re.I,
 )
@@ -118,7 +119,7 @@ _TOOL_TAGS = (
     "switch_mode|update_todo_list|fetch_instructions|ask_followup_question|attempt_completion|plan_mode_respond|load_mcp_documentation|"
     "tool_call|tool_use|tool_code|function_call|function_calls|invoke|execute_bash|execute_ipython|execute_browse|bash|execute"
 )
-ACTS = re.compile(rf"^\s*Action(?: \d+)?:(?!\s*None\b)|<function=|^\s*<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>", re.MULTILINE)
+ACTS = pattern(rf"^\s*Action(?: \d+)?:(?!\s*None\b)|<function=|^\s*<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>", re.MULTILINE)
 """A call that a reply makes by text: ReAct's `Action:`, OpenHands' `<function=`, the tags of Cline and others."""
 
 FINAL = "Final Answer:"
@@ -133,8 +134,8 @@ class Frame(NamedTuple):
     whole: bool = False
 
 
-def _frame(sign: str, pattern: str, *, whole: bool = False) -> Frame:
-    return Frame(sign, re.compile(pattern, re.DOTALL), whole)
+def _frame(sign: str, regex: str, *, whole: bool = False) -> Frame:
+    return Frame(sign, pattern(regex, re.DOTALL), whole)
 
 
 _UPLOADED = r"(?:<uploaded_files>(?:(?!<(?:pr|issue)_description>).)*)?"
@@ -166,7 +167,7 @@ REFUSALS: tuple[Frame, ...] = (
 )  # fmt: skip
 """How a tool's result begins that the user refused, and in which words."""
 
-REFUSED = re.compile(
+REFUSED = pattern(
     r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
     re.IGNORECASE,
 )
@@ -184,14 +185,14 @@ REPORTS = frozenset(("attempt_completion", "plan_mode_respond"))
 QUESTIONS = ("questions", "question", "prompt", "message", "query")
 """The arguments in which a tool asks."""
 
-NO_ANSWER = re.compile(
+NO_ANSWER = pattern(
     r"\W*(?:error\b|(?:the )?(?:user|request|question|operation|prompt)s? (?:has |was |is |were )?(?:cancel|declin|dismiss|skipp|abort|did not|didn.t|not? )|"
     r"no (?:answer|response|input|reply)|timed? ?out|cancell?ed|waiting)",
     re.IGNORECASE,
 )
 """How a tool that asks says that it has no answer."""
 
-ANSWER = re.compile(
+ANSWER = pattern(
     r"\A\s*(?:(?:the )?(?:user|human)(?:.s)? (?:has )?(?:answer(?:ed)?|respon(?:ded|se)|repl(?:ied|y)|said|select(?:ed|ion)|chose|chosen|input)|answer|a)"
     r"[^:\n]{0,30}:\s*",
     re.IGNORECASE,
@@ -201,7 +202,7 @@ ANSWER = re.compile(
 ANSWERED = ("answers", "answer", "response", "feedback", "user_message")
 """Tags around an answer of the user, in Cline and Roo Code, and names of it in a record."""
 
-QUOTED_ANSWER = re.compile(r'"="((?:[^"\\]|\\.|"(?![,.\s]|\Z))*)"')
+QUOTED_ANSWER = pattern(r'"="((?:[^"\\]|\\.|"(?![,.\s]|\Z))*)"')
 """An answer behind its question, as Claude Code and opencode write them."""
 
 SPEAKS: dict[str, str] = {
@@ -214,7 +215,7 @@ SPEAKS: dict[str, str] = {
 ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 """Between which texts Gemini CLI and Qwen Code put the files that a user named."""
 
-LINES = re.compile(
+LINES = pattern(
     r"^(?:\[Request interrupted by user[^\]\n]*\]|\[Queued messages while agent was busy\]|System: \[[^\n]*|---\nQueued #\d+"
     r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\])[ \t]*$"
     r"|^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
@@ -222,16 +223,16 @@ LINES = re.compile(
 )
 """Lines of Claude Code and OpenClaw between the user's own."""
 
-METADATA = re.compile(r"^[\w ]{3,40}\(untrusted[^)\n]*\):\s*\n```[a-z]*\n.*?\n```\s*", re.DOTALL | re.MULTILINE)
+METADATA = pattern(r"^[\w ]{3,40}\(untrusted[^)\n]*\):\s*\n```[a-z]*\n.*?\n```\s*", re.DOTALL | re.MULTILINE)
 """OpenClaw: what it knows of the sender and of the conversation."""
 
-SLASH = re.compile(r"/[\w:-]*$")
+SLASH = pattern(r"/[\w:-]*$")
 """A command of a client without arguments."""
 
 STOPS = ("[Request interrupted by user", "<turn_aborted>")
 """How a text begins that tells of a stop by the user: Claude Code, Codex."""
 
-SUMMARY = re.compile(
+SUMMARY = pattern(
     r"(?:This session is being continued from a previous conversation|Another language model (?:has )?(?:started|worked)|"
     r"The conversation history before this point was compacted|The following is a summary of a branch that|"
     r"\[COMPACT SUMMARY\]|## Session Summary \(Compaction|<state_snapshot>|"

@@ -6,15 +6,17 @@ import os
 import re
 from collections.abc import Iterable
 
+from foldline._patterns import pattern
+
 LEAST = 8
 """Characters of the shortest value that is taken for a secret."""
 
 HIDDEN = "[key]"
 
-_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_NAMES = pattern(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """Names of variables in the environment that hold secrets."""
 
-_SHAPES = re.compile(
+_SHAPES = pattern(
     r"\b(?:sk|pk|rk|gsk|xai|r8|hf|ghp|gho|ghs|glpat|github_pat|xox[abprs]|pplx|nvapi)[-_][A-Za-z0-9][-_A-Za-z0-9]{11,}"
     r"|\bAIza[-_A-Za-z0-9]{20,}|\bAKIA[A-Z0-9]{12,}|\beyJ[-_A-Za-z0-9]{10,}\.[-_.A-Za-z0-9]{10,}"
     r"|(?<=[Bb]earer )[^\s\"',;]{8,}|(?<=[?&]key=)[^\s&\"']{8,}"
