@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -20,8 +19,8 @@ _TOKEN = re.compile(
 )
 _SIGNS = frozenset("\\([|)<.^$?*+{")
 _NOT_SURELY = ("?", "*", "{0,", "{,")
-_PLACES = ("^", "$", r"\b", r"\B", r"\A", r"\Z")
-_UNWANTED = ("(?!", "(?<!")
+_PLACES = frozenset(("^", "$", r"\b", r"\B", r"\A", r"\Z"))
+_UNWANTED = frozenset(("(?!", "(?<!"))
 _ESCAPED = re.compile(r"\\.|[^\\]+")
 _TELLING = 5
 """Letters from which a longer literal is hardly rarer."""
@@ -91,7 +90,8 @@ def parts_of(texts: Mapping[str, str]) -> dict[str, Part]:
 def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     """What the rest of a group needs, up to where it closes."""
     choices: list[list[Literals]] = []
-    found: list[list[Literals]] = []
+    found: list[Literals] = []
+    newest = 0
     run = ""
     for token in tokens:
         sign = token[0]
@@ -101,32 +101,42 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
         if token in _PLACES:
             continue
         if token in _UNWANTED:
-            _needed(tokens, parts)
+            _skip(tokens)
             continue
         if sign == "\\" and not token[1].isalnum():
             run += token[1]
             continue
         if token.startswith(_NOT_SURELY):
-            if run:
-                run = run[:-1]
-            else:
-                found.pop()
+            if not run:
+                del found[newest:]
+            run = run[:-1]
         if run:
-            found.append([frozenset([run])])
-            run = ""
+            found.append(frozenset([run]))
+        run, newest = "", len(found)
         if sign == ")":
             break
         if sign == "|":
-            choices.append([*chain(*found)])
+            choices.append(found)
             found = []
         elif sign == "(":
-            found.append(_choice(token) if token[-1] == ")" else _needed(tokens, parts))
-        elif sign in "<[.\\":
-            found.append(parts[token].needs if token in parts else [])
+            found += _choice(token) if token[-1] == ")" else _needed(tokens, parts)
+        elif token in parts:
+            found += parts[token].needs
     if run:
-        found.append([frozenset([run])])
-    last = [*chain(*found)]
-    return _either([*choices, last]) if choices else last
+        found.append(frozenset([run]))
+    return _either([*choices, found]) if choices else found
+
+
+def _skip(tokens: Iterator[str]) -> None:
+    """Passes the rest of a group, up to where it closes."""
+    groups = 1
+    for token in tokens:
+        if token == ")":
+            groups -= 1
+        elif token[0] == "(" and token[-1] != ")":
+            groups += 1
+        if not groups:
+            return
 
 
 def _choice(group: str) -> list[Literals]:
@@ -137,9 +147,11 @@ def _choice(group: str) -> list[Literals]:
 
 def _either(choices: list[list[Literals]]) -> list[Literals]:
     """What is needed where one of several is there: the rarest of each."""
-    return [frozenset().union(*(max(each, key=_rareness) for each in choices))] if all(choices) else []
+    if not all(choices):
+        return []
+    return [frozenset().union(*(max(each, key=_rareness) if each[1:] else each[0] for each in choices))]
 
 
 def _rareness(literals: Literals) -> tuple[int, int]:
     """Long literals are rare, and few."""
-    return min(_TELLING, *map(len, literals), _TELLING), -len(literals)
+    return min(_TELLING, min(map(len, literals), default=_TELLING)), -len(literals)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from hashlib import blake2b
 from typing import NamedTuple
 
 from foldline._messages import Message
@@ -67,6 +66,8 @@ class Follower:
 
 def _ends_at(path: str, place: int) -> bytes:
     """What tells whether a file up to a place is still the file that was read."""
+    from hashlib import blake2b
+
     start = max(0, place - TAIL)
     with open(path, "rb") as file:
         head = file.read(min(TAIL, place))
