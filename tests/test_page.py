@@ -1301,3 +1301,20 @@ def test_what_leads_a_list_in_by_two_sentences_is_told_once() -> None:
     listed = "How shall I go on? A few ways:\n- Fix the four of high severity first.\n- Fix everything."
     told = page([ASKED, *EDIT, says(f"The review is read.\n\n{listed}")], 4_000)
     assert told.count("How shall I go on?") == 1
+
+
+def test_what_a_plan_was_made_for_is_the_task_while_its_steps_are_open_whatever_was_said_in_between() -> None:
+    steps = [{"content": f"Fix the finding in src/part_{n}.py", "status": "pending"} for n in range(3)]
+    loop = user(
+        "Take the findings of review.md one after the other:\n- verify it\n- fix it in a branch of its own\n- open a PR"
+    )
+    begun = [{**each, "status": "in_progress" if each is steps[0] else "pending"} for each in steps]
+    aside = user("Just remove the folder .cache from that commit, nobody needs to keep it.")
+    made = [loop, *runs("TodoWrite", {"todos": steps}, id="t1"), *EDIT, *bash("make", "ok")]
+    later = [*made, aside, *bash("git rm -r .cache", "rm '.cache/a'"), *runs("TodoWrite", {"todos": begun}, id="t2")]
+    for messages, after in ((later, ()), (made, (aside.text,))):
+        now = section(page(messages, 1_500, after=after), "Task now")
+        assert "> - fix it in a branch of its own" in now
+        assert ("> Just remove the folder" in now) == (not after)
+    done = runs("TodoWrite", {"todos": [{**each, "status": "completed"} for each in steps]}, id="t3")
+    assert "fix it in a branch" not in section(page([*later, *done, says("All three are in.")], 1_500), "Task now")

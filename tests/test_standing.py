@@ -178,7 +178,7 @@ def test_what_the_agent_had_said_is_not_the_users_once_the_page_comes_back_as_te
 
 def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     later = "Now write the release notes of version 4.2 for the people of the billing team."
-    line = "Written for the request below, “Now write the release notes of version 4.2 for…”"
+    line = "Written for the request below, “Now write the release notes of version 4.2 for the people of the billing team.”"
     open_still, answered = [TASK, *edit("src/a.py")], [TASK, *edit("src/a.py"), says("It writes gzip now.")]
     assert page(open_still, after=(later,)).splitlines()[0] == line
     assert page(answered, after=(later,)).splitlines()[0] == f"{line}; the one before it is answered"

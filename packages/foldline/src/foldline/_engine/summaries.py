@@ -33,9 +33,6 @@ AROUND = 0.25
 LEFT = 4
 """Tokens that a small page may leave of its room: no sentence is shorter."""
 
-LEAST = 12
-"""Tokens of a summary that says anything: what is hardly larger stays as it is."""
-
 TRIES = 3
 """How often a page is written anew, smaller, until it holds."""
 
@@ -71,9 +68,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
         return Replacement(_with_facts(edit, edit.into, messages), also)
     wording = _affordable(layer, edit.into.max_tokens)
     whole = sum(entry.tokens for entry in span)
-    room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens, whole - summary_frame(whole))
-    if room < LEAST and not layer.hard:
-        return Replacement(replace(edit, drop=()), ())
+    room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
     note = _note(span, room, NAMED if layer.hard else SURELY_SHORT)
     round = max(occasion.rounds, folds_behind(messages)) + 1
     behind = view.entries[view.index[span[-1].id] + 1 :]
@@ -81,7 +76,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     facts = settled(facts, facts_of(entry.message for entry in behind))
     brief = replace(
         edit.into,
-        max_tokens=max(LEAST, int(room / max(occasion.ratio, 0.1)) - (estimate(note) + 2 if note else 0)),
+        max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - (estimate(note) + 2 if note else 0)),
         focus=occasion.focus or edit.into.focus,
         round=round,
         leads=all(entry.message.role == "system" for entry in view.entries[:start]),

@@ -59,7 +59,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
     for fault in new.faults:
         faults.pop((fault.key, fault.text), None)
         faults[fault.key, fault.text] = fault
-    plan = Plan(t for t in older.todos if new.plan_at is None or t.status == "done")
+    plan = Plan((t for t in older.todos if new.plan_at is None or t.status == "done"), older.todos)
     for todo in new.todos:
         plan.put(todo)
     trails = Trails(older.files)
@@ -163,6 +163,7 @@ def _shifted(facts: Facts, by: int) -> Facts:
         clock = "seen" if name in _SEEN else "at"
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
     fields["requests"] = tuple(replace(r, again=r.again and r.again + by) for r in fields["requests"])
+    fields["todos"] = tuple(t if t.made < 0 else replace(t, made=t.made + by) for t in fields["todos"])
     fields["files"] = tuple(f if f.last < 0 else replace(f, last=f.last + by) for f in fields["files"])
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}

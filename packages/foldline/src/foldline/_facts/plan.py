@@ -22,17 +22,21 @@ _NUMBERED = pattern(r"#(\d+)\b")
 
 
 class Plan:
-    """The items of a plan in their last state, and when it was written whole last."""
+    """The items of a plan in their last state, and when it was written whole last; `before` are those of plans before it."""
 
-    def __init__(self, todos: Iterable[Todo] = ()) -> None:
+    def __init__(self, todos: Iterable[Todo] = (), before: Iterable[Todo] = ()) -> None:
         self.todos = list(todos)
         self.at: int | None = None
         self._places = _places(self.todos)
+        self._made = {key: todo.made for todo in (*before, *self.todos) for key in _keys(todo)}
 
     def put(self, todo: Todo, *, known: bool = True) -> None:
         """Adds an item, or brings the first one of its number or its words to a new state, where that is `known`."""
         keys = _keys(todo)
         place = min((self._places[key] for key in keys if key in self._places), default=None)
+        first = next((self._made[key] for key in keys if key in self._made), todo.made if todo.made >= 0 else todo.at)
+        todo = replace(todo, made=first)
+        self._made.update(dict.fromkeys(keys, first))
         if place is None:
             self._places.update(dict.fromkeys(keys, len(self.todos)))
             self.todos.append(todo)

@@ -109,13 +109,15 @@ class Rule(Value, frozen=True, omit_defaults=True):
 
 
 class Todo(Value, frozen=True, omit_defaults=True):
-    """One item of a plan in its last state; `id` where the tool numbers its items, `detail` what it says beside its title."""
+    """One item of a plan in its last state, which it has since the message `at`; `made` is when it was planned first, `id` where
+    the tool numbers its items, `detail` what it says beside its title."""
 
     text: str
     status: Literal["pending", "in_progress", "done", "dropped"] = "pending"
     id: str = ""
     at: int = 0
     detail: str = ""
+    made: int = -1
 
 
 Kind = Literal[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from foldline._clipping import cut
@@ -26,7 +27,7 @@ TELLING = 40
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
-ASKED_BELOW = 48
+ASKED_BELOW = 160
 """Characters that are told of a request that stands behind the page."""
 
 LATELY_ASKED = 6
@@ -57,13 +58,15 @@ class Task(NamedTuple):
 def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     """What the user wants now, oldest first.
 
-    `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing is to be told.
-    A short question says it where the newest words agree to what the agent answered. Where nothing does, the longest of what
-    was said lately stands before the newest words.
+    `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing else is to be
+    told. A short question says it where the newest words agree to what the agent answered. Where nothing does, the longest of
+    what was said lately stands before the newest words. Before all of it stands what the plan was made for of which steps are
+    open.
     """
+    planned = _planned(facts)
     since = list(after)
     if any(telling(text) for text in since):
-        return Task([])
+        return Task([request.text for request in planned])
     chain: list[Request] = []
     for request in reversed(facts.requests):
         says = telling(request.text) and not request.amid and not clarifies(facts, request)
@@ -79,10 +82,18 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         chain = [*sorted(lately, key=lambda request: len(request.text))[-1:], *chain]
     if not chain:
         return Task([])
-    words = [request.text for request in chain]
+    words = [request.text for request in (*(r for r in planned if r.newest < chain[0].at), *chain)]
     if not ((len(chain) > 1 or since) and not (chain[-1].amid or (telling(words[-1]) and len(chain) > 1))):
         return Task(words)
     return _leaning(facts, words, (since or words)[-1], chain[-1].newest if len(chain) > 1 else facts.end)
+
+
+def _planned(facts: Facts) -> list[Request]:
+    """The request for which the plan was made of which steps are open, where it says what is wanted."""
+    made = min((todo.made for todo in open_steps(facts)), default=-1)
+    bare = {rule.text for rule in facts.rules}
+    asked = (r for r in reversed(facts.requests) if r.at <= made and not (r.amid or r.text in bare) and telling(r.text))
+    return [*islice(asked, 1)]
 
 
 def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:

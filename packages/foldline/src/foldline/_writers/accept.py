@@ -92,7 +92,7 @@ def write(
             faults = (*faults, str(answer))
             break
         if isinstance(answer, Summary) and answer.facts:
-            return replace(written, summary=Summary("") if _oversize(answer.text, most, size) else answer)
+            return replace(written, summary=_fitting(answer, brief, messages, facts, most, size))
         if isinstance(answer, Draft) and answer.native:
             drafts.append(answer)
             written = replace(written, drafts=tuple(drafts))
@@ -119,7 +119,20 @@ def write(
                 return replace(written, summary=summary, repaired=whole.added, rewritten=rewritten, remarks=remarks)
             faults = (found,)
     failures = tuple(dict.fromkeys(faults))
-    return replace(written, summary=_instead(brief, messages, facts), failures=failures, rewritten=())
+    instead = _instead(brief, messages, facts)
+    if instead.facts and not brief.wording.fallback:
+        instead = _fitting(instead, brief, messages, facts, most, size)
+    return replace(written, summary=instead, failures=failures, rewritten=())
+
+
+def _fitting(
+    page: Summary, brief: Brief, messages: Sequence[Message], facts: Facts, most: int, size: Callable[[str], int]
+) -> Summary:
+    """An extraction in the room that there is; an empty one where nothing so short says anything."""
+    if not _oversize(page.text, most, size):
+        return page
+    shorter = extracted(replace(brief, max_tokens=max(0, most - size(""))), facts, messages)
+    return Summary("") if _oversize(shorter.text, most, size) else shorter
 
 
 def _instead(brief: Brief, messages: Sequence[Message], facts: Facts) -> Summary:
