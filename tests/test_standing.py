@@ -228,6 +228,33 @@ def test_what_was_not_seen_to_end_runs_still(messages: list[Message], line: str)
         assert running(section(page([earlier, *messages[2:]]), "State")) == line
 
 
+def test_a_program_has_the_name_by_which_it_was_told_last() -> None:
+    took_over = runs("wait", {"cell_id": "45"}, "Script completed\nOutput:\n\nSESSION_ID=8954", id="x9")
+    waits = runs(
+        "exec",
+        "const r = await tools.write_stdin({session_id:8954})",
+        "Script running with cell ID 46\nOutput:\n",
+        id="y1",
+    )
+    assert "runs still when seen last: `gh run watch 2928` (8954)" in state(*CELL, *took_over)
+    assert "runs still when seen last: `gh run watch 2928` (46)" in state(*CELL, *took_over, *waits)
+    ended = runs("wait", {"cell_id": "46"}, "Script completed\nOutput:\nall checks passed", id="y2")
+    for at in (4, 6):
+        work = [*CELL, *took_over, *waits, *ended]
+        assert not any(settled(facts_of(work[:at]), facts_of(work[at:])).running.values())
+
+
+def test_a_name_that_is_given_again_is_that_of_the_newer_program() -> None:
+    took_over = runs("wait", {"cell_id": "45"}, "Script running with cell ID 46\nOutput:\n", id="x9")
+    ended = runs("wait", {"cell_id": "46"}, "Script completed\nOutput:\nall checks passed", id="y1")
+    anew = runs(
+        "exec", 'await tools.exec_command({cmd:"npm run dev"})', "Script running with cell ID 46\nOutput:\n", id="y2"
+    )
+    stopped = runs("wait", {"cell_id": "46"}, "Script completed\nOutput:\nstopped", id="y3")
+    assert "runs still when seen last: `npm run dev` (46)" in state(*CELL, *took_over, *ended, *anew)
+    assert not any("runs still" in line for line in state(*CELL, *took_over, *ended, *anew, *stopped))
+
+
 def test_a_program_that_ran_on_ends_as_its_own_command() -> None:
     failed = state(*TESTS, *POLLED, *RED)
     assert [line for line in failed if line.startswith("open error")] == [
@@ -576,6 +603,81 @@ def test_a_check_that_failed_is_no_news_once_a_wider_one_passed() -> None:
     assert any("tests.test_rows" in line for line in state(*edit("src/rows.py"), *part))
     told = state(*edit("src/rows.py"), *part, *whole)
     assert [line for line in told if line.startswith("last run")] == ["last run: `python3 -m unittest` → ok; OK"]
+
+
+def test_a_check_is_told_once_by_its_newest_run_and_without_what_cuts_its_output() -> None:
+    first = bash("cd app && go test ./rows/... 2>&1 | tail -40", "ok app/rows 0.61s")
+    again = bash("GOFLAGS=-v go test ./rows/... 2>&1 | head -5 && rm -f /tmp/rows", "ok app/rows 0.72s")
+    part = bash("go test ./rows/... -run TestDates", "ok app/rows 0.11s")
+    runs_told = [line for line in state(*edit("rows/a.go"), *part, *first, *again) if line.startswith("last run")]
+    assert runs_told == ["last run: `GOFLAGS=-v go test ./rows/...` → ok; ok app/rows 0.72s"]
+
+
+def test_a_check_that_failed_is_told_once() -> None:
+    red = failed("make test", "FAIL: test_rows expected 3, got 4\n1 failed")
+    told = [line for line in state(*edit("src/rows.py"), *red) if "make test" in line]
+    assert len(told) == 1
+    assert told[0].startswith("open error: ")
+
+
+def test_what_passed_on_the_way_of_a_chain_closes_its_errors() -> None:
+    red = failed("make lint", "src/rows.py:4:1: error: unused import")
+    chain = bash("make format && make lint 2>&1 && make test", "12 passed in 0.3s")
+    loose = bash("make lint; make test", "12 passed in 0.3s")
+    assert len(errors(*red)) == 1
+    assert errors(*red, *chain) == []
+    assert len(errors(*red, *loose)) == 1
+
+
+AMID = "=== RUN TestSum\n    sum_test.go:9: two rows\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "told"),
+    [
+        ("go test ./...", "--- FAIL: TestSum (0.00s)\n    sum_test.go:14: got 3, wanted 4\nFAIL\nFAIL app 0.01s", "--- FAIL: TestSum (0.00s): sum_test.go:14: got 3, wanted 4"),
+        ("go test -v ./...", f"{AMID}    sum_test.go:14: cannot read rows\n--- FAIL: TestSum (0.00s)\nFAIL\n", "--- FAIL: TestSum (0.00s): sum_test.go:14: cannot read rows"),
+        ("go test -v ./...", "    rows.go:3: read 12 rows\n--- FAIL: TestSum (0.00s)\nFAIL\n", "--- FAIL: TestSum (0.00s)"),
+        ("mise run lint", "[lint:go] app/sum.go:8:2: Sum returns interface (ireturn)\n[lint:go] func Sum() (Row, error) {\n[lint:go] ERROR task failed", "app/sum.go:8:2: Sum returns interface (ireturn)"),
+    ],
+)  # fmt: skip
+def test_of_a_check_that_failed_is_told_why(command: str, answer: str, told: str) -> None:
+    assert errors(*failed(command, answer)) == [f"open error: `{command}` → {told}"]
+
+
+def test_what_leads_over_to_something_is_not_open() -> None:
+    why = "Yes, it is used. Once a row changed, we still need to read it:"
+    assert not any("still need" in line for line in state(*edit("a.py"), says(f"{why}\n\n- the date\n- the sum")))
+
+
+def test_what_was_committed_while_it_went_on_and_what_nobody_keeps_is_told_once_or_not() -> None:
+    went_on = runs("shell", {"command": "git commit -m 'Read rows'"}, "Process running with session ID 7", id="r1")
+    ended = runs(
+        "write_stdin", {"session_id": 7}, "[main 1a2b3c4] Read rows\n 1 file changed, 2 insertions(+)", id="r2"
+    )
+    line = state(*write("/tmp/try/rows.py"), *went_on, *ended)[0]
+    assert line.startswith("the last request is under way; done for it so far: git commit: Read rows")
+    assert line.count("git commit") == 1
+
+
+def test_what_is_not_committed_is_told_from_all_of_the_repository() -> None:
+    inner = [m for n in range(6) for m in edit(f"/home/ann/work/app/core/rows/part_{n}.go", f"e{n}")]
+    outer = [*edit("/home/ann/work/app/cmd/main.go", "e7"), *edit("/home/ann/.notes/rows.md", "e8")]
+    told = next(line for line in state(*inner, *outer, *bash("git switch -c rows")) if line.startswith("git: "))
+    assert "/home/ann/work/app/cmd/main.go" in told
+    assert "notes" not in told
+
+
+def test_a_tool_that_gets_an_order_changes_none() -> None:
+    looked = runs("get_order_details", {"order_id": "W1"}, "status: delivered")
+    assert state(*looked) == ["the last request is under way"]
+    assert "order_parts" in state(*runs("order_parts", {"order_id": "W1"}, "status: ordered"))[0]
+
+
+@pytest.mark.parametrize("command", ["sed -i -e 's|a/b|c/d|' -e '/x.y/d' src/a.py", "perl -pi -e 's|a/b|c|' src/a.py"])
+def test_a_script_of_sed_is_no_file(command: str) -> None:
+    assert files(*bash(command)) == ["changed: src/a.py"]
+    assert files(*bash("sed -e 's|a/b|c/d|' -e '/x.y/d' src/a.py", "x")) == ["read: src/a.py"]
 
 
 def test_a_short_answer_to_a_question_is_told_and_thanks_are_not() -> None:

@@ -11,12 +11,11 @@ from foldline._clipping import one_line
 from foldline._facts.edits import names_in_edits
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
-from foldline._facts.shell import checks, family, only_looks, without_bodies
+from foldline._facts.shell import achieved, checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
     BODIES,
-    CHANGING,
     DELEGATING,
     FEEDING,
     SEARCHING,
@@ -24,6 +23,7 @@ from foldline._facts.tool_calls import (
     Action,
     arguments_of,
     calls_in_code,
+    changes_by_name,
     says_what,
     words_of,
 )
@@ -101,6 +101,11 @@ class Ended(Value, frozen=True, dict=True):
         """What it was an attempt at."""
         return family(self.command) if self.command else " ".join(self.source.split()[:2])
 
+    @property
+    def achieved(self) -> list[str]:
+        """What it succeeded in, where it did."""
+        return achieved(self.command) if self.command else [self.key]
+
     @cached_property
     def looks(self) -> bool:
         """Whether it is a command that only looks, or tries out what would be done."""
@@ -123,10 +128,9 @@ class Ended(Value, frozen=True, dict=True):
     @cached_property
     def changed(self) -> bool:
         """Whether it is a call that changes something."""
-        words = words_of(self.called.call.name)
         if touches := self.called.action.touches:
-            return any(verb != "read" for verb, _, _ in touches)
-        return bool(words & CHANGING) and not words & FEEDING
+            return any(verb != "read" for verb, path, _ in touches)
+        return changes_by_name(self.called.call.name)
 
     @property
     def reports(self) -> bool:

@@ -30,8 +30,17 @@ _NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S")
 _VAGUE = re.compile(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$")
 """A verdict that says that something failed and not what."""
 
-_LOCATED = re.compile(r"^[ \t]*(?:\./)?[\w./-]+\.[a-z]\w{0,4}:\d+(?::\d+)?:? +(?!INFO|DEBUG|PASS)\S.+$", re.MULTILINE)
-"""A line of a compiler or a linter that says where something is wrong, and what."""
+_LOCATED = re.compile(
+    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4}):\d+(?::\d+)?:? +(?!INFO|DEBUG|PASS)\S.+)$",
+    re.MULTILINE,
+)
+"""A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task."""
+
+_BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
+"""A test that failed, without why."""
+
+_NEAR = 600
+"""Characters behind the name of a test that failed in which is said why."""
 
 _WEAK = re.compile(
     r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|"
@@ -39,7 +48,7 @@ _WEAK = re.compile(
     re.IGNORECASE,
 )
 _TELLS = re.compile(
-    r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|files? changed|pass|fail)\b|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
+    r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
     r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+|Finished",
     re.MULTILINE,
 )
@@ -83,11 +92,23 @@ def outcome(result: ToolResult, text: str, command: str) -> Outcome:
     verdicts = [" ".join(found[0].split())[:300] for found in _VERDICT.finditer(text)] if checked else []
     if not verdicts:
         return end
-    fault = end.fault or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1])
-    if _VAGUE.search(fault) and (located := _LOCATED.search(text)):
-        fault = " ".join(located[0].split())[:300]
+    fault = _with_cause(end.fault or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1]), text)
     note = end.note if "fail" in end.note.lower() else fault[:160]
     return Outcome(True, end.exit if end.failed else "", fault, note)
+
+
+def _with_cause(fault: str, text: str) -> str:
+    """What a check failed with and why, where a line of its output says where."""
+    if _BARE.fullmatch(fault):
+        at = text.rfind(fault.split()[2])
+        told = [*_LOCATED.finditer(text, at, at + _NEAR), *reversed([*_LOCATED.finditer(text, 0, at)])]
+        why = [found[1] for found in told if _WEAK.search(found[1])] + [
+            found[1] for found in told if "test" in found[2]
+        ]
+        return f"{fault}: {' '.join(why[0].split())}"[:300] if why else fault
+    clear = _NAMED.search(fault) or (_STRONG.search(fault) and not _VAGUE.search(fault))
+    located = None if clear else _LOCATED.search(text)
+    return " ".join(located[1].split())[:300] if located else fault
 
 
 def _told(result: ToolResult, text: str, runs: bool) -> Outcome:

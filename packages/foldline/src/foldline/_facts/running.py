@@ -46,6 +46,10 @@ class Running:
         self._seen: dict[str, int] = {}
         self._waits_for: dict[str, str] = {}
         """Where waiting for a program became one itself: the name of the first by that of the second."""
+        self._newest: dict[str, str] = {}
+        """By which name a program was told last."""
+        self._begun_before: set[str] = set()
+        """What is only asked for: it was begun before these messages."""
 
     def answered(self, called: Called, text: str) -> tuple[Called, bool]:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
@@ -54,12 +58,17 @@ class Running:
         asked = _named(called.call)
         asked = self._waits_for.get(asked, asked)
         if started or (asked and _STILL.search(text[:_EDGE])):
-            new = next(filter(None, started.groups() if started else ()), "")
+            new = next(filter(None, started.groups() if started else ()), asked)
             id = asked or new
+            self._waits_for.pop(new, None)
             if new != id:
                 self._waits_for[new] = id
+            if not asked:
+                self._begun[id] = called
             program = Ended(self._begun.setdefault(id, called), Outcome())
-            self._seen[id] = called.at
+            self._seen[id], self._newest[id] = called.at, new
+            if only_waits(program.called.call):
+                self._begun_before.add(id)
             self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.source[:SOURCE])
             return called, True
         if not asked:
@@ -71,8 +80,12 @@ class Running:
 
     def still(self, end: int) -> dict[str, str]:
         """What runs at the end of so many messages: a check that nobody asked after for long was over soon."""
-        over = (id for id, at in self._seen.items() if at < end - SOON and Ended(self._begun[id], Outcome()).checks)
-        return self.known | dict.fromkeys(over, "")
+        over = {id for id, at in self._seen.items() if at < end - SOON and Ended(self._begun[id], Outcome()).checks}
+        live = {id: text for id, text in self.known.items() if text and id not in over}
+        told = {self._newest.get(id, id): text for id, text in live.items() if id not in self._begun_before}
+        names = [*self.known, *self._newest.values(), *self._waits_for]
+        unknown = {name for name in names if self._waits_for.get(name, name) in self._begun_before & live.keys()}
+        return {name: "" for name in names if name not in told and name not in unknown} | told
 
     def begun(self, notice: str) -> Called | None:
         """The call that started what a client's notice tells of, where it does so and that was seen."""

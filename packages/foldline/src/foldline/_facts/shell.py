@@ -81,7 +81,7 @@ def only_looks(command: str) -> bool:
 
 
 _CHECKS = re.compile(
-    r"\b(?:pytest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b|(?:^(?:run[-_])?|\s(?:\S*[^\w\s])?)(?:tests?|spec|lint|check|build|compile|verify)\b"
+    r"(?:^|\s)[\w-]*lint(?=\s|$)|\b(?:pytest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b|(?:^(?:run[-_])?|\s(?:\S*[^\w\s])?)(?:tests?|spec|lint|check|build|compile|verify)\b"
 )
 """A program of a check, or its subcommand or target; a program whose name only ends so is built to be tried out."""
 
@@ -107,6 +107,20 @@ def family(command: str) -> str:
     flags = [arg for arg in args[:2] if arg == "-m"]
     words = " ".join([name, *flags, *(arg for arg in args if not arg.startswith("-"))]).split()
     return " ".join(words[:_FAMILY_WORDS])
+
+
+def achieved(command: str) -> list[str]:
+    """What a command that succeeded achieved: each check of a chain of which every step needs the one before, and the last step."""
+    start, arrow, steps = 0, False, list[str]()
+    for found in _TOKEN.finditer(command := command[:_FAMILY]):
+        op = (found["op"] or "").strip(" \t")
+        if op in (";", "||", "\n", "(", ")") or (op == "&" and not arrow):
+            return [family(command)]
+        if op == "&&":
+            steps.append(family(command[start : found.start()]))
+            start = found.end()
+        arrow = bool(found["arrow"])
+    return [*filter(checks, steps), family(command)]
 
 
 def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:
@@ -214,15 +228,20 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
     elif name == "touched":
         yield from (("modified", p, "") for p in paths)
     elif name in ("sed", "perl") and any(re.match(r"-\w*i|--in-place", a) for a in args):
-        scripted = any(re.match(r"-\w*e", a) for a in args)
-        plain = [a for a in args if a and not a.startswith("-")]
-        yield from (("modified", p, "") for p in plain[0 if scripted and name == "sed" else 1 :] if _is_path(p))
+        yield from (("modified", p, "") for p in _worked_on(args) if _is_path(p))
     elif name == "sed":
-        yield from (("read", p, "") for p in [a for a in args if a and not a.startswith("-")][1:] if _is_path(p))
+        yield from (("read", p, "") for p in _worked_on(args) if _is_path(p))
     elif name in _READERS and not outputs:
         yield from (("read", p, "") for p in paths if "/" in p or "." in p)
     elif name in ("curl", "wget"):
         yield from (("written", v, "") for o, v in pairwise(args) if o in ("-o", "-O", "--output") and _is_path(v))
+
+
+def _worked_on(args: list[str]) -> list[str]:
+    """The files that `sed` or `perl` work on: what is left of the arguments without options, and without the scripts."""
+    scripts = {i + 1 for i, arg in enumerate(args) if re.fullmatch(r"-\w*[ef]|--expression|--file", arg)}
+    plain = [arg for i, arg in enumerate(args) if arg and not arg.startswith("-") and i not in scripts]
+    return plain if scripts or any(arg.startswith(("-e", "--expression=")) for arg in args) else plain[1:]
 
 
 def _entered(where: str, args: list[str]) -> str:

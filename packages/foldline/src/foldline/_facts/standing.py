@@ -10,6 +10,7 @@ from foldline._facts.cues import announces, asks, labels_open, offers, says_open
 from foldline._facts.folders import root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
+from foldline._facts.repository import passes
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
 from foldline._facts.types import SOURCE, Facts, Fault, File, Piece, Request, Todo
@@ -131,6 +132,8 @@ def left_open(facts: Facts) -> Iterator[str]:
 
 def _open_in(text: str, *, asking: bool) -> str:
     """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
+    if text.endswith((":", "：")) and not labels_open(text):
+        return ""
     said = [each for each in split(text) if asking or not offers(each)]
     left = [each for each in said if says_open(each) or (asking and asks(each))]
     if said and (labels_open(text) or not (left or asks(text))):
@@ -181,10 +184,12 @@ def newest_words(facts: Facts) -> list[Piece]:
 
 
 def done_since(facts: Facts) -> list[str]:
-    """What the agent changed since the newest request, each thing where it was done last."""
+    """What the agent changed since the newest request, each thing where it was done last; not what it put where nobody keeps it."""
     asked = _asked(facts)
     done = (p.text for p in facts.pieces if p.at > asked and p.kind == "change")
-    return list(reversed(dict.fromkeys(reversed([*done]))))
+    kept = [each for each in done if not passes(each.partition(" ")[2])]
+    newest = {each.partition(" → ")[0]: each for each in reversed(kept)}
+    return [*reversed(newest.values())]
 
 
 def cause_of(facts: Facts, fault: Fault) -> str:

@@ -149,7 +149,19 @@ def calls_in_code(code: str) -> list[str]:
 @lru_cache(maxsize=1024)
 def words_of(name: str) -> frozenset[str]:
     """The lower-case words of a tool's name: `str_replace_editor`, `TodoWrite`, `mcp__fs__read_file`."""
-    return frozenset(w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name[-80:]))
+    return frozenset(_words_in(name))
+
+
+@lru_cache(maxsize=1024)
+def changes_by_name(name: str) -> bool:
+    """Whether a tool changes something, by the first word of its name that says what it does: `get_order` looks, `order_part` does not."""
+    words = _words_in(name)
+    does = next((word for word in words if word in CHANGING | LOOKING), "")
+    return does in CHANGING and not FEEDING & {*words}
+
+
+def _words_in(name: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name[-80:])]
 
 
 def _read_text(text: str, words: frozenset[str]) -> Action:

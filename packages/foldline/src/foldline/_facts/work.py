@@ -154,7 +154,8 @@ class Work:
         if end.failed and end.fault and not ended.looks:
             self.attempts.failed(Fault(end.fault, ended.source[:SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:
-            self.attempts.succeeded(ended.key, at)
+            for key in ended.achieved:
+                self.attempts.succeeded(key, at)
         self._tell(ended)
 
     def _touch(self, verb: str, path: str, at: int, to: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from posixpath import commonpath
 
 from foldline._clipping import cut
 from foldline._facts.attempts import closes
@@ -23,7 +24,7 @@ from foldline._facts.standing import (
     open_steps,
 )
 from foldline._facts.told import CAUSE, INTENDED, STILL_RUNS
-from foldline._facts.types import Command, Facts, Repository
+from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._page.files import by_change, size
 from foldline._page.quoting import LEAST_CUT
 
@@ -47,9 +48,13 @@ beside its title."""
 
 _STEP = re.compile(r"(?: &&|;) ")
 
+_CUTTING = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|grep|cat|tee)\b[^|]*)*$")
+
 _PASSED = re.compile(r"^(?:ok|OK|PASS)\b")
 
-_CHECK = re.compile(r"\b\d+ (?:passed|failed|passing|failing)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE)
+_CHECK = re.compile(
+    r"\b\d+ (?:passed|failed|passing|failing|issues)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE
+)
 
 
 def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
@@ -57,8 +62,9 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     question is."""
     now = facts.latest
     changed = max((file.changed_at for file in changed_files(now)), default=-1)
+    errors = {fault.source for fault in open_faults(facts)}
     for check in _newest_checks([c for c in now.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
-        if check.seen < facts.end:
+        if check.seen < facts.end and check.text[:SOURCE] not in errors:
             yield f"last run: `{cut(_tried(check), 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
         yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
@@ -80,7 +86,8 @@ def ending(facts: Facts) -> Iterator[str]:
         return
     done = _by_file(done_since(facts))
     told = "; ".join(cut(each, _DONE) for each in done[-DONE:])
-    more = f"{len(done) - DONE} steps, then " if len(done) > DONE else ""
+    before = len(done) - DONE
+    more = f"{before} step{'s' if before > 1 else ''}, then " if before > 0 else ""
     yield "the last request is under way" + (f"; done for it so far: {more}{told}" if done else "")
     if intended := intention(facts):
         yield f"{INTENDED}{cut(intended, 240)}"
@@ -157,24 +164,30 @@ def _changed_since(facts: Facts, known: Repository) -> list[str]:
         return [path.removeprefix(f"{known.folder}/") for path in since]
     paths = [path.removeprefix(root) for path in since]
     paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
-    return [path for path in paths if not (root and path.startswith(("/", "~")))]
+    return [path for path in paths if not (root and path.startswith(("/", "~"))) or _beside(root, path)]
+
+
+def _beside(root: str, path: str) -> bool:
+    """Whether a path shares most of a folder's path, so that both are taken to be in one repository."""
+    return path.startswith("/") and 2 * commonpath([root, path]).count("/") > root.count("/")
 
 
 def _newest_checks(checks: Sequence[Command]) -> list[Command]:
-    """The checks that none behind them closed: one that failed is over once the same one passed, or a wider one."""
-    tried = [family(check.text) for check in checks]
-    passed = [check.outcome == "ok" for check in checks]
-    closed = [
-        any(passed[j] and closes(tried[j], tried[i]) for j in range(i + 1, len(checks))) for i in range(len(checks))
+    """The checks that none behind them tells more of: the same one, whatever is around it, or a wider one that passed."""
+    tried = [family(_tried(check)) for check in checks]
+    return [
+        check
+        for i, check in enumerate(checks)
+        if tried[i] not in tried[i + 1 :]
+        and not any(checks[j].outcome == "ok" and closes(tried[j], tried[i]) for j in range(i + 1, len(checks)))
     ]
-    return [check for check, ok, over in zip(checks, passed, closed) if ok or not over]
 
 
 def _tried(check: Command) -> str:
-    """The command line of a check, from the last of its steps on that checks something."""
+    """The command line of a check, without its other steps and what only cuts its output."""
     steps = _STEP.split(check.text)
-    at = max((i for i, step in enumerate(steps) if checks(family(step))), default=0)
-    return " && ".join(steps[at:])
+    tried = next((step for step in reversed(steps) if checks(family(step))), check.text)
+    return _CUTTING.sub("", tried)
 
 
 def _checks(command: Command) -> bool:
