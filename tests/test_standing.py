@@ -512,7 +512,7 @@ def page_before(behind: Sequence[Message], messages: Sequence[Message]) -> str:
     return next(message.summary.text for message in sent if message.summary)
 
 
-LONG = says("The rows are read in one go. " * 40)
+LONG = says("The rows are read in one go. " * 90)
 
 
 def test_what_was_settled_behind_the_page_is_not_told_as_open() -> None:
