@@ -98,6 +98,14 @@ def test_the_folder_that_a_script_names_is_that_of_its_commands() -> None:
     assert "git: on branch main; last commit 1234567 “x”; changed since: docs/b.md, src/a.py" in state(*work)
 
 
+def test_an_edit_that_names_no_file_is_one_of_the_file_that_is_open() -> None:
+    behind = "(Open file: /testbed/src/fields.py)\n(Current directory: /testbed)\nbash-$"
+    made = runs("edit", {"search": "a", "replace": "b"}, f"Text replaced. Please review the changes.\n1:b\n{behind}")
+    refused = runs("edit", {"search": "a", "replace": "b"}, f"Your proposed edit has introduced new errors.\n{behind}")
+    assert files(*made) == ["changed: src/fields.py"]
+    assert files(*refused) == []
+
+
 REVIEW = """Findings
 - `plans` decides what is mirrored or deleted across branches ([internal/sync.go:1651](internal/sync.go#L1651)).
 - I added a check to `src/cli.py` and removed the helper from `src/old.py`.
@@ -643,6 +651,13 @@ AMID = "=== RUN TestSum\n    sum_test.go:9: two rows\n"
 )  # fmt: skip
 def test_of_a_check_that_failed_is_told_why(command: str, answer: str, told: str) -> None:
     assert errors(*failed(command, answer)) == [f"open error: `{command}` → {told}"]
+
+
+def test_why_a_check_failed_is_read_from_within_a_clients_record() -> None:
+    said = "error[E0432]: unresolved import `app::rows`\\n --> src/main.rs:3:5\\nerror: could not compile `app`"
+    record = f'{{"chunk_id":"a1","wall_time_seconds":1.2,"exit_code":101,"output":"{said}\\n"}}'
+    red = runs("exec", 'await tools.exec_command({cmd:"cargo test"})', f"Script completed\nOutput:\n{record}", id="r1")
+    assert errors(*red) == ["open error: `cargo test` → error: could not compile `app`"]
 
 
 def test_what_leads_over_to_something_is_not_open() -> None:

@@ -23,6 +23,7 @@ from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, read_action,
 from foldline._facts.trails import Trails
 from foldline._facts.types import SOURCE, Fault, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
+from foldline._patterns import pattern
 
 CALLS_FROM = 100
 """The number of a message's first call among its parts: its words come before."""
@@ -58,6 +59,16 @@ _OVERWROTE = re.compile(r"\b(?:has been updated|overwrote|overwritten)\b")
 """How a tool says that the file which it wrote was there before."""
 
 _REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
+
+
+_EDITING = frozenset({"edit", "insert", "replace"})
+"""Words in the names of tools that may change the file which is open."""
+
+_OPEN_FILE = pattern(
+    r"\A(?:\[File: |Text replaced|File updated).*?^\(Open file: (?P<path>/[^)\n]+)\)\n\(Current directory: (?P<folder>[^)\n]+)\)",
+    re.DOTALL | re.MULTILINE,
+)
+"""How SWE-agent says that an edit was made, and where."""
 
 
 class Work:
@@ -118,6 +129,7 @@ class Work:
             self._plan.shown(text, at)
         if words_of(called.call.name) & DELEGATING and not result.error and not only_looked(called.call):
             self.reported(text, at)
+        called = _in_open_file(called, text)
         waits = only_waits(called.call)
         called, runs = self.running.answered(called, text)
         if waits and runs:
@@ -183,9 +195,20 @@ class Work:
             self._pieces.tell(line, at, part, kind, "tool")
 
 
+def _in_open_file(called: Called, answer: str) -> Called:
+    """A call that edits and names no file, with the file that its answer says is open."""
+    action = called.action
+    names_none = not (action.touches or action.command or action.plan)
+    found = _OPEN_FILE.search(answer) if names_none and words_of(called.call.name) & _EDITING else None
+    if found is None:
+        return called
+    path = found["path"].removeprefix(f"{found['folder']}/")
+    return called._replace(action=replace(action, touches=(("modified", path, ""),)))
+
+
 def _end(called: Called, result: ToolResult, text: str) -> Outcome:
     """How a call ended: a look-up that finds nothing, an edit that was not made and a call that a client's rules stopped are no errors."""
-    end = outcome(result, _without_reminders(clean(edges(result))), called.action.command)
+    end = _outcome(result, called.action.command)
     if end.failed:
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
@@ -193,6 +216,16 @@ def _end(called: Called, result: ToolResult, text: str) -> Outcome:
     if not called.action.command and (fault := failed_with(text)) and not _missed(called, text):
         return Outcome(True, "", fault)
     return end
+
+
+def _outcome(result: ToolResult, command: str) -> Outcome:
+    """How a call ended as its frame has it, and the lines that say so from within the frame."""
+    answer = _without_reminders(clean(edges(result)))
+    end, said = outcome(result, answer, command), unframed(answer)
+    if said == answer or not (end.failed or end.note):
+        return end
+    inside = outcome(replace(result, error=end.failed), said, command)
+    return replace(end, fault=inside.fault if end.failed else "", note=inside.note or end.note)
 
 
 def _missed(called: Called, text: str) -> bool:
