@@ -1071,6 +1071,21 @@ def test_on_a_small_page_every_rule_stands_where_all_have_room_in_half_of_it(
     assert [order for order in ORDERS if order not in text] == []
 
 
+@pytest.mark.parametrize("tokens", [700, 1_400])
+def test_on_a_larger_page_too_every_rule_stands_where_all_have_room_in_half_of_it(tokens: int) -> None:
+    orders = [*ORDERS, *(f"Never touch depot_{number}/routes.yaml." for number in range(14))]
+    messages = []
+    for number, order in enumerate(orders):
+        wrong = f"The list of part_{number} has a name of setting_{number} twice and none of depot_{number + 3}."
+        messages += [user(f"{wrong} Put it right, and say what reader_{number} gets of it on a Monday. {order}")]
+        messages += [*bash(f"cat part_{number}", f"part_{number} reads setting_{number}")]
+        messages += [
+            says(f"Part {number} takes its setting from depot {number} and has {number * 17} rows on a Monday.")
+        ]
+    text = page([*messages, user("And who wrote part_3?")], tokens)
+    assert [order for order in orders if order not in text] == []
+
+
 @pytest.mark.parametrize("tokens", [60, 90, 150])
 def test_on_a_very_small_page_rules_outlast_what_was_said_in_passing(tokens: int) -> None:
     orders = ["Never cache anything without a way to drop it.", "Never write what a guest typed to the log."]

@@ -64,3 +64,20 @@ def test_in_a_small_window_too_the_rules_and_what_the_user_said_last_are_in_ever
         compactor.fit(messages)
         messages.append(says(f"It is in part_{parts}: it reads the setting, see above."))
     assert len(compactor.folds) > 2
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_output_that_fills_a_small_window_costs_no_rule(name: str) -> None:
+    compactor, messages, parts = Compactor(window=2_500, policy=name), [], 0
+    for number, order in enumerate(ORDERS[:8]):
+        messages.append(user(f"Now list what part_{number * 4} reads, and say who wrote it and when. {order}"))
+        for lines in (4, 90, 8, 300):
+            parts += 1
+            output = "".join(
+                f"part_{parts} reads setting_{parts}_{line} of depot {line % 7}\n" for line in range(lines)
+            )
+            messages += runs("cat", f"part_{parts}", output, id=f"call_{parts}")
+            sent = "\n".join(message.text for message in compactor.fit(messages))
+            assert [words for words in ORDERS[: number + 1] if words not in sent] == []
+        messages.append(says(f"It is in part_{parts}: it reads the settings of seven depots, see above."))
+    assert len(compactor.folds) > 2

@@ -62,13 +62,15 @@ HEADED = 250
 def compose(brief: Brief, facts: Facts) -> str:
     """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
     facts = plain(facts)
+    standing = rules(facts, brief.after)
+    half = min(brief.max_tokens // 2, lengths(standing))
     if brief.max_tokens >= SMALL:
-        return _told(brief, facts, int(brief.max_tokens * min(RULES, brief.max_tokens / RULES_FROM)))
-    text, standing = _told(brief, facts, 0), rules(facts, brief.after)
+        return _told(brief, facts, max(half, int(brief.max_tokens * min(RULES, brief.max_tokens / RULES_FROM))))
+    text = _told(brief, facts, 0)
     flat = " ".join(text.split())
     if all(" ".join(safe(rule.text).split()) in flat for rule in standing):
         return text
-    return _told(brief, facts, min(brief.max_tokens // 2, lengths(standing)))
+    return _told(brief, facts, half)
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
@@ -128,19 +130,26 @@ def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
 
 
 def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, newest: int) -> list[str]:
-    """What instructions order of what is pending and the rules as lines, oldest first; where not all have room, what comes once
-    all is done, then those that say most for their length."""
-    rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
+    """What instructions order of what is pending and the rules as lines, oldest first.
+
+    All rules stand there where they have room. Where not, what comes once all is done comes first, then what says most for
+    its length.
+    """
     orders = [replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{p.text}") for p in pending]
-    found = candidates([*orders, *rules])
+    rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
+    needed = lengths(rules)
+    every = needed <= room
+    room -= needed if every else 0
+    found = candidates([*orders, *([] if every else rules)])
     told = set[str]()
     chosen = choose([each for each in found if says_when_done(each.piece.text)], room, told, newest)
     room -= sum(each.cost for each in chosen)
     chosen += choose([each for each in found if each not in chosen], room, told, newest)
-    return [f"- {safe(each.piece.text)}" for each in sorted(chosen, key=lambda each: each.place)]
+    lines = [each.piece for each in sorted(chosen, key=lambda each: each.place)]
+    return [f"- {safe(piece.text)}" for piece in (*lines, *(rules if every else ()))]
 
 
-def lengths(standing: Iterable[Rule]) -> int:
+def lengths(standing: Iterable[Rule | Piece]) -> int:
     """The tokens that rules take where they are told."""
     return sum(estimate(rule.text) + FRAME for rule in standing)
 

@@ -171,8 +171,9 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
 def shorten_newest(*, keep: Tokens) -> Strategy:
     """Cuts what stands behind the last cut point down to about `keep` tokens: tool outputs, and long arguments of calls.
 
-    It must stay, so that what is cut there is room for a summary of what goes. The largest outputs give first. Those
-    that the model has not read yet may take more than `keep`: all that can remain beside pins and a summary.
+    It must stay, so that what is cut there is room for a summary of what goes: half of what may remain, however small that
+    is. The largest outputs give first. Those that the model has not read yet may take more than `keep`: all that can
+    remain beside pins and a summary.
     """
 
     @never_summarizes
@@ -180,10 +181,10 @@ def shorten_newest(*, keep: Tokens) -> Strategy:
         start = view.last_cut
         newest = [entry for entry in view.entries[start:] if not entry.pinned]
         outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
-        most = keep
+        aim = view.tokens - max(0, excess) - sum(entry.tokens for entry in view.entries if entry.pinned)
+        most = min(keep, int(aim * UNREAD_SHARE))
         if any(o.place >= view.unread for o in outputs):
-            aim = view.tokens - max(0, excess) - sum(entry.tokens for entry in view.entries if entry.pinned)
-            most = max(keep, int((aim - PAGE_FIRST) * UNREAD_SHARE))
+            most = max(most, int((aim - PAGE_FIRST) * UNREAD_SHARE))
         if sum(entry.tokens for entry in newest) <= most:
             return
         for entry in newest:
