@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline._facts.language import language_of
-from foldline._facts.rules import lifetime, rules_in
+from foldline._facts.rules import lifetime, rules_in, ruling
 from foldline._facts.splitting import sentences
 
 HERE = Path(__file__).parent
@@ -190,6 +190,15 @@ def test_a_wrapped_line_goes_on_in_the_next() -> None:
     ]
 
 
+def test_a_heading_goes_on_no_line_above_it() -> None:
+    text = "- Names of modules are short words that say what is in them\n## Layout\n- small modules"
+    assert [s.text for s in sentences(text)] == [
+        "Names of modules are short words that say what is in them",
+        "Layout",
+        "small modules",
+    ]
+
+
 def test_quotations_code_and_pasted_output_are_nobodys_rules() -> None:
     message = (
         "> Never touch api.py.\n\n```\nDon't edit generated files.\n```\nERROR: never do this\nthe bug is still there"
@@ -249,6 +258,30 @@ def test_rules_in_a_long_brief_are_those_below_a_lead_and_those_that_their_gramm
         "one commit per concern",
         "If a test is flaky, tell me instead of running it again.",
     ]
+
+
+INSTRUCTED = [
+    ("# Planner\n\nA service for depots.\n\n## Commit rules\n- Conventional titles\n- `make lint`\n\n"
+     "## Layout\n- `src/` holds the code\n- Routes are in the database\n- Keep modules small\n- Run tests: `make test`",
+     ["Conventional titles", "Keep modules small"]),
+    ("# Planer\n\n## Regeln\n- **KEINE** Umlaute in Namen\n- Kleine Änderungen\n\n## Aufbau\n- Der Dienst läuft auf 8080\n"
+     "- Nach dem Zusammenführen den Zweig löschen",
+     ["**KEINE** Umlaute in Namen", "Kleine Änderungen", "Nach dem Zusammenführen den Zweig löschen"]),
+    ("# Planificador\n\n## Normas\n- **NO crear** carpetas nuevas\n\n## Estructura\n- El servicio escucha en 8080\n"
+     "- Documentar todo cambio en la guía",
+     ["**NO crear** carpetas nuevas", "Documentar todo cambio en la guía"]),
+    ("# 计划器\n\n## 提交规范\n- 标题简短\n\n## 结构\n- 服务监听 8080\n- 所有改动必须先有测试", ["标题简短", "所有改动必须先有测试"]),
+    ("# 計画\n\n## 構成\n- サーバーが起動する\n- 変更の前に計画を書く\n- 秘密の値を記録しない",
+     ["変更の前に計画を書く", "秘密の値を記録しない"]),
+    ("# 계획기\n\n## 작업 원칙\n- 작은 변경\n\n## 구조\n- 서버는 8080을 쓴다\n- 새 파일 생성 금지", ["작은 변경", "새 파일 생성 금지"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("instructions", "orders"), INSTRUCTED)
+def test_of_a_projects_instructions_the_orders_are_what_a_title_or_their_mood_tells(
+    instructions: str, orders: list[str]
+) -> None:
+    assert ruling(instructions) == orders
 
 
 REVIEW = "The retry loop keeps its counter, so that a worker never gets a second chance after it has failed. " * 10

@@ -9,6 +9,7 @@ is printed by `scripts/measure_rules.py`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -49,6 +50,8 @@ _STRESSED = re.compile(
 """Words in bold or italics."""
 _FACE = re.compile(r"(?:\s*(?::-?[)(DP]|;-?\)|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+))+\s*$")
 """What is smiled behind a sentence."""
+_NAMES = re.compile(r"^\W*¤|: ?¤\W*$|\?$")
+"""An item that only names code, or asks."""
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
 """A name and its value; more than a few wide letters are a sentence."""
@@ -108,13 +111,27 @@ def ruling(instructions: str) -> list[str]:
     """The sentences of a project's instructions that order something for good; the rest describes the project."""
     language = language_of(instructions)
     read = instructions[:MOST_INSTRUCTIONS]
-    said = [*sentences(read)]
-    orders = (
-        _led(each.text, read) if each.titled else _with_instead(each.text, behind.text)
-        for each, behind in zip(said, (*said[1:], Sentence("")))
-        if lifetime(each.text, language=language) == "standing"
-    )
-    return [text for text in dict.fromkeys(orders) if text and not points_back(text)][:MOST_RULING]
+    orders = dict.fromkeys(_orders([*sentences(read)], read, language))
+    return [text for text in orders if text and not points_back(text)][:MOST_RULING]
+
+
+def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
+    """What is ordered, and the items below a title that says so; what only names code or a value is none."""
+    above: Lifetime = "none"
+    for each, behind in zip(said, (*said[1:], Sentence(""))):
+        kind = lifetime(each.text, language=language)
+        if each.titled:
+            above = _called(each.text, language_of(each.text, language))
+            if kind == "standing":
+                yield _led(each.text, read)
+        elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
+            yield _with_instead(each.text, behind.text)
+
+
+def _is_order(item: str, language: str, above: Lifetime) -> bool:
+    """Whether an item of instructions is an order: by the title over it, or by its mood."""
+    text, cues = normal(item).lower(), _cues(language)
+    return cues is not None and not _NAMES.search(text) and (above != "none" or cues.mood.match_in(text))
 
 
 def shouts(order: str) -> bool:
@@ -194,6 +211,8 @@ class Cues(NamedTuple):
     """The items below it stand."""
     general: Patterns
     """It stands by its grammar, however much is said around it."""
+    mood: Patterns
+    """It stands as an item of instructions."""
     standing: Patterns
     """It stands where few words are said."""
     passing: Patterns

@@ -80,7 +80,7 @@ def _blocks(message: str) -> Iterator[tuple[str, bool]]:
 def _begins(last: str, line: str) -> bool:
     """Whether a line is more than the rest of the one before."""
     wrapped = len(last) >= _WRAPPED and last[-1] not in ".!?:;。！？：；…"
-    return not wrapped or _is_item(line)
+    return not wrapped or _is_item(line) or _is_heading(line)
 
 
 def _is_heading(line: str) -> bool:
