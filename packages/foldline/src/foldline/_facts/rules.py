@@ -50,7 +50,7 @@ _STRESSED = re.compile(
 """Words in bold or italics."""
 _FACE = re.compile(r"(?:\s*(?::-?[)(DP]|;-?\)|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+))+\s*$")
 """What is smiled behind a sentence."""
-_NAMES = re.compile(r"^\W*¤|: ?¤\W*$|\?$")
+_NAMES = re.compile(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
@@ -121,7 +121,7 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
     for each, behind in zip(said, (*said[1:], Sentence(""))):
         kind = lifetime(each.text, language=language)
         if each.titled:
-            above = _called(each.text, language_of(each.text, language))
+            above = _called(each.text, script_of(each.text) or language)
             if kind == "standing":
                 yield _led(each.text, read)
         elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
@@ -131,7 +131,9 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
 def _is_order(item: str, language: str, above: Lifetime) -> bool:
     """Whether an item of instructions is an order: by the title over it, or by its mood."""
     text, cues = normal(item).lower(), _cues(language)
-    return cues is not None and not _NAMES.search(text) and (above != "none" or cues.mood.match_in(text))
+    if cues is None or _NAMES.search(text):
+        return False
+    return above != "none" or any(map(cues.mood.match_in, {text, text.partition(": ")[2]}))
 
 
 def shouts(order: str) -> bool:
@@ -169,19 +171,24 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
     if cues is None or len(sentence) > _LONGEST:
         return "none"
     text = normal(sentence)
-    sure = not text.isupper() and cues.loud.search(text) is not None
+    shouted = not text.isupper() and cues.loud.search(text) is not None
     text = text.lower()
-    sure = sure or cues.general.match_in(text)
-    if (loud and not sure) or cues.none.match_in(text):
+    kind = _ordered(text, cues, shouted, loud)
+    return "none" if kind == "none" or cues.none.match_in(text) else kind
+
+
+def _ordered(text: str, cues: Cues, shouted: bool, loud: bool) -> Lifetime:
+    """What a sentence in lower case orders, if it is an order at all."""
+    sure = shouted or (loud and cues.general.match_in(text))
+    if loud and not sure:
         return "none"
     if cues.back.match_in(text):
         return "back"
     if cues.once.match_in(text):
         return "once"
-    stands = sure or cues.standing.match_in(text)
-    if stands and cues.passing.match_in(text):
-        return "once"
-    return "standing" if stands else "none"
+    if not (sure or cues.general.match_in(text) or cues.standing.match_in(text)):
+        return "none"
+    return "once" if cues.passing.match_in(text) else "standing"
 
 
 def normal(sentence: str) -> str:
