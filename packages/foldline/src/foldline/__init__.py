@@ -59,8 +59,7 @@ if TYPE_CHECKING:
     )
     from foldline._fold import Fold, Receipt
     from foldline._lifecycle.command import command_hook
-    from foldline._lifecycle.cut import without_unfinished_calls
-    from foldline._lifecycle.step import astep, step
+    from foldline._lifecycle.step import astep, step, without_unfinished_calls
     from foldline._messages import Message, Summary, Usage
     from foldline._policy import Layer, Policy, Room
     from foldline._recall.references import resolve_references
@@ -99,8 +98,7 @@ __getattr__ = lazily("foldline", {
     ),
     "_fold": ("Fold", "Receipt"),
     "_lifecycle.command": ("command_hook",),
-    "_lifecycle.cut": ("without_unfinished_calls",),
-    "_lifecycle.step": ("astep", "step"),
+    "_lifecycle.step": ("astep", "step", "without_unfinished_calls"),
     "_messages": ("Message", "Summary", "Usage"),
     "_policy": ("Layer", "Policy", "Room"),
     "_recall.references": ("resolve_references",),

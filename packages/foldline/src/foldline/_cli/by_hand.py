@@ -10,9 +10,8 @@ from foldline._cli.options import Answer, about, answering, force_option, may_as
 from foldline._cli.printing import columns, say, warn
 from foldline._clipping import clipped
 from foldline._desk import revising
-from foldline._desk.about import in_two_sentences
 from foldline._desk.desk import Desk
-from foldline._desk.inspection import what
+from foldline._desk.inspection import in_two_sentences, what
 from foldline._fold import Fold
 from foldline._sessions.opening import open_session
 from foldline._visible import visible

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from foldline._clipping import one_line
+from foldline._clipping import cut, one_line
 from foldline._desk.desk import Desk
 from foldline._desk.plan import FoldPlan
+from foldline._facts.reading import user_words
 from foldline._facts.speech import project_rules
+from foldline._facts.splitting import sentences
 from foldline._facts.tool_calls import Action, read_action
 from foldline._messages import Message, Opaque, Part, Text, ToolResult, Value, replace
 from foldline._pairs import Answer, answers
@@ -169,3 +171,26 @@ def what(message: Message, most: int = 60) -> str:
 
 def _result_text(result: ToolResult) -> str:
     return next((p.text for p in result.parts if hasattr(p, "text")), "")
+
+
+# -- what a session is about, in two sentences at most ----------------------------------------------------------------
+
+
+TELLING = 20
+"""Characters below which a sentence greets or agrees, and says nothing of the work."""
+
+WIDTH = 160
+"""Characters of a sentence at most."""
+
+
+def in_two_sentences(messages: Sequence[Message]) -> str:
+    """What the user asked for first, and what the agent said last, each by the first sentence that tells something."""
+    said = (message.text for message in reversed(messages) if message.role == "assistant")
+    found = (_telling(user_words(messages)), _telling(said))
+    return " ".join(dict.fromkeys(filter(None, found)))
+
+
+def _telling(texts: Iterable[str]) -> str:
+    """The first sentence of the texts that says something, on one line."""
+    found = (each.text for text in texts for each in sentences(text) if not each.titled)
+    return next((cut(" ".join(text.split()), WIDTH) for text in found if len(text) >= TELLING), "")

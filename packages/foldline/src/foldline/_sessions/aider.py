@@ -21,10 +21,6 @@ _COMMAND = re.compile(r"/(?!ask\b|code\b|architect\b|help\b|context\b)[a-z-]+(?:
 _SCALE = {"k": 1_000, "M": 1_000_000}
 
 
-def _recognizes(head: bytes, path: str) -> bool:
-    return bool(_HEAD.search(head))
-
-
 def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every chat in the file, oldest first."""
     source = Source(path, strict=strict)
@@ -40,7 +36,7 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     )
 
 
-FORMAT = SessionFormat("aider", _recognizes, read_all=_read_all)
+FORMAT = SessionFormat("aider", lambda head, path: bool(_HEAD.search(head)), read_all=_read_all)
 
 
 class AiderChat:

@@ -16,10 +16,6 @@ from foldline._sessions.values import Json, as_json, items, mapping, mappings, n
 _SIGN = re.compile(rb'[{,]\s*"schema_version"\s*:\s*"ATIF')
 
 
-def _recognizes(head: bytes, path: str) -> bool:
-    return bool(_SIGN.search(head))
-
-
 def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every trajectory in the file: one document, a list of them, or one in each line."""
     source = Source(path, strict=strict)
@@ -30,7 +26,7 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     return source.sessions(told, "no trajectory in ATIF")
 
 
-FORMAT = SessionFormat("atif", _recognizes, read_all=_read_all)
+FORMAT = SessionFormat("atif", lambda head, path: bool(_SIGN.search(head)), read_all=_read_all)
 
 
 def _trajectories(source: Source) -> Iterator[Json]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
@@ -20,10 +20,6 @@ _SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
 
 _SUMMARY = re.compile(rb'(?m)(?:"\$set"\s*:\s*\{[^{}\[\]]*?|^\s*\{[^{}\[\]]*?|^  )"summary' + STRING)
-
-
-def _recognizes(head: bytes, path: str) -> bool:
-    return bool(_SIGN.match(head) or _CHANGE.search(head))
 
 
 def read(path: str, *, strict: bool = False) -> Reading:
@@ -54,10 +50,6 @@ def read(path: str, *, strict: bool = False) -> Reading:
     )
 
 
-def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
-    yield StoreFolder(folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp", "*/chats/session-*.json*")
-
-
 def _about(path: str, ends: bytes, about: About) -> About:
     summaries = _SUMMARY.findall(ends) if b'"summary"' in ends else ()
     return About(about.id, _directory(path), said(summaries[-1]) if summaries else "")
@@ -84,10 +76,12 @@ def _directory(path: str) -> str:
 
 FORMAT = SessionFormat(
     "gemini-cli",
-    _recognizes,
+    lambda head, path: bool(_SIGN.match(head) or _CHANGE.search(head)),
     read,
     open=later("gemini_writing", "open_session"),
-    stores=_stores,
+    stores=lambda environment: (
+        StoreFolder(folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp", "*/chats/session-*.json*"),
+    ),
     overhead=12_000,
     about=_about,
     program=("gemini", "gemini-cli"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import Raw, Struct
 
 from foldline._messages import Message
 from foldline._sessions.ancestry import named_ancestry
-from foldline._sessions.format import About, Row, SessionFormat, StoreFolder, Tail, folder, last_said, later
+from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail, folder, last_said, later
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain
 from foldline._sessions.parts import spoken_by, summary, unique, wire_usage
 from foldline._sessions.reading import PastFold, Reading, summarized
@@ -28,10 +28,6 @@ _TRIGGERS = {
 }
 
 Numbered = tuple[int, Json]
-
-
-def _recognizes(head: bytes, path: str) -> bool:
-    return bool(_TREE.search(head)) and bool(_OWN.search(head))
 
 
 def read(path: str, *, strict: bool = False) -> Reading:
@@ -88,27 +84,17 @@ def _tell(line: bytes) -> Row:
     )
 
 
-def _tail() -> Tail:
-    return Tail(_tell, (b'"chat_compression"',))
-
-
-def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
-    yield StoreFolder(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl")
-
-
-def _about(path: str, ends: bytes, about: About) -> About:
-    return about._replace(title=last_said(ends, b"customTitle"))
-
-
 FORMAT = SessionFormat(
     "qwen-code",
-    _recognizes,
+    lambda head, path: bool(_TREE.search(head)) and bool(_OWN.search(head)),
     read,
     open=later("qwen_writing", "open_session"),
-    stores=_stores,
+    stores=lambda environment: (
+        StoreFolder(folder(environment, "QWEN_HOME", ".qwen") / "projects", "*/chats/*.jsonl"),
+    ),
     overhead=12_000,
-    tail=_tail,
-    about=_about,
+    tail=lambda: Tail(_tell, (b'"chat_compression"',)),
+    about=lambda path, ends, about: about._replace(title=last_said(ends, b"customTitle")),
     program=("qwen", "qwen-code"),
     holds_open=False,
 )

@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from foldline._wires.usage import stated
-from foldline._wrapping.sdk import Call, Fields, Route, Sdk, Through, called, given, made_in, method
-from foldline._wrapping.tools import one_more
-from foldline._wrapping.twins import twin
+from foldline._wrapping.sdk import Call, Fields, Route, Sdk, Through, called, given, made_in, method, one_more, twin
 
 METHODS = {"converse": False, "converse_stream": True}
 """The calls, and whether their replies are streamed."""
-
-
-def _recognizes(client: Any) -> bool:
-    return made_in(client, "botocore.client") and hasattr(client, "converse")
 
 
 def _wrap(client: Any, through: Through) -> Any:
@@ -42,4 +36,8 @@ _CONVERSE = Route(
     stream="stream",
 )
 
-BEDROCK = Sdk(name="boto3", recognizes=_recognizes, wrap=_wrap)
+BEDROCK = Sdk(
+    name="boto3",
+    recognizes=lambda client: made_in(client, "botocore.client") and hasattr(client, "converse"),
+    wrap=_wrap,
+)

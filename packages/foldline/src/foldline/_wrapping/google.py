@@ -7,9 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from foldline._wires.usage import stated
-from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, Through, called, made_in, method
-from foldline._wrapping.tools import one_more
-from foldline._wrapping.twins import twin
+from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, Through, called, made_in, method, one_more, twin
 
 METHODS = {"generate_content": False, "generate_content_stream": True}
 """The calls, and whether their replies are streamed."""
@@ -48,10 +46,6 @@ def _read(streams: bool) -> Callable[..., Request | None]:
     return read_conversation
 
 
-def _length(fields: Fields) -> Any:
-    return _setting(fields, "max_output_tokens", "maxOutputTokens")
-
-
 def _setting(fields: Fields, *names: str) -> Any:
     config = fields.get("config")
     return next((found for name in names if (found := stated(config, name)) is not None), None)
@@ -75,7 +69,7 @@ _CONTENTS = Route(
     format="gemini",
     history="contents",
     apart=_apart,
-    reply_tokens=_length,
+    reply_tokens=lambda fields: _setting(fields, "max_output_tokens", "maxOutputTokens"),
     said=lambda reply: [reply.candidates[0].content],
     billed=lambda chunk: stated(chunk, "usage_metadata"),
     offer=_offer,

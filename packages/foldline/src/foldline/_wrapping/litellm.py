@@ -5,16 +5,11 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from foldline._wrapping.sdk import Call, Sdk, Through, called
+from foldline._wrapping.sdk import Call, Sdk, Through, called, twin
 from foldline._wrapping.stainless import CHAT
-from foldline._wrapping.twins import twin
 
 FUNCTIONS = {"completion": False, "acompletion": True}
 """The calls, and whether they are awaited."""
-
-
-def _recognizes(client: Any) -> bool:
-    return isinstance(client, ModuleType) and client.__name__ == "litellm"
 
 
 def _wrap(client: Any, through: Through) -> Any:
@@ -24,4 +19,8 @@ def _wrap(client: Any, through: Through) -> Any:
     )
 
 
-LITELLM = Sdk(name="litellm", recognizes=_recognizes, wrap=_wrap)
+LITELLM = Sdk(
+    name="litellm",
+    recognizes=lambda client: isinstance(client, ModuleType) and client.__name__ == "litellm",
+    wrap=_wrap,
+)

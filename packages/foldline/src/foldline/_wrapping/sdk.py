@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from foldline._wires.objects import as_data
 from foldline._wires.usage import stated
 
 Fields = Mapping[str, Any]
 """What a request holds, by name."""
-
-
-def _nothing(fields: Fields) -> Any:
-    return None
 
 
 class Route(Struct, frozen=True, kw_only=True):
@@ -29,7 +27,7 @@ class Route(Struct, frozen=True, kw_only=True):
     """The field that names the model."""
     apart: Callable[[Fields], Any]
     """What takes room beside the conversation: system prompt, tool schemas. None where there is no such thing."""
-    reply_tokens: Callable[[Fields], Any] = _nothing
+    reply_tokens: Callable[[Fields], Any] = lambda fields: None
     """How long the reply may become, where the request says so."""
     held: tuple[str, ...] = ()
     """Fields that say that the provider holds the conversation; then there is nothing to fold."""
@@ -144,3 +142,76 @@ def called(route: Route, order: Sequence[str] = (), *, streams: bool | None = No
 def usage_of(chunk: Any) -> Any:
     """The usage that a chunk states itself."""
     return stated(chunk, "usage")
+
+
+# -- clients like another: of a class made from its class, in which some methods are others ---------------------------
+
+
+def twin(thing: Any, attributes: Mapping[str, Any]) -> Any:
+    """An object that is as another one is and shares all that it holds, but for the attributes of its class that are given.
+
+    It closes nothing when it is let go of, and keeps the other one from being let go of before. The attributes should hold
+    no object: a class is let go of late, and what it holds is then closed in any order.
+    """
+    if isinstance(thing, ModuleType):
+        return _Module(thing, attributes)
+    kind = type(thing)
+    own = {"__module__": kind.__module__, "__del__": lambda self: None}
+    other: Any = object.__new__(type(kind.__name__, (kind,), own | {**attributes}))
+    other.__dict__.update(thing.__dict__, _wrapped=thing)
+    return other
+
+
+class _Module(ModuleType):
+    """A module as another one is, which keeps no state of its own."""
+
+    def __init__(self, module: ModuleType, attributes: Mapping[str, Any]) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        self.__dict__.update(attributes, _wrapped=module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_wrapped"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__dict__["_wrapped"], name, value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self.__dict__["_wrapped"])
+
+
+# -- the tools that a request offers to its model ---------------------------------------------------------------------
+
+
+_INSIDE = ("function", "toolSpec", "functionDeclarations", "function_declarations")
+"""Where the declarations in a tool stand, if they are not the tool itself."""
+
+
+def one_more(tools: Any, tool: dict[str, Any]) -> list[Any] | None:
+    """The tools and another; None where one has its name, or is a function that the library calls itself."""
+    known = list(tools) if isinstance(tools, (list, tuple)) else []
+    if any(map(callable, known)) or {*_names(as_data(known))} & {*_names([tool])}:
+        return None
+    return [*known, tool]
+
+
+def chosen_freely(choice: Any) -> bool:
+    """Whether a model may call any tool, or none."""
+    kind = choice.get("type") if isinstance(choice, dict) else choice
+    return not isinstance(kind, str) or kind == "auto"
+
+
+def with_tool(fields: Fields, tool: dict[str, Any]) -> Fields | None:
+    """The request with one more of its `tools`."""
+    if not chosen_freely(fields.get("tool_choice")) or fields.get("n") not in (None, 1):
+        return None
+    tools = one_more(fields.get("tools"), tool)
+    return {**fields, "tools": tools} if tools else None
+
+
+def _names(tools: list[Any]) -> Iterator[str]:
+    for tool in tools:
+        if isinstance(tool, Mapping):
+            yield from (tool["name"],) if "name" in tool else ()
+            for key in _INSIDE:
+                inside = tool.get(key) or []
+                yield from _names(inside if isinstance(inside, list) else [inside])

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from typing import Any
 
 from foldline._wires.usage import stated
-from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, Through, given, made_in, method, usage_of
-from foldline._wrapping.tools import with_tool
-from foldline._wrapping.twins import twin
+from foldline._wrapping.sdk import (
+    Call,
+    Fields,
+    Request,
+    Route,
+    Sdk,
+    Through,
+    given,
+    made_in,
+    method,
+    twin,
+    usage_of,
+    with_tool,
+)
 
 RAW = "X-Stainless-Raw-Response"
 """The header by which a sealed reply is asked for: "true" for a whole one, "stream" for one that its reader reads."""
+
+
+_PARSED = methodcaller("parse")
+"""What a sealed reply says that is whole."""
 
 
 def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
@@ -29,7 +45,7 @@ def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
             return post(*arguments, **{**named, "body": fields})
 
         if raw:
-            return Request(route, body, send, opened=_parsed if raw == "true" and not streams else None)
+            return Request(route, body, send, opened=_PARSED if raw == "true" and not streams else None)
         return Request(route, body, send, streams)
 
     def wrap(client: Any, through: Through) -> Any:
@@ -39,24 +55,12 @@ def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
     return Sdk(name=name, recognizes=lambda client: made_in(client, name) and hasattr(client, "post"), wrap=wrap)
 
 
-def _parsed(reply: Any) -> Any:
-    return reply.parse()
-
-
-def _chat_said(reply: Any) -> list[Any]:
-    return [reply.choices[0].message]
-
-
-def _chat_length(fields: Fields) -> Any:
-    return fields.get("max_completion_tokens") or fields.get("max_tokens")
-
-
 CHAT = Route(
     format="openai-chat",
     history="messages",
     apart=lambda fields: given(fields, "tools"),
-    reply_tokens=_chat_length,
-    said=_chat_said,
+    reply_tokens=lambda fields: fields.get("max_completion_tokens") or fields.get("max_tokens"),
+    said=lambda reply: [reply.choices[0].message],
     billed=usage_of,
     offer=with_tool,
 )

@@ -23,10 +23,6 @@ _SIGN = re.compile(
 _SUMMARY = re.compile(rb'(?m)^\{"type":"summary",.*\}$')
 
 
-def _recognizes(head: bytes, path: str) -> bool:
-    return head.lstrip().startswith(b"{") and bool(_SIGN.search(head))
-
-
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     projects = folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "projects"
     yield StoreFolder(projects, "*/*.jsonl")
@@ -76,7 +72,7 @@ def _busy(path: str) -> Iterator[int]:
 
 FORMAT = SessionFormat(
     "claude-code",
-    _recognizes,
+    lambda head, path: head.lstrip().startswith(b"{") and bool(_SIGN.search(head)),
     later("claude_code.reading", "read"),
     open=later("claude_code.writing", "open_session"),
     stores=_stores,

@@ -223,11 +223,6 @@ def _response_id() -> str:
     return f"msg_{os.urandom(12).hex()}"
 
 
-def _entry_id(line: int, key: str) -> str:
-    """An entry's id is the `uuid` of its first row, wherever that stands."""
-    return key
-
-
 def _branched(lines: Sequence[bytes], id: str, entry: str) -> list[bytes]:
     """The lines with the new id on each, and a last prompt that names the entry: the client goes on from there."""
     end = {"type": "last-prompt", "leafUuid": entry, "explicit": True, "sessionId": id}
@@ -238,8 +233,6 @@ _SESSION_ID = re.compile(rb'("sessionId"\s*:\s*)"[^"\\]*"')
 """A row's session; in a text its quotes would be escaped."""
 
 
-def _name(id: str) -> str:
-    return f"{id}.jsonl"
-
-
-open_session = Owner(read, ClaudeRows, _entry_id, FORMAT.overhead, Branching(_branched, _name)).open
+open_session = Owner(
+    read, ClaudeRows, lambda line, key: key, FORMAT.overhead, Branching(_branched, lambda id: f"{id}.jsonl")
+).open

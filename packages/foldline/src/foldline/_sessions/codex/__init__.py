@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from foldline._errors import SessionError
@@ -20,14 +19,6 @@ _PAYLOAD = re.compile(rb'[{,]\s*"(?:payload|instructions|record_type)"\s*:')
 
 _OWN = re.compile(rb'"id' + STRING)
 _SPAWNED = re.compile(rb'"parent_thread_id' + STRING)
-
-
-def _recognizes(head: bytes, path: str) -> bool:
-    return head.lstrip().startswith(b"{") and bool(_SIGN.search(head)) and bool(_PAYLOAD.search(head))
-
-
-def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
-    yield StoreFolder(folder(environment, "CODEX_HOME", ".codex") / "sessions", "*/*/*/rollout-*.jsonl")
 
 
 def _about(path: str, ends: bytes, about: About) -> About:
@@ -58,10 +49,12 @@ def _read_names(index: str, changed: int) -> dict[str, str]:
 
 FORMAT = SessionFormat(
     "codex",
-    _recognizes,
+    lambda head, path: head.lstrip().startswith(b"{") and bool(_SIGN.search(head)) and bool(_PAYLOAD.search(head)),
     later("codex.rollout", "read"),
     open=later("codex.writing", "open_session"),
-    stores=_stores,
+    stores=lambda environment: (
+        StoreFolder(folder(environment, "CODEX_HOME", ".codex") / "sessions", "*/*/*/rollout-*.jsonl"),
+    ),
     overhead=5_500,
     tail=later("codex.rollout", "tail"),
     about=_about,

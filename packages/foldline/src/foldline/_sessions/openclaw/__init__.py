@@ -11,10 +11,6 @@ from foldline._sessions.source import SQLITE
 _tables = later("database", "tables")
 
 
-def _recognizes(head: bytes, path: str) -> bool:
-    return head.startswith(SQLITE) and "transcript_events" in _tables(path)
-
-
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     agents = folder(environment, "OPENCLAW_STATE_DIR", ".openclaw") / "agents"
     yield StoreFolder(agents, "*/sessions/*.jsonl")
@@ -23,7 +19,7 @@ def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
 
 FORMAT = SessionFormat(
     "openclaw",
-    _recognizes,
+    lambda head, path: head.startswith(SQLITE) and "transcript_events" in _tables(path),
     read_all=later("openclaw.store", "read_all"),
     open=later("openclaw.store", "open_session"),
     stores=_stores,

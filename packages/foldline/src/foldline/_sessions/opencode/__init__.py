@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
 
 from foldline._sessions.format import SessionFormat, StoreFolder, folder, later
 from foldline._sessions.source import SQLITE, Source
@@ -29,21 +28,15 @@ def _recognizes(head: bytes, path: str) -> bool:
     return bool(_START.match(head)) and bool(_SIGN.search(head))
 
 
-def _elsewhere(path: str) -> bool:
-    """A session's own document names messages that stand in other folders."""
-    return not os.path.isdir(path) and not Source(path).is_database()
-
-
-def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
-    yield StoreFolder(folder(environment, "XDG_DATA_HOME", ".local/share") / "opencode", "opencode.db")
-
-
 FORMAT = SessionFormat(
     "opencode",
     _recognizes,
     read_all=later("opencode.reading", "read_all"),
-    stores=_stores,
+    stores=lambda environment: (
+        StoreFolder(folder(environment, "XDG_DATA_HOME", ".local/share") / "opencode", "opencode.db"),
+    ),
     overhead=7_000,
-    elsewhere=_elsewhere,
+    # a session's own document names messages that stand in other folders
+    elsewhere=lambda path: not os.path.isdir(path) and not Source(path).is_database(),
     program=("opencode", "opencode-ai"),
 )

@@ -20,10 +20,6 @@ _ITEM = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:input_text|output_text|function_ca
 _NAMED = re.compile(rb'"type"\s*:\s*"session_info"[^\n]*?"name' + STRING)
 
 
-def _recognizes(head: bytes, path: str) -> bool:
-    return bool(_START.match(head))
-
-
 def _stores(environment: Mapping[str, str]) -> Iterator[StoreFolder]:
     yield StoreFolder(folder(environment, "PI_CODING_AGENT_DIR", ".pi/agent") / "sessions", "*/*.jsonl")
 
@@ -42,7 +38,7 @@ def _about(path: str, ends: bytes, about: About) -> About:
 
 FORMAT = SessionFormat(
     PI,
-    _recognizes,
+    lambda head, path: bool(_START.match(head)),
     open=later("pi.log", "Session"),
     stores=_stores,
     overhead=9_000,
