@@ -147,8 +147,7 @@ class Compactor:
         held = budget_for(self.model, window, reserve)
         held = held if reserve is not None else reserving(held, self.policy)
         self._account = Account(self.model, held, self.meter, clock)
-        writes = _summarizer_named(summarizer) if isinstance(summarizer, str) else summarizer
-        self._writer = Writer(writes, ask, timeout, clock)
+        self._writer = Writer(_named(summarizer) if isinstance(summarizer, str) else summarizer, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
         self._history.follow(session.context.course if session else Course())
         self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
@@ -577,7 +576,7 @@ class Compactor:
         return self._history.hand_out()
 
 
-def _summarizer_named(name: str) -> Summarizer:
+def _named(name: str) -> Summarizer:
     from foldline._config import Summaries
 
     return Summaries(name).to_summarizer()
