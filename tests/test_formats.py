@@ -100,7 +100,7 @@ def test_where_nothing_is_worth_folding_it_is_written_as_it_is(session: Path, tm
 
 
 def test_what_is_read_only_is_refused_before_anything_is_shown(session: Path, tmp_path: Path) -> None:
-    for command in (["compact", "--yes"], ["session", "undo"], ["session", "branch", "--at", "acme-2"]):
+    for command in (["compact", "--yes"], ["session", "restore", "acme-2"], ["session", "branch", "--at", "acme-2"]):
         done = run(tmp_path, *command, "--session", str(session))
         assert (done.returncode, done.stdout) == (1, "")
         assert "sessions of acme" in done.stderr
