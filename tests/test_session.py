@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foldline import (
@@ -961,6 +961,7 @@ def any_edits(view: View, proposals: list[tuple[str, int, int]]) -> tuple[View, 
 
 
 @given(st.lists(STEPS, min_size=1, max_size=20), st.lists(PROPOSALS, min_size=1, max_size=3), st.booleans())
+@example([("edit_string", 0, -2), ("user", 0, 0), ("user", 0, 0)], [[("sum", 0, 1)]], False)
 def test_any_fold_of_any_tree_is_read_back_and_can_be_undone(steps, folds, grows):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.jsonl"

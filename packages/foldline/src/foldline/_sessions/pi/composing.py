@@ -69,7 +69,16 @@ def _annotations(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark:
     edits += [_edit(entry.id, None) for entry in gone]
     if lead is None:
         return [{"type": "custom", "customType": FOLD, "data": {}}, *edits]
-    return [_compaction(place, lead.message, old[first].id if first < len(old) else None, mark), *edits]
+    start = old[first].id if first < len(old) else None
+    return [_compaction(place, lead.message, start, mark), *_early(place.path, start), *edits]
+
+
+def _early(path: Path, start: str | None) -> list[Json]:
+    """The edits that stand before what a compaction keeps, though they are of what it keeps; no client writes one there."""
+    at = next((i for i, record in enumerate(path.records) if record.id == start), len(path.records))
+    kept = {record.id for record in path.records[at:]}
+    early = (r for r in path.records[:at] if r.type == "context_edit" and r.data.get("targetId") in kept)
+    return [_stripped(record.data) for record in early]
 
 
 def _branch(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark: Json) -> list[Json]:
