@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -30,7 +30,7 @@ from foldline_lab.refusals import Provider
 from foldline_lab.replaying import Asked, Outcome, replay, replayed, sessions_in
 from foldline_lab.report import page
 from foldline_lab.stepping import Run, stepped
-from foldline_lab.totals import totals, unpriced
+from foldline_lab.totals import table, totals, unpriced
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "replay.md"
@@ -450,6 +450,18 @@ def test_workers_that_are_interrupted_as_they_begin_end_without_a_word(tmp_path:
 def _pipe(path: Path) -> Path:
     os.mkfifo(path)
     return path
+
+
+def test_a_table_is_parted_where_the_terminal_is_narrower_and_says_the_same(tmp_path: Path) -> None:
+    found = totals([replayed(written(tmp_path, history(30)), Asked(("default", "pi"), MODEL, 8_000))])
+    whole = table(found).split("\n")
+    assert max(map(len, whole)) > 80
+    for width in (60, 80):
+        parts = [part.split("\n") for part in table(found, width).split("\n\n")]
+        assert max(len(line) for part in parts for line in part) <= width
+        figures = [[re.split(r"\s{2,}", line)[1:] for line in part] for part in parts]
+        assert [[*chain(*row)] for row in zip(*figures)] == [re.split(r"\s{2,}", line)[1:] for line in whole]
+        assert len({tuple(line[:12] for line in part) for part in parts}) == 1
 
 
 def test_the_name_of_a_file_does_not_steer_the_terminal(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import click
@@ -17,12 +18,16 @@ from foldline_lab.contenders import policy_named
 from foldline_lab.replaying import Asked, Outcome, replay, sessions_in
 from foldline_lab.totals import table, totals, unpriced
 
-LEGEND = """\
-cost: of all requests, with the prompt cache. of best, worst: the same beside the policy's folds at the moments that are
-cheapest in hindsight, in the median and at most. over: requests over the limit. refused: rules of providers that folds break.
-near, far: literals that are written again and that the model still knows; far is what was last said a quarter of the window
-before. user's: lines of the user's that stand. rules: those of them that say always or never. state: open steps of plans and
-failures. time: what the policy took."""
+LEGEND = (
+    "cost: of all requests, with the prompt cache. of best, worst: the same beside the policy's folds at the moments that are "
+    "cheapest in hindsight, in the median and at most. over: requests over the limit. refused: rules of providers that folds "
+    "break. near, far: literals that are written again and that the model still knows; far is what was last said a quarter of "
+    "the window before. user's: lines of the user's that stand. rules: those of them that say always or never. state: open "
+    "steps of plans and failures. time: what the policy took."
+)
+
+PAGE = 112
+"""Characters of a line of text where no terminal says how many it has."""
 
 
 @click.command()
@@ -75,12 +80,22 @@ def replay_command(
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(_told(outcomes, verdict)), indent=2))
     else:
-        said = (table(totals(outcomes)), unpriced(outcomes), LEGEND, verdict)
+        width = _columns()
+        texts = (fill(text, width or PAGE) for text in (unpriced(outcomes), LEGEND, verdict))
+        said = (table(totals(outcomes), width), *texts)
         click.echo(_printable("\n\n".join(filter(None, said))))
     if html:
         from foldline_lab.report import page
 
         Path(html).write_text(page(outcomes, verdict), "utf-8")
+
+
+def _columns() -> int | None:
+    """Characters of a line of the terminal; None where the output goes elsewhere."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
 
 
 def _check_places(places: Mapping[str, str | None]) -> None:

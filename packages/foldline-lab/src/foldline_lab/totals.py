@@ -107,14 +107,17 @@ def cells(each: Total) -> list[str]:
     ]
 
 
-def table(found: Sequence[Total]) -> str:
-    """The totals as a plain table: names to the left, figures to the right."""
-    rows = [list(HEAD), *map(cells, found)]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if n == 0 else cell.rjust(width) for n, (cell, width) in enumerate(zip(row, widths))
-        )
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+def table(found: Sequence[Total], width: int | None = None) -> str:
+    """The totals as a plain table: names to the left, figures to the right.
+
+    Where it is wider than `width` it goes on in a table below it, with the names again.
+    """
+    names, *columns = zip(*[HEAD, *map(cells, found)])
+    named = [name.ljust(max(map(len, names))) for name in names]
+    parts = [named]
+    for column in columns:
+        wide = max(map(len, column))
+        if width is not None and len(parts[-1][0]) + 2 + wide > width and parts[-1] is not named:
+            parts.append(named)
+        parts[-1] = [f"{row}  {cell.rjust(wide)}" for row, cell in zip(parts[-1], column)]
+    return "\n\n".join("\n".join(row.rstrip() for row in part) for part in parts)
