@@ -255,6 +255,19 @@ def test_a_new_session_says_how_its_agent_goes_on_with_it(foldline, session, age
     assert goes_on == command.format(id=id, path=path)
 
 
+@pytest.mark.parametrize(
+    ("name", "agent"), [("claude-code.jsonl", "claude-code"), ("codex.jsonl", "codex"), ("aider", "pi")]
+)
+def test_a_handoff_stays_with_the_agent_of_the_session_where_it_can(foldline, tmp_path, name, agent):
+    session = tmp_path / "s.jsonl"
+    if name == "aider":
+        session.write_text("# aider chat started at 2026-01-01 10:00:00\n\n#### count the plums\n\nThere are nine.\n\n")
+    else:
+        shutil.copyfile(SAMPLE.parents[1] / "tests" / "transcripts" / name, session)
+    done = foldline("session", "handoff", "count the plums", "--json", "--session", str(session))
+    assert json.loads(done.stdout)["written"]["format"] == agent
+
+
 def test_messages_that_stay_and_are_only_shortened_are_told_of(foldline, session):
     done = foldline("compact", "--yes", "--policy", "amp", "--json", "--session", str(session))
     receipt = json.loads(done.stdout)["fold"]["receipt"]

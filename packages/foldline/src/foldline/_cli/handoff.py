@@ -7,9 +7,10 @@ import os
 import click
 
 from foldline._cli.commands import NOTHING_TO_DO
-from foldline._cli.export import into_option, to_option
+from foldline._cli.export import into_option
 from foldline._cli.options import (
     Answer,
+    Choice,
     about,
     about_new,
     answering,
@@ -21,8 +22,10 @@ from foldline._cli.options import (
 )
 from foldline._cli.printing import Exact, say
 from foldline._desk.desk import Desk
+from foldline._handoff.agents import AGENTS
 from foldline._handoff.by_model import told_by_model
 from foldline._handoff.goal import TOKENS, draft, hand_off
+from foldline._handoff.new_session import FORMATS
 from foldline._visible import visible
 
 
@@ -42,7 +45,9 @@ from foldline._visible import visible
     "--model", metavar="PROVIDER:NAME", help="A model that reads the old session for what GOAL needs, as well."
 )
 @click.option("--base-url", metavar="URL", help="Where the model is served; OpenAI's dialect unless named.")
-@to_option
+@click.option(
+    "--to", "format", type=Choice(FORMATS), help="The new session's format; without it that of the old one, or pi's."
+)
 @into_option
 @answering
 @on_session
@@ -54,7 +59,7 @@ def handoff(
     tokens: int,
     model: str | None,
     base_url: str | None,
-    format: str,
+    format: str | None,
     into: str | None,
 ) -> Answer:
     """Open a new session for GOAL with the constraints, files and decisions of the old one that bear on it.
@@ -64,9 +69,10 @@ def handoff(
     """
     if not goal.strip():
         raise click.UsageError("GOAL is empty")
+    found = desk.session
+    format = format or (found.agent if found.agent in AGENTS else FORMATS[0])
     if not only_print:
         check_place(format, into, "--into")
-    found = desk.session
     made = draft(found, goal, tokens=tokens if model is None else tokens // 2)
     if model is not None:
         writer = desk.writer(desk.policy(), {"model": model, "base_url": base_url})
