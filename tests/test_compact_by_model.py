@@ -212,6 +212,8 @@ def test_an_impossible_setting_is_named(session: Path, settings: dict[str, Any],
         ("claude-haiku-4-5", "set ANTHROPIC_API_KEY in the environment"),
         ("gemini-2.5-flash", "set GOOGLE_API_KEY in the environment"),
         ("openrouter:openai/gpt-5-mini", "set OPENROUTER_API_KEY in the environment"),
+        ("claude-sonet-4-5", "no model of this name is known (did you mean claude-sonnet-4-5?)"),
+        ("nobodys-demo-1", "PROVIDER:NAME says whose it is"),
         ("nobody:demo-1", "Unknown provider: nobody; known are anthropic, openai,"),
     ],
 )

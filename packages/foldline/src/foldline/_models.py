@@ -80,13 +80,18 @@ def warn_of_unknown(model: Model) -> None:
     """Warns, in the place where a `Compactor` was made, of a model that nobody knows, and says what is assumed of it."""
     if model.known:
         return
-    from difflib import get_close_matches
     from warnings import warn
 
-    near = get_close_matches(key_of(model.name), _data().models, 1)
-    meant = f" (did you mean {_data().models[near[0]][0]}?)" if near else ""
     assumed = f"a window of {model.window:,} tokens is assumed; state another by window="
-    warn(f"unknown model {model.name!r}{meant}: {assumed}", UserWarning, stacklevel=3)
+    warn(f"unknown model {model.name!r}{nearest(model.name)}: {assumed}", UserWarning, stacklevel=3)
+
+
+def nearest(name: str) -> str:
+    """A question after the model whose name is nearest to one that nobody knows; empty where none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(key_of(name), _data().models, 1)
+    return f" (did you mean {_data().models[near[0]][0]}?)" if near else ""
 
 
 # --- spellings ---------------------------------------------------------------------------------------------------

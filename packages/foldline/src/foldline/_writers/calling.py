@@ -13,6 +13,7 @@ from foldline._economics import price
 from foldline._errors import ConfigError, SummaryFailed
 from foldline._messages import Usage, Value
 from foldline._models import model as model_named
+from foldline._models import nearest
 from foldline._overflow import read as read_overflow
 from foldline._writers.draft import Draft
 
@@ -83,6 +84,8 @@ def connect(endpoint: Endpoint, *, path: str = "summarizer") -> Any:
         )
         if "Unknown provider" in why:
             why += "; known are anthropic, openai, google, openrouter and the others of pydantic-ai"
+        if keyless and ":" not in endpoint.model and not model_named(endpoint.model).known:
+            why += f"; no model of this name is known{nearest(endpoint.model)}; PROVIDER:NAME says whose it is"
         raise ConfigError(f"{endpoint.model} cannot be called: {why}", path=path) from error
 
 
