@@ -165,14 +165,6 @@ def test_what_cannot_be_revised_says_what_can_be_done_instead(foldline, tmp_path
     assert "one of pi takes pins and edits" in done.stderr
 
 
-def test_an_undo_where_nothing_was_folded_is_no_failure_in_a_session_that_is_only_read(foldline, tmp_path):
-    chat = tmp_path / "aider.chat.history.md"
-    chat.write_text("# aider chat started at 2026-01-01 10:00:00\n\n#### count the plums\n\nThere are nine.\n\n")
-    done = foldline("session", "undo", "--session", str(chat))
-    assert done.returncode == 3
-    assert "nothing to undo" in done.stderr
-
-
 def test_a_pin_where_there_is_no_place_for_one_names_the_focus(foldline, tmp_path):
     session = tmp_path / "s.jsonl"
     shutil.copyfile(SAMPLE.parents[1] / "tests" / "transcripts" / "claude-code.jsonl", session)

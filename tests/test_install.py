@@ -500,6 +500,12 @@ def test_a_sessions_status_says_where_foldline_folds_by_itself(home) -> None:
     assert "Switched off" in status()
 
 
+def test_a_sessions_status_says_where_foldline_cannot_fold_by_itself(home) -> None:
+    path = Path(__file__).parent / "transcripts" / "codex.jsonl"
+    said = " ".join(run("context", "status", "--session", str(path)).output.split())
+    assert "None here by foldline: Codex lets nobody replace its own; `foldline compact` folds between two runs" in said
+
+
 def test_status_and_doctor_agree_on_what_folds_by_itself(home) -> None:
     folder = home / ".pi/agent/sessions/--project--"
     folder.mkdir(parents=True)

@@ -47,13 +47,12 @@ def undo(desk: Desk, yes: bool) -> Answer:
     Where it is a compaction that the agent made by itself, it asks first.
     """
     before = after = desk.tokens
-    fold = None
-    if desk.stands_beside or desk.session.newest_fold:
-        if not desk.stands_beside:
-            warn(desk.check_writable())
-        if not yes:
-            _agree(desk.not_ours)
-        fold = desk.undo()
+    if not desk.stands_beside:
+        warn(desk.check_writable())
+    if not yes:
+        _agree(desk.not_ours)
+    fold = desk.undo()
+    if fold is not None:
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens
     told = about(desk.session, undone=fold, tokens_before=before, tokens_after=after)
     if fold is None:

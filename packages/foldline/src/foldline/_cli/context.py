@@ -77,7 +77,9 @@ def _by_itself(agent: str, installed: bool, policy: Policy, s: Status) -> str:
         return f"Enabled (at {known.title}'s own mark)" if policy.automatic.enabled else "Switched off"
     if s.auto_enabled:
         return f"Enabled ({at})"
-    way = f"; `foldline install {agent}` has {known.title} call it" if known and known.automatic else ""
+    if known and not known.automatic:
+        return f"None here by foldline: {known.title} lets nobody replace its own; `foldline compact` folds between two runs"
+    way = f"; `foldline install {agent}` has {known.title} call it" if known else ""
     return f"None here by foldline (an agent that calls it {at}{way})"
 
 
