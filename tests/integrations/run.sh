@@ -20,12 +20,14 @@ while read -r name oldest packages; do
     case " $* " in "  " | *" $name "*) ;; *) continue ;; esac
     echo "== $name"
     home="$folder/$name"
+    strictly="tests/integrations/test_strictly.py::test_five_windows_of_work[$name]"
+    grep -q "^    \"$name\":" tests/integrations/test_strictly.py || strictly=""
     # shellcheck disable=SC2086
     if { [ -x "$home/bin/python" ] || "$(python_of "$oldest")" -m venv "$home"; } &&
         "$home/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
-        $packages pytest hypothesis ./packages/foldline &&
+        $packages pytest hypothesis ./packages/foldline ./packages/foldline-lab &&
         "$home/bin/python" -m pytest -p no:cacheprovider -o filterwarnings=default -rs \
-            "tests/integrations/test_$name.py" >"$home/log" 2>&1 && ! grep -q "SKIPPED.*make integrations" "$home/log"; then
+            "tests/integrations/test_$name.py" ${strictly:+"$strictly"} >"$home/log" 2>&1 && ! grep -q "SKIPPED.*make integrations" "$home/log"; then
         tail -1 "$home/log"
     else
         [ ! -f "$home/log" ] || tail -40 "$home/log"
