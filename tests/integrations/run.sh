@@ -25,7 +25,7 @@ while read -r name oldest packages; do
     # shellcheck disable=SC2086
     if { [ -x "$home/bin/python" ] || "$(python_of "$oldest")" -m venv "$home"; } &&
         "$home/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
-        $packages pytest hypothesis ./packages/foldline ./packages/foldline-lab &&
+        $packages pytest hypothesis ./packages/foldline &&
         "$home/bin/python" -m pytest -p no:cacheprovider -o filterwarnings=default -rs \
             "tests/integrations/test_$name.py" ${strictly:+"$strictly"} >"$home/log" 2>&1 && ! grep -q "SKIPPED.*make integrations" "$home/log"; then
         tail -1 "$home/log"
