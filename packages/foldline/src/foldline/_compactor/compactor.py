@@ -149,7 +149,6 @@ class Compactor:
         self._account = Account(self.model, held, self.meter, clock)
         self._writer = Writer(_named(summarizer) if isinstance(summarizer, str) else summarizer, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
-        self._history.follow(session.context.course if session else Course())
         self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
         self._writing = Writing()
@@ -158,8 +157,7 @@ class Compactor:
         """How often in a row a refusal or a cut reply was answered, since a reply was observed."""
         self._system: Any = None
         self._tell_system(system)
-        if session is not None:
-            self._folds.go_on_from(session)
+        self._folds.go_on()
 
     @classmethod
     def from_settings(cls, model: str | Model = "", settings: Settings | None = None, **rest: Any) -> Self:

@@ -57,14 +57,17 @@ class Folds:
         self._session = session
         self._before = before
 
-    def go_on_from(self, session: SessionFile) -> None:
-        """Takes what a session tells of the bills for what it shows, and of what its newest fold left."""
-        context, meter = session.context, self._account.meter
-        taught = session.meter(meter.family)
+    def go_on(self) -> None:
+        """Goes on from what the session tells: its stages, the bills for what it shows, and what its newest fold left."""
+        if self._session is None:
+            return
+        context, meter = self._session.context, self._account.meter
+        self._history.follow(context.course)
+        taught = self._session.meter(meter.family)
         if taught.billed or context.learned:
             meter.go_on_from(taught)
         if context.bills:
-            self._account.billed = Billed(context.bills[-1], last_written(session), len(context.bills))
+            self._account.billed = Billed(context.bills[-1], last_written(self._session), len(context.bills))
         if isinstance(left := context.receipt.get("tokens_after"), int):
             self.fill.folded(left - meter.overhead, context.since, asked=bool(context.receipt.get("asked")))
 
