@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foldline import Brief, CannotFit, Compactor, Interleaved, Layer, Message, Rewound
+from foldline import Brief, CannotFit, Compactor, Interleaved, Layer, Message, Rewound, WireError
 from foldline.extend import Model, policy, prune_tool_outputs, summarize_older
 
 Item = dict[str, Any]
@@ -214,6 +214,49 @@ def test_an_agent_may_keep_what_was_handed_out_instead_of_all_that_was_said(
     assert not [event for event in heard if isinstance(event, Rewound)]
     first = kept.folds[0].edits[0].drop[0]
     assert kept.recall(first) == whole.recall(first)
+
+
+@pytest.mark.parametrize("build", [static, clock_in_the_head])
+def test_a_call_that_failed_is_made_again_with_what_it_was_made_with(build: Callable[[History, int], History]) -> None:
+    """Who keeps what was handed out, and only once the reply is there, gives the same history a second time."""
+    heard: list[Any] = []
+    compactor = Compactor(window=6_000, policy=BOTH, summarizer=Writer(), on_event=heard.append)
+    history = build([], 0)
+    for step in range(60):
+        history = [build([], step)[0], *history[1:]] if build is clock_in_the_head else history
+        sent = compactor.fit(history)
+        folds = len(compactor.folds)
+        assert compactor.fit(json.loads(json.dumps(history))) == sent
+        assert len(compactor.folds) == folds
+        history = [*sent, *look(step)]
+    assert compactor.folds[-1].receipt.round > 2
+    assert not [event for event in heard if isinstance(event, Rewound)]
+
+
+def test_it_is_made_again_where_neighbours_were_put_together() -> None:
+    """Bedrock takes no two messages of one role in a row, so what a fold made stands in one with the user's."""
+    heard: list[Any] = []
+    compactor = Compactor("us.anthropic.claude-sonnet-4-5-20250929-v1:0", window=6_000, on_event=heard.append)
+    history: History = []
+    for step in range(40):
+        history.append({"role": "user", "content": [{"text": f"And part {step}? " + "It is long. " * 60}]})
+        sent = compactor.fit(json.loads(json.dumps(history)))
+        assert compactor.fit(json.loads(json.dumps(history))) == sent
+        history = [*sent, {"role": "assistant", "content": [{"text": f"Part {step} is fine. " * 20}]}]
+    assert len(compactor.folds) > 2
+    assert not [event for event in heard if isinstance(event, Rewound)]
+
+
+def test_a_stranger_in_a_call_that_is_made_again_is_told_where_it_stands_for_the_caller() -> None:
+    compactor = Compactor(window=6_000, summarizer=Writer())
+    history: History = [TASK]
+    while len(compactor.folds) < 2:
+        given = [*history, *look(len(history))]
+        history = compactor.fit(given)
+    with pytest.raises(WireError) as refused:
+        compactor.fit([*given, {"role": "assistant", "content": [{"type": "of nobody"}], "tool_calls": 7}])
+    assert refused.value.where.startswith(f"messages[{len(given)}]")
+    assert compactor.fit(given) == history
 
 
 def test_what_was_handed_out_and_kept_by_another_process_is_a_summary_and_not_the_users_words() -> None:

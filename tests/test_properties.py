@@ -442,7 +442,8 @@ def test_the_same_is_sent_whether_an_agent_keeps_all_or_what_was_handed_out_or_a
                 with pytest.raises(CannotFit):
                     compactor.fit(history)
             continue
-        persisted = kept.fit(persisted)
+        given, persisted = persisted, kept.fit(persisted)
         assert persisted == sent
+        assert kept.fit(deepcopy(given)) == sent, "a call that failed is made again"
         assert loaded.fit(deepcopy(talk.items[:stop])) == sent
         state = loaded.dump()

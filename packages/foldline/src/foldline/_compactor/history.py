@@ -70,6 +70,9 @@ class History:
         """The caller's own objects of the call that is being answered."""
         self._known: list[Item] = []
         """The items as they were when their messages were read."""
+        self._given: tuple[list[Item], int] = ([], 0)
+        """What was given last by who keeps what was handed out, and how many messages it told: a call that failed is made
+        with it again, whatever was folded for that."""
         self._said = Said(meter, pinned, named)
         self.seen = Seen(self._said, codec, meter)
         """What the model sees."""
@@ -105,12 +108,14 @@ class History:
 
         Raises `WireError` for what is not of the format; then everything is as it was.
         """
-        before, known = self._known, len(self._known)
+        given, before, known = items, self._known, len(self._known)
         self._turn += 1
         goes_on = continues(items, before, self._codec, self._turn)
         found = Alignment((), known, known) if goes_on else self._aligned(items)
         adopted = self._adopted(items) if found.stands < known and self.folds else None
         items, found = adopted or (items, found)
+        repeated = found.stands < known and self._repeated(items)
+        found = Alignment((), known, len(self._given[0])) if repeated else found
         rewrite = Rewrite(found.stands, before) if not adopted and found.stands < known else None
         fresh, told = self._read(items, found, known if adopted else found.stands)
         if fresh is None:
@@ -121,6 +126,10 @@ class History:
         self._codec.told = told
         if adopted:
             self._adopt(items, found)
+            self._given = list(given), len(self._known)
+        elif repeated:
+            self._known += items[found.read :]
+            self._items = list(self._known)
         elif goes_on:
             self._items = items
             self._known += items[known:]
@@ -147,7 +156,7 @@ class History:
 
     def restart(self, folds: Iterable[tuple[int, Fold]], severed: Iterable[tuple[int, int]]) -> None:
         """Forgets all, and takes the folds that another one made of the history that is to come."""
-        self._items, self._known = [], []
+        self._items, self._known, self._given = [], [], ([], 0)
         self.seen.clear()
         self.folds, self.severed, self._codec.told = tuple(folds), tuple(severed), self._codec.told.before
         self.version += 1
@@ -225,6 +234,11 @@ class History:
         moved = any(len(change.messages) != 1 or change.stop - change.start != 1 for change in found.changes)
         ours = any(at is None for at in self.seen.places[: found.read])
         return (items, found) if ours and not moved and found.stands == len(shown) else None
+
+    def _repeated(self, items: list[Item]) -> bool:
+        """Whether the items start with what was given last by who keeps what was handed out, and nothing was told since."""
+        given, stands = self._given
+        return stands == len(self._known) and bool(given) and continues(items, given, self._codec)
 
     def _adopt(self, items: list[Item], found: Alignment) -> None:
         """Takes what goes on from what was handed out; what was folded away stays known."""
