@@ -447,3 +447,28 @@ def test_the_same_is_sent_whether_an_agent_keeps_all_or_what_was_handed_out_or_a
         assert kept.fit(deepcopy(given)) == sent, "a call that failed is made again"
         assert loaded.fit(deepcopy(talk.items[:stop])) == sent
         state = loaded.dump()
+
+
+CONTENT = {"content", "parts", "output", "tool_calls", "arguments", "reasoning_content"}
+"""Keys of an item under which a fold may put something else."""
+
+
+@pytest.mark.parametrize("format", ["openai-chat", "anthropic", *NEWER])
+@hypothesis.settings(max_examples=10)
+@given(data=st.data())
+def test_what_a_framework_puts_beside_a_message_stays_with_it(format: str, data: st.DataObject) -> None:
+    """Ids, metadata, what was billed: of a message that no fold touched it is the same object, and of one that was shortened equal."""
+    talk, setting = data.draw(conversations(format)), data.draw(settings)
+    items = [{**item, "host": {"number": n, "billed": [n, None, 0.5]}} for n, item in enumerate(talk.items)]
+    compactor = setting.compactor(format)
+    for stop in talk.stops:
+        try:
+            sent = compactor.fit(items[:stop])
+        except CannotFit:
+            continue
+        stands = [item for item in sent if "host" in item]
+        numbers = [item["host"]["number"] for item in stands]
+        assert numbers == sorted(set(numbers))
+        for item, was in zip(stands, (items[number] for number in numbers)):
+            beside = [{key: value for key, value in each.items() if key not in CONTENT} for each in (item, was)]
+            assert item is was or beside[0] == beside[1]
