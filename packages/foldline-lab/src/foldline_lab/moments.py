@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from math import inf
 
 from foldline.extend import Model, Request, bills
@@ -16,10 +16,14 @@ def best_moments(sizes: Sequence[int], limit: int, left: int, head: int, model: 
     """The requests of a session whose folds, each leaving `left` tokens, are made when that costs least over all calls.
 
     `sizes` are the requests without folds and `limit` is the most that one may take, in tokens; where a request cannot
-    keep that by any fold, it is as large as it is. Found by dynamic programming over the moments of the last fold.
+    keep that by any fold, it is as large as it is. Costs are tokens of the input where no price is known. Found by dynamic
+    programming over the moments of the last fold.
     """
     step = max(1, len(sizes) // MOMENTS)
-    price = _prices(model)
+    known = next(iter(bills(model, [Request(1)]))).cost is not None
+    base, tiers = (model.input, sorted(model.tiers)) if known else (1.0, [])
+    write, read = max(1.0, model.cache_write), model.cache_read
+    grown = [max(0, size - before) for before, size in pairwise((0, *sizes))]
     least: dict[int, tuple[float, int]] = {0: (0.0, 0)}
     end = len(sizes)
     for fold in range(0, end, step):
@@ -27,33 +31,20 @@ def best_moments(sizes: Sequence[int], limit: int, left: int, head: int, model: 
             continue
         spent = least[fold][0]
         freed = max(0, sizes[fold] - left) if fold else 0
-        before = 0
         for call in range(fold, end):
-            size = sizes[call] - freed
-            if call > fold and size > limit and call % step == 0 and sizes[call] > left:
+            size, fresh = sizes[call] - freed, grown[call]
+            if call == fold:
+                fresh = max(0, size - head) if fold else fresh
+            elif size > limit and call % step == 0 and sizes[call] > left:
                 break
-            spent += price(size, before if call > fold else min(head, size) if fold else 0)
-            before = size
+            rate = base
+            for above, input, _ in tiers:
+                rate = input if size > above else rate
+            spent += rate * (read * (size - fresh) + write * fresh)
             after = call + 1
             if (after % step == 0 or after == end) and spent < least.get(after, (inf, 0))[0]:
                 least[after] = spent, fold
     return list(_requests(sizes, _folds(least, end), left, head))
-
-
-def _prices(model: Model) -> Callable[[int, int], float]:
-    """What a request costs of which so many tokens are read from a cache, in tokens of the input where no price is known."""
-    known = next(iter(bills(model, [Request(1)]))).cost is not None
-    tiers = sorted(model.tiers) if known else ()
-    write, read = max(1.0, model.cache_write), model.cache_read
-
-    def price(size: int, held: int) -> float:
-        rate = model.input if known else 1.0
-        for above, input, _ in tiers:
-            rate = input if size > above else rate
-        fresh = size - held if size > held else 0
-        return rate * (read * (size - fresh) + write * fresh)
-
-    return price
 
 
 def _folds(least: dict[int, tuple[float, int]], end: int) -> list[int]:

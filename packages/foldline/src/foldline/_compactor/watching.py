@@ -59,9 +59,12 @@ class Watch:
 
 def looping_in(messages: Sequence[Message]) -> Looping | None:
     """The call that the newest message answers, where the same call brought the same result several times before."""
-    if not messages or not any(True for _ in messages[-1].results):
+    if not messages:
         return None
     recent = messages[-LOOKED_AT:]
+    newest = {text_of(result) for result in messages[-1].results}
+    if sum(text_of(result) in newest for message in recent for result in message.results) < REPEATS:
+        return None
     made = [(a.at, (a.call.name, a.call.arguments, text_of(a.result))) for a in answers(recent) if a.call is not None]
     times = Counter(said for _, said in made)
     for at, said in made:
