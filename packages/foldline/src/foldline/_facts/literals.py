@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -25,12 +26,29 @@ _NOISE = re.compile(
 )
 
 
+REMEMBERED = 4_096
+"""Texts whose literals are kept: what was kept word for word, or is folded by several policies, is read again and again."""
+
+_known: dict[tuple[int, int], tuple[str, ...]] = {}
+
+
 def literals(text: str) -> list[str]:
     """The distinct literals in a text that have a telling shape, in the order in which they stand."""
+    # as where tokens are counted: a hash has 64 bits and a secret of the process, and keeps no text alive
+    key = hash(text), len(text)
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= REMEMBERED:
+            _known.clear()
+        found = _known[key] = tuple(dict.fromkeys(_found_in(text)))
+    return [*found]
+
+
+def _found_in(text: str) -> Iterator[str]:
     if "://" in text:
-        return list(dict.fromkeys(filter(None, map(_literal, _WORDS.findall(text)))))
+        return filter(None, map(_literal, _WORDS.findall(text)))
     runs = dict.fromkeys(text.encode("ascii", "replace").translate(_RUNS).split())
-    return list(dict.fromkeys(chain.from_iterable(map(_literals_in, runs))))
+    return chain.from_iterable(map(_literals_in, runs))
 
 
 @lru_cache(maxsize=65_536)
