@@ -1333,3 +1333,18 @@ def test_what_a_plan_was_made_for_is_the_task_while_its_steps_are_open_whatever_
         assert ("> Just remove the folder" in now) == (not after)
     done = runs("TodoWrite", {"todos": [{**each, "status": "completed"} for each in steps]}, id="t3")
     assert "fix it in a branch" not in section(page([*later, *done, says("All three are in.")], 1_500), "Task now")
+
+
+def test_a_record_of_an_api_is_told_by_what_it_says_and_not_by_its_addresses_or_a_line_that_was_cut() -> None:
+    asked = user("Address the feedback on https://github.com/team/rows/pull/107 and show me what you changed.")
+    at = "https://api.github.com/repos/team/rows"
+    said = {
+        "url": f"{at}/pulls/comments/35096",
+        "body": "The error of an included file is not skipped, as that of an inline one is.",
+    }
+    said |= {"padding": "x " * 900, "links": [f"{at}/pulls/107", "https://github.com/team/rows/pull/107"]}
+    read = bash("gh api repos/team/rows/pulls/107/comments --paginate", json.dumps([said]))
+    told = section(page([asked, *read, *EDIT, says("The render error of an included file is skipped now.")], 4_000), "What happened")  # fmt: skip
+    assert "is not skipped, as that of an inline one" in told
+    assert "api.github.com" not in told
+    assert '":' not in told

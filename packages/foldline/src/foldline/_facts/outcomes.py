@@ -65,6 +65,9 @@ _STATED = re.compile(
 
 _HEAD = 600
 
+_LAST = 700
+"""Characters of an output's end in which the line that tells most is looked for."""
+
 
 class Outcome(Value, frozen=True, omit_defaults=True):
     """How a call ended: whether it failed, its exit status, the line that says why, the line that tells most."""
@@ -127,7 +130,8 @@ def _told(result: ToolResult, text: str, runs: bool) -> Outcome:
     fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
     note = ""
     if runs:
-        end = tail[-700:]
+        end = tail[-_LAST:]
+        end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
         for tell in _TELLS.finditer(end):
             note = _line(end, tell.start())
     return Outcome(failed, code, fault, note[:160])

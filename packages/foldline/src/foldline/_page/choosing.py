@@ -44,6 +44,7 @@ BEGIN = 40
 TAKEN_UP = 2
 """Words that the user's words share with the question that they take up."""
 
+_ADDRESS = re.compile(r"https?://\S+")
 _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
@@ -385,9 +386,11 @@ def _beside(found: Sequence[Candidate]) -> dict[int, list[Candidate]]:
 
 
 def is_raw(piece: Piece) -> bool:
-    """Whether a piece is what a file shows still, or a line of an output that nobody wrote of, or that was cut in front."""
+    """Whether a piece is what a file shows still, or a line of an output that nobody wrote of, that was cut in front, or that
+    is hardly more than addresses."""
     cut = piece.kind == "excerpt" and (not piece.used or piece.text.startswith("…"))
-    return piece.by == "tool" and (piece.kind == "shown" or cut)
+    addresses = piece.kind in BROUGHT and 2 * sum(map(len, _ADDRESS.findall(piece.text))) > len(piece.text)
+    return piece.by == "tool" and (piece.kind == "shown" or cut or addresses)
 
 
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
