@@ -670,9 +670,16 @@ def test_what_was_committed_while_it_went_on_and_what_nobody_keeps_is_told_once_
     ended = runs(
         "write_stdin", {"session_id": 7}, "[main 1a2b3c4] Read rows\n 1 file changed, 2 insertions(+)", id="r2"
     )
-    line = state(*write("/tmp/try/rows.py"), *went_on, *ended)[0]
+    line = state(*write("/tmp/try/rows.py"), *went_on, *ended, *bash("rm -rf /tmp/try/rows"))[0]
     assert line.startswith("the last request is under way; done for it so far: git commit: Read rows")
     assert line.count("git commit") == 1
+
+
+def test_what_git_answers_is_not_known_before_it_did() -> None:
+    asks = bash("git status --short")
+    told = "git: on branch rows; not committed: src/a.py"
+    assert told in state(*bash("git switch -c rows"), *edit("src/a.py"), asks[0])
+    assert told not in state(*bash("git switch -c rows"), *edit("src/a.py"), *asks)
 
 
 def test_what_is_not_committed_is_told_from_all_of_the_repository() -> None:

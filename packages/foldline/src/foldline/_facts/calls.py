@@ -85,6 +85,8 @@ class Ended(Value, frozen=True, dict=True):
     answer: str = ""
     runs: bool = False
     """Whether it was seen to go on, so that its end is not known yet."""
+    seen: bool = True
+    """Whether what it answered was seen: an answer that says nothing may say that all is well."""
 
     @cached_property
     def command(self) -> str:

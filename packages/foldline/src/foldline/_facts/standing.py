@@ -187,9 +187,14 @@ def done_since(facts: Facts) -> list[str]:
     """What the agent changed since the newest request, each thing where it was done last; not what it put where nobody keeps it."""
     asked = _asked(facts)
     done = (p.text for p in facts.pieces if p.at > asked and p.kind == "change")
-    kept = [each for each in done if not passes(each.partition(" ")[2])]
+    kept = [each for each in done if not passes(_object_of(each))]
     newest = {each.partition(" → ")[0]: each for each in reversed(kept)}
     return [*reversed(newest.values())]
+
+
+def _object_of(done: str) -> str:
+    """What a command or an edit was done to first, as the line that tells it has it."""
+    return next((word for word in done.strip("`").split()[1:] if not word.startswith("-")), "")
 
 
 def cause_of(facts: Facts, fault: Fault) -> str:

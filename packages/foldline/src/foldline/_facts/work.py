@@ -96,7 +96,7 @@ class Work:
             return
         called = self._calls[call.id] = Called(call, read_action(call), at, part)
         if not answered:
-            self._settle(Ended(called, Outcome()))
+            self._settle(Ended(called, Outcome(), seen=False))
 
     def act(self, call: ToolCall, at: int) -> None:
         """Follows a call that an agent makes by text; the next observation answers it."""
@@ -161,7 +161,7 @@ class Work:
             return
         if ended.command:
             self.attempts.ran(ended.source, ended.outcome, end.note, at)
-        if ended.command and not end.failed:
+        if ended.command and ended.seen and not end.failed:
             self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
         if end.failed and end.fault and not ended.looks:
             self.attempts.failed(Fault(end.fault, ended.source[:SOURCE], ended.key, seen=at))
