@@ -665,12 +665,13 @@ def test_what_leads_over_to_something_is_not_open() -> None:
     assert not any("still need" in line for line in state(*edit("a.py"), says(f"{why}\n\n- the date\n- the sum")))
 
 
-def test_what_was_committed_while_it_went_on_and_what_nobody_keeps_is_told_once_or_not() -> None:
+def test_of_what_was_done_nothing_is_told_twice_and_nothing_that_is_gone() -> None:
     went_on = runs("shell", {"command": "git commit -m 'Read rows'"}, "Process running with session ID 7", id="r1")
     ended = runs(
         "write_stdin", {"session_id": 7}, "[main 1a2b3c4] Read rows\n 1 file changed, 2 insertions(+)", id="r2"
     )
-    line = state(*write("/tmp/try/rows.py"), *went_on, *ended, *bash("rm -rf /tmp/try/rows"))[0]
+    tried = [*write("try.html"), *edit("try.html"), *bash("rm try.html")]
+    line = state(*write("/tmp/try/rows.py"), *tried, *went_on, *ended, *bash("rm -rf /tmp/try/rows"))[0]
     assert line.startswith("the last request is under way; done for it so far: git commit: Read rows")
     assert line.count("git commit") == 1
 

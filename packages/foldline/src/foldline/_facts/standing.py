@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from foldline._facts.again import said_again
 from foldline._facts.cues import announces, asks, labels_open, offers, says_open, wonders
@@ -184,10 +184,12 @@ def newest_words(facts: Facts) -> list[Piece]:
 
 
 def done_since(facts: Facts) -> list[str]:
-    """What the agent changed since the newest request, each thing where it was done last; not what it put where nobody keeps it."""
+    """What the agent changed since the newest request, each thing where it was done last; nothing of files that came and went, or
+    that nobody keeps."""
     asked = _asked(facts)
     done = (p.text for p in facts.pieces if p.at > asked and p.kind == "change")
-    kept = [each for each in done if not passes(_object_of(each))]
+    gone = [f"/{file.path}" for file in facts.latest.files if file.passed]
+    kept = [each for each in done if not _is_over(_object_of(each), gone)]
     newest = {each.partition(" → ")[0]: each for each in reversed(kept)}
     return [*reversed(newest.values())]
 
@@ -195,6 +197,11 @@ def done_since(facts: Facts) -> list[str]:
 def _object_of(done: str) -> str:
     """What a command or an edit was done to first, as the line that tells it has it."""
     return next((word for word in done.strip("`").split()[1:] if not word.startswith("-")), "")
+
+
+def _is_over(path: str, gone: Iterable[str]) -> bool:
+    """Whether a file is one of those that are gone, or lies where nobody keeps it."""
+    return passes(path) or (bool(path) and any(each.endswith(f"/{path}") for each in gone))
 
 
 def cause_of(facts: Facts, fault: Fault) -> str:
