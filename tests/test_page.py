@@ -1086,6 +1086,24 @@ def test_on_a_larger_page_too_every_rule_stands_where_all_have_room_in_half_of_i
     assert [order for order in orders if order not in text] == []
 
 
+def test_the_line_over_a_list_of_rules_heads_its_items() -> None:
+    rules = "Rules that hold for all we do today:\n- plain English\n- one commit per concern\n\nNever push to main."
+    text = page([user(f"Add a login page. {rules}"), says("It is there."), user("Now add a way out.")], 2_000)
+    assert text.partition("## Rules that stand\n")[2].splitlines()[:4] == [
+        "- Rules that hold for all we do today:",
+        "  - plain English",
+        "  - one commit per concern",
+        "- Never push to main.",
+    ]
+    told = facts_of([Message("user", (Summary(text),))])
+    assert [rule.text for rule in told.rules] == [
+        "Rules that hold for all we do today:",
+        "plain English",
+        "one commit per concern",
+        "Never push to main.",
+    ]
+
+
 @pytest.mark.parametrize("tokens", [60, 90, 150])
 def test_on_a_very_small_page_rules_outlast_what_was_said_in_passing(tokens: int) -> None:
     orders = ["Never cache anything without a way to drop it.", "Never write what a guest typed to the log."]

@@ -85,7 +85,7 @@ def facts_of_page(text: str) -> Facts:
     before = [_SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith(("> ", NOT_SEEN))]
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
     said = [*_said(task), *_happened([line for line in lines["What happened"] if not line.startswith(BELOW)])]
-    ruling = [line.removeprefix("- ") for line in lines.get("Rules that stand", ())]
+    ruling = [line.lstrip().removeprefix("- ") for line in lines.get("Rules that stand", ())]
     said += [Piece(each, 0, 0, "agent", "report") for line in before for each in parted(line)]
     for line in (each for each in ruling if each.startswith((PROJECT, COMMAND))):
         by: Teller = "harness" if line.startswith(PROJECT) else "command"

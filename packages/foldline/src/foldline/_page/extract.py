@@ -7,13 +7,14 @@ which files there are. Everything is quoted, in the order in which it happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._facts.cues import says_when_done
 from foldline._facts.speech import clean
+from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
 from foldline._facts.told import COMMAND, POINTER, PROJECT
-from foldline._facts.types import Facts, Piece, Rule
+from foldline._facts.types import Facts, Piece, Request, Rule
 from foldline._messages import replace
 from foldline._page.choosing import candidates, choose, idle, settled, summed_up, terms, told_again, unanswered
 from foldline._page.files import files
@@ -91,7 +92,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
     if apart:
         pending = instructed(facts, " ".join((*wants.words, *brief.after))) if budget >= SMALL else ()
-        page.add("Rules that stand", binding(pending, standing, apart, facts.end))
+        page.add("Rules that stand", binding(pending, standing, apart, facts))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
     room = int(budget * STATE)
     said = "\n".join(page.parts.get("Task now", ()))
@@ -129,11 +130,11 @@ def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
     return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
 
 
-def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, newest: int) -> list[str]:
+def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts: Facts) -> list[str]:
     """What instructions order of what is pending and the rules as lines, oldest first.
 
-    All rules stand there where they have room. Where not, what comes once all is done comes first, then what says most for
-    its length.
+    All rules stand there where they have room, those of a list below the line over it. Where not, what comes once all is
+    done comes first, then what says most for its length.
     """
     orders = [replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{p.text}") for p in pending]
     rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
@@ -142,11 +143,23 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, newes
     room -= needed if every else 0
     found = candidates([*orders, *([] if every else rules)])
     told = set[str]()
-    chosen = choose([each for each in found if says_when_done(each.piece.text)], room, told, newest)
+    chosen = choose([each for each in found if says_when_done(each.piece.text)], room, told, facts.end)
     room -= sum(each.cost for each in chosen)
-    chosen += choose([each for each in found if each not in chosen], room, told, newest)
+    chosen += choose([each for each in found if each not in chosen], room, told, facts.end)
     lines = [each.piece for each in sorted(chosen, key=lambda each: each.place)]
-    return [f"- {safe(piece.text)}" for piece in (*lines, *(rules if every else ()))]
+    return [*_headed([*lines, *(rules if every else ())], facts.requests)]
+
+
+def _headed(rules: Sequence[Piece], requests: Sequence[Request]) -> Iterator[str]:
+    """Rules as lines, the items of a list below the line over it, where that is one as well."""
+    leads = {rule.at for rule in rules if rule.by == "user" and rule.text.endswith((":", "："))}
+    words = [request.text for request in requests if request.at in leads]
+    items = {said.text for text in words for said in sentences(text) if said.item}
+    above = -1
+    for rule in rules:
+        below = rule.at == above and rule.text in items
+        above = rule.at if below or (rule.at in leads and rule.text.endswith((":", "："))) else -1
+        yield f"{'  ' if below else ''}- {safe(rule.text)}"
 
 
 def lengths(standing: Iterable[Rule | Piece]) -> int:
