@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline._facts.language import language_of
+from foldline._facts.reading import facts_of
 from foldline._facts.rules import lifetime, rules_in, ruling
 from foldline._facts.splitting import sentences
+from talk import says, user
 
 HERE = Path(__file__).parent
 LABELLED = HERE.parent / "scripts/rules"
@@ -68,6 +70,8 @@ LABELS = {
     "ja": (0.96, 0.9), "ko": (0.96, 0.9), "zh": (0.95, 0.9),
 }  # fmt: skip
 """Precision and recall that are reached on labelled sentences, whatever the lifetime: precision comes first."""
+
+KEPT = "Never touch api.py."
 
 Row = tuple[str, str, str]
 
@@ -282,6 +286,20 @@ def test_of_a_projects_instructions_the_orders_are_what_a_title_or_their_mood_te
     instructions: str, orders: list[str]
 ) -> None:
     assert ruling(instructions) == orders
+
+
+@pytest.mark.parametrize(
+    ("order", "back"),
+    [
+        ("Never push to main.", "You may push now."), ("Pushe nie nach main.", "Du darfst jetzt pushen."),
+        ("Por favor, no hagas push a main.", "Ya puedes hacer push, gracias por la espera."), ("不要推送到 main。", "现在可以推送了。"),
+        ("mainにはプッシュしないでください。", "もうプッシュしていいです。"),
+    ],
+)  # fmt: skip
+def test_an_order_of_short_words_is_taken_back_too(order: str, back: str) -> None:
+    before = [user(order), says("All right."), user(KEPT)]
+    assert [rule.text for rule in facts_of(before).rules] == [order, KEPT]
+    assert [rule.text for rule in facts_of([*before, says("Done."), user(back)]).rules] == [KEPT]
 
 
 REVIEW = "The retry loop keeps its counter, so that a worker never gets a second chance after it has failed. " * 10

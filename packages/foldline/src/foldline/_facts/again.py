@@ -43,10 +43,12 @@ def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
     rules = list(rules)
     if again := {rule for rule in rules if said_again(rule, words)}:
         return again
-    named = _stems(sentence)
-    shared = {rule: len(_stems(rule) & named) for rule in rules}
-    most = max(shared.values(), default=0)
-    return {rule for rule, count in shared.items() if count == most > 0}
+    for words_of in (_stems, _names):
+        named = words_of(sentence)
+        shared = {rule: len(words_of(rule) & named) for rule in rules}
+        if most := max(shared.values(), default=0):
+            return {rule for rule, count in shared.items() if count == most}
+    return set()
 
 
 def _forms(text: str) -> set[str]:
@@ -58,6 +60,11 @@ def _forms(text: str) -> set[str]:
 def _stems(text: str) -> set[str]:
     """What the forms of a word have in common, of words that are long enough to have forms."""
     return {word[:_STEM] for word in _telling(text) if len(word) >= _STEM}
+
+
+def _names(text: str) -> set[str]:
+    """The words that tell something, short ones too."""
+    return {word[:_STEM] for word in _telling(text) - common_words(text)}
 
 
 @lru_cache(maxsize=4_096)
