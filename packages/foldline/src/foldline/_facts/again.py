@@ -20,6 +20,9 @@ _PULL = re.compile(r"\b[pm]rs?\b")
 FEW = 4
 """A word that more than one text in so many has says nothing of what it is about."""
 
+NAMED = 1 / 6
+"""The share of the words of what takes a rule back that a rule must have where all of them are short."""
+
 _STEM = 5
 """Letters by which the forms of one word are known."""
 
@@ -43,10 +46,11 @@ def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
     rules = list(rules)
     if again := {rule for rule in rules if said_again(rule, words)}:
         return again
-    for words_of in (_stems, _names):
+    for words_of, share in ((_stems, 0), (_names, NAMED)):
         named = words_of(sentence)
         shared = {rule: len(words_of(rule) & named) for rule in rules}
-        if most := max(shared.values(), default=0):
+        most = max(shared.values(), default=0)
+        if most and most >= share * len(named):
             return {rule for rule, count in shared.items() if count == most}
     return set()
 
