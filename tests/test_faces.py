@@ -117,6 +117,14 @@ def test_the_figures_stand_beside_the_question_and_the_summary_is_a_key_away(hom
     assert home.session.read_bytes() != before
 
 
+def test_the_summary_that_is_looked_at_is_broken_between_words(home: Home) -> None:
+    code, told = home.on_a_terminal("compact", typed="v\nn\n", columns=60)
+    assert code == 1
+    summary = told.partition("shows the summary]: ")[2].rpartition("Fold this session?")[0]
+    assert "fix the handler 0 " in summary
+    assert [line for line in summary.split("\n") if len(line) > 60 and " " in line] == []
+
+
 def test_a_session_that_is_only_read_is_refused_before_anything_is_shown(home: Home) -> None:
     path = home.folder / "chat.json"
     path.write_text(json.dumps([{"role": "user", "content": "Please fix the build. " * 400}] * 8))

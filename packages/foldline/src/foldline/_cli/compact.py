@@ -23,8 +23,9 @@ from foldline._cli.options import (
     on_session,
     undoing,
 )
-from foldline._cli.printing import room, say, warn
+from foldline._cli.printing import columns, room, say, warn
 from foldline._cli.summaries import by_model, model_options, policy_option
+from foldline._cli.wrapping import wrapped
 from foldline._desk.desk import Desk
 from foldline._desk.plan import FoldPlan
 from foldline._desk.receipts import advice, dollars, in_the_way, notes
@@ -139,7 +140,7 @@ def _agree(planned: FoldPlan) -> None:
         answer = click.prompt("Fold this session? [y/N, v shows the summary]", default="n", show_default=False)
         if answer[:1].lower() != "v":
             break
-        click.echo_via_pager(visible(planned.summary))
+        click.echo_via_pager(wrapped(visible(planned.summary), columns()))
     if answer[:1].lower() != "y":
         raise click.Abort
 
