@@ -177,6 +177,8 @@ def test_a_fold_that_is_stopped_leaves_the_session_as_it_was(tmp_path: Path) -> 
 KILLS = int(os.environ.get("FOLDLINE_KILLS", "5"))
 """How often a process is killed; some hundreds take minutes."""
 
+KILLS_PER_SESSION = 25
+
 CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
@@ -214,12 +216,20 @@ def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_pat
     """Between two events of a run, or at any call of a function: then one whose fold did not stand yet is paid for again."""
     chance = random.Random(7)
     deaths = [str(chance.randint(1, 60)) for _ in range(KILLS)]
+    for first in range(0, KILLS, KILLS_PER_SESSION):
+        folder = tmp_path / str(first)
+        folder.mkdir()
+        killed_in(folder, kind, deaths[first : first + KILLS_PER_SESSION])
+
+
+def killed_in(folder: Path, kind: str, deaths: list[str]) -> None:
+    """Kills processes that work on one session, and looks at what it holds in the end."""
     environment = {"FOLDLINE_COMPACTION__MAX_AUTO_COMPACTIONS": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
     with Provider(echo) as provider:
-        command = [sys.executable, "-c", CHILD, str(tmp_path), provider.root, kind, *deaths]
+        command = [sys.executable, "-c", CHILD, str(folder), provider.root, kind, *deaths]
         subprocess.run(command, check=True, env={**os.environ, **environment})
         paid = Counter(request.text for request in provider.requests)
-    session = Session(tmp_path / "session.jsonl", strict=kind == "between")
+    session = Session(folder / "session.jsonl", strict=kind == "between")
     said = [message for _, message, _ in session.lineage()]
     asked = [message.text for message in said if message.role == "user"]
     assert asked == [f"Message {number}. Never touch config/prod.yaml." for number in range(1, len(asked) + 1)]
@@ -233,8 +243,8 @@ def test_processes_that_are_killed_lose_nothing_and_pay_no_summary_twice(tmp_pat
     assert len(paid) - len(folds) in (0, 1), "one may have been killed between its answer and its record"
     again = paid.total() - len(paid)
     assert kind == "inside" or again == 0
-    print(f"{KILLS} kills, {len(said)} messages, {len(folds)} folds, paid {paid.total()}, of them again {again}")
-    another = agent_in(tmp_path, window=5_000)
+    print(f"{len(deaths)} kills, {len(said)} messages, {len(folds)} folds, paid {paid.total()}, of them again {again}")
+    another = agent_in(folder, window=5_000)
     assert ran(another.run("Are you still there?"))[-1] == RunEnded("stop")
 
 
