@@ -182,10 +182,14 @@ KILLS_PER_SESSION = 25
 CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from foldline import Session
+from foldline import Compactor, Message, Session
+from foldline.extend import Text
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
 from killing import die_at_call, paying
+
+said = [Message("user", (Text(f"{n}: part {n} reads setting_{n} in config/prod.yaml. " * 20),)) for n in range(40)]
+Compactor(window=5_000).fold(said)  # with all that each child would load and compile
 
 folder, provider, kind, deaths = Path(sys.argv[1]), sys.argv[2], sys.argv[3], map(int, sys.argv[4:])
 
@@ -195,7 +199,7 @@ async def live(death):
     agent = Agent(session, LanguageModel.named("test", window=5_000), allowed=True)
     agent.compactor.summarizer = paying(provider, path.name)
     if kind == "inside":
-        die_at_call(5_000 * death)
+        die_at_call(10_000 * death)
         death = 0
     while True:
         number = sum(m.role == "user" for _, m, _ in session.lineage()) + 1
