@@ -1366,3 +1366,18 @@ def test_a_record_of_an_api_is_told_by_what_it_says_and_not_by_its_addresses_or_
     assert "is not skipped, as that of an inline one" in told
     assert "api.github.com" not in told
     assert '":' not in told
+
+
+def test_of_a_projects_rules_those_stand_that_hold_before_a_commit_and_not_those_that_share_an_address() -> None:
+    orders = [
+        *(f"- Use `tool_{n}` from [its page](https://github.com/team/tool_{n}) where it is listed there." for n in range(6)),
+        "- Run `make lint-fix` and add what it mends before committing.",
+        "- Never touch the generated files by hand.",
+    ]  # fmt: skip
+    told = "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## Rules\n{}\n</INSTRUCTIONS>".format(
+        "\n".join(orders)
+    )
+    asked = user("See https://github.com/team/rows/discussions/96 and mend what it says of the dates.")
+    bound = section(page([user(told), asked, *EDIT], 3_000), "Rules that stand")
+    assert "before committing" in bound
+    assert "tool_3" not in bound

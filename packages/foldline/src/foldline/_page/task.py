@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks, resumes, says_when_done
-from foldline._facts.rules import shouts
+from foldline._facts.rules import lifetime, shouts
 from foldline._facts.standing import (
     answered,
     clarifies,
@@ -41,6 +42,8 @@ INSTRUCTED = 4
 
 TEMPLATE = 12
 """The most of what the words around a task order: nobody else says how it is to be handed in."""
+
+_ADDRESS = re.compile(r"https?://\S+")
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -166,11 +169,12 @@ def instructed(facts: Facts, words: str) -> list[Piece]:
     newest = max((p.at for p in orders if p.by == "command"), default=-1)
     asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
-    shared = shared_words(pending, [p.text for p in orders]) if orders else []
+    said = [_ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
+    shared = shared_words(said[0], said[1:]) if orders else []
     touching = sorted(
-        (not says_when_done(orders[i].text), -n, not shouts(orders[i].text), i)
-        for i, n in enumerate(shared)
-        if n or orders[i].at == newest >= asked
+        (not says_when_done(text), lifetime(text) != "standing", -n, not shouts(text), i)
+        for i, (n, text) in enumerate(zip(shared, said[1:]))
+        if n or says_when_done(text) or orders[i].at == newest >= asked
     )
     project = [i for *_, i in touching if orders[i].by == "harness"]
     command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
