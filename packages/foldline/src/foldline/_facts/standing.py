@@ -57,9 +57,9 @@ def open_faults(facts: Facts) -> Iterator[Fault]:
     One behind which the agent closed the turn is open where it is a check, or that report says so; another command that failed only
     until it went on with something else, unless it says so. A program that is missing is no error of the work.
     """
-    end, facts = facts.end, facts.latest
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
+    end, facts = facts.end, facts.latest
     still = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
     alike = {_likeness(fault): fault for fault in still}
     faults = sorted(alike.values(), key=lambda fault: fault.seen)
