@@ -67,7 +67,6 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     if not isinstance(edit.into, Brief):
         return Replacement(_with_facts(edit, edit.into, messages), also)
     wording = _affordable(layer, edit.into.max_tokens)
-    whole = sum(entry.tokens for entry in span)
     room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
     note = _note(span, room, NAMED if layer.hard else SURELY_SHORT)
     round = max(occasion.rounds, folds_behind(messages)) + 1
@@ -106,7 +105,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     else:
         gone = {entry.id for entry in span}
         stay = [entry.message for entry in view.entries if entry.id not in gone]
-        most = min(whole, _most(wording, room))
+        most = min(sum(entry.tokens for entry in span), _most(wording, room))
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     told = Told(edit.drop, edit.into.also, facts, written)
     if written.left_out:

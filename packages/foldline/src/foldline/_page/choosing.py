@@ -19,7 +19,7 @@ from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
-from foldline._page.task import telling
+from foldline._page.task import ADDRESS, telling
 from foldline._tokens.estimate import estimate_all
 
 _TERM = re.compile(r"[\w@~$€£#./:%+-]+")
@@ -44,7 +44,6 @@ BEGIN = 40
 TAKEN_UP = 2
 """Words that the user's words share with the question that they take up."""
 
-_ADDRESS = re.compile(r"https?://\S+")
 _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
@@ -389,7 +388,7 @@ def is_raw(piece: Piece) -> bool:
     """Whether a piece is what a file shows still, or a line of an output that nobody wrote of, that was cut in front, or that
     is hardly more than addresses."""
     cut = piece.kind == "excerpt" and (not piece.used or piece.text.startswith("…"))
-    addresses = piece.kind in BROUGHT and 2 * sum(map(len, _ADDRESS.findall(piece.text))) > len(piece.text)
+    addresses = piece.kind in BROUGHT and 2 * sum(map(len, ADDRESS.findall(piece.text))) > len(piece.text)
     return piece.by == "tool" and (piece.kind == "shown" or cut or addresses)
 
 

@@ -43,7 +43,7 @@ INSTRUCTED = 4
 TEMPLATE = 12
 """The most of what the words around a task order: nobody else says how it is to be handed in."""
 
-_ADDRESS = re.compile(r"https?://\S+")
+ADDRESS = re.compile(r"https?://\S+")
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -169,7 +169,7 @@ def instructed(facts: Facts, words: str) -> list[Piece]:
     newest = max((p.at for p in orders if p.by == "command"), default=-1)
     asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
-    said = [_ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
+    said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
     shared = shared_words(said[0], said[1:]) if orders else []
     touching = sorted(
         (not says_when_done(text), lifetime(text) != "standing", -n, not shouts(text), i)

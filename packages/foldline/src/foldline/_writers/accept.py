@@ -119,9 +119,7 @@ def write(
                 return replace(written, summary=summary, repaired=whole.added, rewritten=rewritten, remarks=remarks)
             faults = (found,)
     failures = tuple(dict.fromkeys(faults))
-    instead = _instead(brief, messages, facts)
-    if instead.facts and not brief.wording.fallback:
-        instead = _fitting(instead, brief, messages, facts, most, size)
+    instead = _instead(brief, messages, facts, most, size)
     return replace(written, summary=instead, failures=failures, rewritten=())
 
 
@@ -135,12 +133,12 @@ def _fitting(
     return Summary("") if _oversize(shorter.text, most, size) else shorter
 
 
-def _instead(brief: Brief, messages: Sequence[Message], facts: Facts) -> Summary:
+def _instead(brief: Brief, messages: Sequence[Message], facts: Facts, most: int, size: Callable[[str], int]) -> Summary:
     """What stands where no draft could be installed: an extraction, what the policy says instead, or nothing."""
     if brief.wording.optional:
         return Summary("")
     if not (said := brief.wording.fallback):
-        return extracted(brief, facts, messages)
+        return _fitting(extracted(brief, facts, messages), brief, messages, facts, most, size)
     count = sum(1 for message in messages if message.role != "system")
     topics = "; ".join(one_line(request.text, TOPIC) for request in facts.requests[-TOPICS:])
     return Summary(said.replace("{messages}", str(count)).replace("{topics}", topics), facts.data())
