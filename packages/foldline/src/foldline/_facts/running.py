@@ -43,13 +43,10 @@ class Running:
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
         self._begun: dict[str, Called] = {}
-        self._seen: dict[str, int] = {}
+        self._told: dict[str, tuple[int, str]] = {}
+        """When a program was told last, and by which name."""
         self._waits_for: dict[str, str] = {}
         """Where waiting for a program became one itself: the name of the first by that of the second."""
-        self._newest: dict[str, str] = {}
-        """By which name a program was told last."""
-        self._begun_before: set[str] = set()
-        """What is only asked for: it was begun before these messages."""
 
     def answered(self, called: Called, text: str) -> tuple[Called, bool]:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
@@ -66,9 +63,7 @@ class Running:
             if not asked:
                 self._begun[id] = called
             program = Ended(self._begun.setdefault(id, called), Outcome())
-            self._seen[id], self._newest[id] = called.at, new
-            if only_waits(program.called.call):
-                self._begun_before.add(id)
+            self._told[id] = called.at, new
             self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.source[:SOURCE])
             return called, True
         if not asked:
@@ -80,11 +75,14 @@ class Running:
 
     def still(self, end: int) -> dict[str, str]:
         """What runs at the end of so many messages: a check that nobody asked after for long was over soon."""
-        over = {id for id, at in self._seen.items() if at < end - SOON and Ended(self._begun[id], Outcome()).checks}
+        over = {
+            id for id, (at, _) in self._told.items() if at < end - SOON and Ended(self._begun[id], Outcome()).checks
+        }
         live = {id: text for id, text in self.known.items() if text and id not in over}
-        told = {self._newest.get(id, id): text for id, text in live.items() if id not in self._begun_before}
-        names = [*self.known, *self._newest.values(), *self._waits_for]
-        unknown = {name for name in names if self._waits_for.get(name, name) in self._begun_before & live.keys()}
+        begun_before = {id for id in live if only_waits(self._begun[id].call)}
+        told = {self._told[id][1]: text for id, text in live.items() if id not in begun_before}
+        names = [*self.known, *(name for _, name in self._told.values()), *self._waits_for]
+        unknown = {name for name in names if self._waits_for.get(name, name) in begun_before}
         return {name: "" for name in names if name not in told and name not in unknown} | told
 
     def begun(self, notice: str) -> Called | None:
