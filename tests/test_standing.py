@@ -731,11 +731,15 @@ def test_what_was_settled_is_counted_once_where_the_messages_behind_are_folded_l
     assert merge(settled(folded, behind), behind) == merge(folded, behind)
 
 
-def test_what_is_hardly_larger_than_a_summary_stays_as_it_is() -> None:
+@pytest.mark.parametrize(
+    "words",
+    ["Fix it.", "再次运行测试，检查端口 8080 的输出，然后告诉我哪些行出错了。", "Run the tests of the parser again, and tell me which rows of the table went wrong, and in which of the two ports."],
+)  # fmt: skip
+def test_what_is_hardly_larger_than_a_summary_stays_as_it_is(words: str) -> None:
     def oldest(view: View, excess: int) -> Iterator[Edit]:
         yield Edit((view.entries[0].id,), Brief(1_500), by="oldest")
 
     compactor = Compactor(window=10_000, policy=Policy("oldest", (Layer("all", 0.01, 0.001, (oldest,)),)))
-    messages = [user("Fix it."), LONG]
+    messages = [user(words), LONG]
     assert list(compactor.fit(messages)) == messages
     assert not compactor.folds
