@@ -32,6 +32,9 @@ TOPICS = 12
 TOPIC = 60
 """How many of the newest requests a policy's own fallback names, and how many characters of each."""
 
+LEAST = 64
+"""Tokens below which an extraction is not made again, smaller: it would tell too little of what it stands for."""
+
 _SAMPLE = "word " * 400
 
 
@@ -129,7 +132,9 @@ def _fitting(
     """An extraction in the room that there is; an empty one where nothing so short says anything."""
     if not _oversize(page.text, most, size):
         return page
-    shorter = extracted(replace(brief, max_tokens=max(0, most - size(""))), facts, messages)
+    if (room := most - size("")) < LEAST:
+        return Summary("")
+    shorter = extracted(replace(brief, max_tokens=room), facts, messages)
     return Summary("") if _oversize(shorter.text, most, size) else shorter
 
 
