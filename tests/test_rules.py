@@ -113,6 +113,20 @@ def test_a_rule_is_known_by_its_form(sentence: str) -> None:
     assert rules_in(sentence) == [(sentence, "standing")]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "HARD RULE: Only Python 3.9 here. The grader has nothing newer.",
+        "Constraint #2: The loader allocates nothing. It runs in an interrupt.",
+        "Regel: Preise immer in Cent. Die Kasse kennt nichts anderes.",
+        "Restricción: precios en céntimos siempre. La caja no conoce otra cosa.",
+        "ルール：価格は必ずセントで書く。レジは他を知らない。",
+    ],
+)
+def test_a_line_with_a_label_is_a_rule_to_its_end(line: str) -> None:
+    assert rules_in(f"loader.py\n\n{line}\n\nmodel.py") == [(line, "standing")]
+
+
 def test_a_field_of_pasted_data_is_no_rule() -> None:
     assert rules_in("Rule: R-104\nStatus: failed\nCount: 3\nwhat does this mean") == []
     assert rules_in("规则：R-104\n状态：失败\n这是什么意思") == []

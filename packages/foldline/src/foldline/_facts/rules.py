@@ -82,18 +82,22 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     found: list[tuple[str, Lifetime]] = []
     title, place = "", 0
     above: Lifetime = "none"
-    quoted = led = False
+    quoted = led = bound = False
     for each in said:
         text = each.text
         spoken = script_of(text) or language
         quoted &= not each.apart
+        bound &= not each.line
         if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
             called = _called(text, spoken)
             title, place, above = text, len(found), called if each.heads else "none"
             led = text.rstrip("*_").endswith((":", "："))
             quoted = each.titled and not each.heads and called == "none"
             continue
-        if quoted or (short and each.amid and not each.item):
+        if short and not quoted and _labelled(each.line, spoken):
+            found.append((each.line, "standing"))
+            bound = True
+        if bound or quoted or (short and each.amid and not each.item):
             continue
         kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
@@ -155,6 +159,13 @@ def _led(title: str, text: str) -> str:
     return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
 
 
+def _labelled(line: str, language: str) -> bool:
+    """Whether a line is a rule from its label to its end."""
+    cues = _cues(language)
+    labelled = cues is not None and cues.label.match_in(normal(line).lower())
+    return labelled and lifetime(line, language=language) == "standing"
+
+
 def _called(title: str, language: str) -> Lifetime:
     """What a line calls that which stands below it."""
     cues = _cues(language)
@@ -186,7 +197,7 @@ def _ordered(text: str, cues: Cues, shouted: bool, loud: bool) -> Lifetime:
         return "back"
     if cues.once.match_in(text):
         return "once"
-    if not (sure or cues.general.match_in(text) or cues.standing.match_in(text)):
+    if not (sure or any(known.match_in(text) for known in (cues.general, cues.standing, cues.label))):
         return "none"
     return "once" if cues.passing.match_in(text) else "standing"
 
@@ -218,6 +229,8 @@ class Cues(NamedTuple):
     """The items below it stand."""
     general: Patterns
     """It stands by its grammar, however much is said around it."""
+    label: Patterns
+    """How a line begins that stands as a whole."""
     mood: Patterns
     """It stands as an item of instructions."""
     standing: Patterns

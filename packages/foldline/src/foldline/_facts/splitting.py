@@ -41,6 +41,8 @@ class Sentence(NamedTuple):
     """A blank line stands before it."""
     amid: bool = False
     """Lines stand before and behind the one that it is in."""
+    line: str = ""
+    """The whole line, where this is the first sentence of one."""
 
 
 def sentences(message: str) -> Iterator[Sentence]:
@@ -52,7 +54,8 @@ def sentences(message: str) -> Iterator[Sentence]:
         listed = not item and at + 1 < len(blocks) and _is_item(blocks[at + 1][0])
         for place, text in enumerate(parts):
             titled = place == len(parts) - 1 and (text.rstrip("*_").endswith((":", "：")) or _is_heading(block))
-            yield Sentence(text, item, titled, titled and listed, apart and place == 0, 0 < at < len(blocks) - 1)
+            amid, line = 0 < at < len(blocks) - 1, "" if place else block[block.index(text) :].strip()
+            yield Sentence(text, item, titled, titled and listed, apart and place == 0, amid, line)
 
 
 def _blocks(message: str) -> Iterator[tuple[str, bool]]:
