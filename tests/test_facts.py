@@ -872,6 +872,26 @@ def test_a_rule_is_taken_back_by_what_it_names() -> None:
     assert [rule.text for rule in facts_of(talk).rules] == ["No new packages."]
 
 
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("Constraint: never spend more than $40 a day.", "Constraint: never spend more than $65 a day."),
+        ("Never load more than 200 rows, keep it under 50 ms.", "Never load more than 200 rows, keep it under 90 ms."),
+        ("Bitte antworte immer in höchstens 3 Sätzen.", "Bitte antworte immer in höchstens 5 Sätzen"),
+    ],
+)
+def test_a_rule_that_is_said_again_with_another_amount_takes_the_place_of_the_first(first: str, later: str) -> None:
+    assert [rule.text for rule in facts_of([user(first), says("OK."), user(later)]).rules] == [later]
+
+
+@pytest.mark.parametrize(
+    "rule", ["Never touch table {}.", "Never deploy on 2027-05-0{}.", "Never write to us-east-{}."]
+)
+def test_a_number_that_names_something_makes_another_rule(rule: str) -> None:
+    talk = [user(rule.format(4)), says("Noted."), user(rule.format(5))]
+    assert [each.text for each in facts_of(talk).rules] == [rule.format(4), rule.format(5)]
+
+
 # -- what other agents did -----------------------------------------------------------------------------------------
 
 REPORT = """The importer reads gzip now.

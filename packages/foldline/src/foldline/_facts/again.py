@@ -23,6 +23,16 @@ FEW = 4
 NAMED = 1 / 6
 """The share of the words of what takes a rule back that a rule must have where all of them are short."""
 
+_AMOUNT = re.compile(
+    r"[$€£¥₩]\s?\d[\d.,]*[km]?\b"
+    r"|\b\d[\d.,]*\s?(?:[%$€£¥₩円元원字行秒分日天줄초단]|(?:usd|eur|gbp|jpy|chf|ms|s|sec|min|h|kb|mb|gb|px"
+    r"|words?|lines?|columns?|characters?|sentences?|pages?|seconds?|minutes?|hours?|days?|weeks?|percent|dollars?|euros?"
+    r"|wörtern?|zeilen|spalten|zeichen|sätzen?|sekunden|minuten|stunden|tagen?|wochen|prozent"
+    r"|palabras|líneas|columnas|caracteres|frases|segundos|minutos|horas|días|semanas"
+    r"|kata|baris|kolom|karakter|kalimat|detik|menit|jam|hari)\b)"
+)
+"""A number that measures; one without a unit may be a name."""
+
 _STEM = 5
 """Letters by which the forms of one word are known."""
 
@@ -53,6 +63,17 @@ def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
         if most and most >= share * len(named):
             return {rule for rule, count in shared.items() if count == most}
     return set()
+
+
+def with_other_amounts(rule: str, rules: Iterable[str]) -> set[str]:
+    """The rules that a later one says again with other amounts."""
+    same = {each for each in rules if each != rule and _measured(each) == _measured(rule)}
+    return same if _AMOUNT.search(rule.lower()) else set()
+
+
+def _measured(rule: str) -> str:
+    """A rule without its amounts and its last sign."""
+    return _AMOUNT.sub("#", rule.lower()).rstrip(" .!。！")
 
 
 def _forms(text: str) -> set[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-from foldline._facts.again import taken_back
+from foldline._facts.again import taken_back, with_other_amounts
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
 from foldline._facts.language import language_of
 from foldline._facts.pieces import Pieces
@@ -117,13 +117,13 @@ class Said:
         self._pieces.another_spoke = False
 
     def _bind(self, words: str, at: int) -> None:
-        """The rules in the user's words; one that they take back is none any more."""
+        """The rules in the user's words; one that they take back, or say again with other amounts, is none any more."""
         self._language = language_of(words, self._language)
         for text, lifetime in rules_in(words, self._language):
-            if lifetime == "back":
-                over = taken_back(text, words, [known for known, rule in self.rules.items() if rule.at < at])
-                self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
-            elif lifetime in ("standing", "once") and text not in self.rules:
+            before = [known for known, rule in self.rules.items() if rule.at < at]
+            over = taken_back(text, words, before) if lifetime == "back" else with_other_amounts(text, before)
+            self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
+            if lifetime != "back" and text not in self.rules:
                 self.rules[text] = Rule(text, at, "user", lifetime)
 
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
