@@ -123,7 +123,7 @@ class Said:
             before = [known for known, rule in self.rules.items() if rule.at < at]
             over = taken_back(text, words, before) if lifetime == "back" else with_other_amounts(text, before)
             self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
-            if lifetime != "back" and text not in self.rules:
+            if lifetime in ("standing", "once") and text not in self.rules:
                 self.rules[text] = Rule(text, at, "user", lifetime)
 
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
