@@ -586,6 +586,27 @@ def test_an_offer_is_not_open_once_the_user_spoke() -> None:
     assert not any("If you want" in line for line in section(text, "State"))
 
 
+def test_what_a_report_left_open_is_open_until_it_is_reported_on() -> None:
+    left = "Open: enter the sponsor's block"
+    asked = [TASK, *edit("rows.py"), says(f"The rows are read again, and all the tests pass.\n\n{left}")]
+    ordered = [*asked, user("Enter the sponsor's block into the table of the halls, by the list that she sent us.")]
+    assert left in section(page([*ordered, *edit("blocks.py")]), "State")
+    assert left not in section(page([*ordered, says("I did enter the sponsor's block.")]), "State")
+
+
+def test_what_goes_on_behind_an_open_step_is_open_as_well() -> None:
+    left = ["Still to do: the interval in driver.ts", "then the changelog for the release"]
+    told = state(*edit("a.py"), says("The depots are read from the table now.\n\n" + "\n".join(left)))
+    assert told[-2:] == left
+
+
+def test_a_report_that_a_reminder_follows_is_still_the_report() -> None:
+    left = "Open: the date of the delivery"
+    report = says(f"Ordered: 483 euros, which are taken from the account on the first of July.\n\n{left}")
+    reminder = user("<system-reminder>Name what is open at the end.</system-reminder>")
+    assert left in state(*edit("order.md"), report, reminder, says("Understood."))
+
+
 @pytest.mark.parametrize(
     "begun",
     [

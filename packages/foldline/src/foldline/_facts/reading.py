@@ -10,7 +10,7 @@ from foldline._facts.literals import literals
 from foldline._facts.merging import bounded, from_data, merge
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.said import Said, asked
+from foldline._facts.said import ANSWER, Said, asked
 from foldline._facts.speakers import Span, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.text_calls import call_in
@@ -130,17 +130,24 @@ def _written(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
 
 
 def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> set[int]:
-    """The messages in which the agent reports: the last that it says in a turn, with no call behind it but such as speak."""
+    """The messages in which the agent reports: the last that it says in a turn, with no call behind it but such as speak.
+
+    What the harness says behind a report ends its turn too; hardly a word in answer to that is none.
+    """
     reports: set[int] = set()
     last: int | None = None
     for at, message in enumerate(messages):
-        if any(span.by == "user" for span in spans[at]):
-            if last is not None:
-                reports.add(last)
+        speakers = {span.by for span in spans[at]}
+        reminded = message.role == "user" and speakers == {"harness"}
+        if last is not None and (reminded or "user" in speakers):
+            reports.add(last)
+        if "user" in speakers:
             last = None
-        if message.role == "assistant":
-            words = any(span.by == "agent" and span.text.strip() for span in spans[at])
-            last = None if not all(map(speaks, message.calls)) else at if words else last
+        if not all(map(speaks, message.calls)):
+            last = None
+        elif message.role == "assistant":
+            words = "".join(span.text.strip() for span in spans[at] if span.by == "agent")
+            last = at if len(words) > (ANSWER if last in reports else 0) else last
     if last is not None:
         reports.add(last)
     return reports

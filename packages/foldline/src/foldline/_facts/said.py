@@ -130,12 +130,15 @@ class Said:
         kind: Kind = "report" if report else "thought"
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
         said = list(passages(read))
+        left = False
         weighs = self._pieces.another_spoke and len(text) >= SUMS_UP
         self._pieces.another_spoke = False
         for i, each in enumerate(said):
             if report or not each.text.endswith((":", "：", "…")):
                 edge = report and i in (0, len(said) - 1)
-                left = report and (labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text)))
+                more = left and each.text[:1].islower()
+                told = more or labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
+                left = report and told
                 back = says_back(each.text)
                 marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}
                 self._pieces.tell_passage(each, at, part, kind, "agent", **marks)

@@ -112,7 +112,8 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
 
 
 def left_open(facts: Facts) -> Iterator[str]:
-    """What the newest reports say is open, unless something later says the same: it was done then.
+    """What the newest reports say is open, unless something later says the same: it was done then. What the user said
+    since the last report is not done yet.
 
     Of reports before the newest it is what they say under a label, since most of it was done on the way. A question that
     the user spoke after is answered.
@@ -125,8 +126,9 @@ def left_open(facts: Facts) -> Iterator[str]:
     for piece in reports:
         if piece.open and piece.at in newest and (piece.at == last or labels_open(piece.text)):
             left = _open_in(piece.text, asking=piece.at >= _asked(now))
-            since = [p for p in (*facts.pieces, *behind) if p.at > piece.at and p.kind in ("report", "change", "said")]
-            if left and not any(said_again(left, p.text) for p in since):
+            since = (p for p in (*facts.pieces, *behind) if p.at > piece.at)
+            over = (p for p in since if p.kind in ("report", "change") or (p.kind == "said" and p.at < last))
+            if left and not any(said_again(left, p.text) for p in over):
                 yield left
 
 
