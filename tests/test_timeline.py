@@ -168,6 +168,23 @@ def test_why_something_was_done_goes_before_what_is_done_next() -> None:
     assert sum("is in place." in line for line in told) < 40
 
 
+def test_of_what_was_said_twice_with_another_value_the_newest_is_told_first() -> None:
+    old = "The desk sends the export of the orders to backup_eu_west every night."
+    new = "The desk sends the export of the orders to the archive every night."
+    talk = [
+        ASKED,
+        user(old),
+        says("Noted."),
+        user("The mirror of the tests is mirror_7."),
+        user(new),
+        says("Noted."),
+        LATER,
+    ]
+    pages = [compose(Brief(tokens), facts_of(talk)) for tokens in range(40, 140, 4)]
+    assert any(old in page for page in pages)
+    assert not [page for page in pages if old in page and new not in page]
+
+
 def test_the_task_now_is_not_told_a_second_time() -> None:
     plan = "Write the exporter anew, after this plan:\n\n## Locks\nTake one lock for mirror_7.\n\n## Times\n- end it after 45 s\n- say so in the log"
     messages = [ASKED, says("It is the lock."), user(plan), says("I read src/lock.py."), *EDIT]

@@ -35,6 +35,7 @@ _BINDING = 0.5
 _REASONED = 0.8
 _LEANING = 0.5
 _SUPPOSED = 0.3
+_RENEWED = 0.5
 BROUGHT = ("result", "excerpt", "shown")
 """The kinds of pieces that a call brought: they are told behind it."""
 
@@ -96,6 +97,9 @@ ENOUGH = 0.02
 LEAST = 0.35
 """What a piece must say to be told at all: thanks and yeses say less."""
 
+FEW = 3
+"""Words without a digit from which a sentence is known by them."""
+
 AGAIN, SUPERSEDED = 0.7, 0.5
 """The share of a sentence, and of a report by such sentences, that a later message says again where it takes its place."""
 
@@ -136,6 +140,7 @@ def candidates(
     costs = estimate_all([piece.text for piece in pieces])
     lift = boost or {}
     weighed = [{t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()} for each in found]
+    renewed = _renewed(pieces, found)
     return [
         Candidate(
             i,
@@ -144,7 +149,8 @@ def candidates(
             each,
             sum(each.values()),
             _standing(piece)
-            / (shapes[_shape(piece)] if piece.kind in BROUGHT and not piece.used else said[piece.text]),
+            / (shapes[_shape(piece)] if piece.kind in BROUGHT and not piece.used else said[piece.text])
+            * (_RENEWED if i in renewed else 1.0),
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if piece.edge else 0.0)
             + (_REASONED if piece.by == "agent" and reasons(piece.text) else 0.0)
@@ -157,6 +163,26 @@ def candidates(
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
         if not _is_bare(piece)
     ]
+
+
+def _renewed(pieces: Sequence[Piece], found: Sequence[Mapping[str, float]]) -> set[int]:
+    """The places of the user's sentences that a later one says again with another value."""
+    own = [i for i, piece in enumerate(pieces) if piece.by == "user" and piece.kind in ("said", "rule")]
+    words = {i: {term for term in found[i] if not _NUMBER.search(term)} for i in own}
+    places: dict[str, list[int]] = {}
+    for i, said in words.items():
+        for word in said:
+            places.setdefault(word, []).append(i)
+
+    def likely(i: int) -> set[int]:
+        """Later ones that have one of its rarest words: whoever has most of its words has one of these."""
+        rarest = sorted(words[i], key=lambda word: len(places[word]))[: int((1 - AGAIN) * len(words[i])) + 1]
+        return {later for word in rarest for later in places[word] if later > i}
+
+    def renews(later: int, i: int) -> bool:
+        return len(words[i] & words[later]) >= AGAIN * len(words[i]) and not found[i].keys() <= found[later].keys()
+
+    return {i for i in own if len(words[i]) >= FEW and any(renews(later, i) for later in likely(i))}
 
 
 def _standing(piece: Piece) -> float:
