@@ -1060,7 +1060,7 @@ ORDERS = [
 
 @pytest.mark.parametrize("after", [(), ("And the last part?",)])
 @pytest.mark.parametrize("tokens", [225, 255, 285, 380, 520])
-def test_on_a_small_page_every_rule_stands_where_all_have_room_in_half_of_it(
+def test_on_a_small_page_every_rule_stands_where_all_have_room_in_three_fifths_of_it(
     tokens: int, after: tuple[str, ...]
 ) -> None:
     messages = []
@@ -1072,7 +1072,7 @@ def test_on_a_small_page_every_rule_stands_where_all_have_room_in_half_of_it(
 
 
 @pytest.mark.parametrize("tokens", [700, 1_400])
-def test_on_a_larger_page_too_every_rule_stands_where_all_have_room_in_half_of_it(tokens: int) -> None:
+def test_on_a_larger_page_too_every_rule_stands_where_all_have_room_in_three_fifths_of_it(tokens: int) -> None:
     orders = [*ORDERS, *(f"Never touch depot_{number}/routes.yaml." for number in range(14))]
     messages = []
     for number, order in enumerate(orders):

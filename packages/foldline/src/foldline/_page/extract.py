@@ -30,6 +30,9 @@ from foldline._view import Brief
 TASK, RULES, STATE, FILES = 0.6, 0.3, 0.2, 0.14
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
+LISTED = 0.6
+"""The share that the rules take of a page at most: who reads it would rather have all of them than more of what happened."""
+
 FOCUS = 3.0
 """What a word of the user's focus adds to what a piece says."""
 
@@ -64,14 +67,14 @@ def compose(brief: Brief, facts: Facts) -> str:
     """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
     facts = plain(facts)
     standing = rules(facts, brief.after)
-    half = min(brief.max_tokens // 2, lengths(standing))
+    listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
-        return _told(brief, facts, max(half, int(brief.max_tokens * min(RULES, brief.max_tokens / RULES_FROM))))
+        return _told(brief, facts, max(listed, int(brief.max_tokens * min(RULES, brief.max_tokens / RULES_FROM))))
     text = _told(brief, facts, 0)
     flat = " ".join(text.split())
     if all(" ".join(safe(rule.text).split()) in flat for rule in standing):
         return text
-    return _told(brief, facts, half)
+    return _told(brief, facts, listed)
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
@@ -86,7 +89,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
     if often and brief.fills and budget < SMALL and answered(facts.latest):
         wants = Task([])
-    held = apart if apart or not brief.after else min(budget // 2, lengths(standing))
+    held = apart if apart or not brief.after else listing(standing, budget)
     free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
@@ -160,6 +163,11 @@ def _headed(rules: Sequence[Piece], requests: Sequence[Request]) -> Iterator[str
         below = rule.at == above and rule.text in items
         above = rule.at if below or (rule.at in leads and rule.text.endswith((":", "："))) else -1
         yield f"{'  ' if below else ''}- {safe(rule.text)}"
+
+
+def listing(standing: Iterable[Rule], budget: int) -> int:
+    """The tokens that rules take of a page where they are listed."""
+    return min(int(budget * LISTED), lengths(standing))
 
 
 def lengths(standing: Iterable[Rule | Piece]) -> int:
