@@ -168,6 +168,16 @@ def test_where_no_request_says_by_itself_what_is_wanted_the_longest_stands_befor
     assert now(*talk)[:3] == ["> we need to fix some merge conflicts", "> origin/main", "> yes, then commit"]
 
 
+def test_a_question_that_was_answered_before_others_is_not_what_is_wanted() -> None:
+    asides = [user("Do you know why the desk closes at five on all the Fridays?"), says("It is what the lease says.")]
+    asides += [user("I had a long call today."), says("I see."), user("It rains here."), says("Here as well.")]
+    task = section(
+        page([TASK, *edit("rows.py"), says("The export writes gzip files."), *asides], after=("And the plan?",)),
+        "Task now",
+    )
+    assert not any("why the desk closes" in line for line in task)
+
+
 def test_who_agrees_to_the_answer_of_a_question_asks_for_nothing_older() -> None:
     covered = [user("do we have tests for this?"), says("Not for the hooks. Want me to add one that removes them?")]
     talk = [BRANCH, *edit("src/a.py"), says("Committed, pushed and answered."), *covered]

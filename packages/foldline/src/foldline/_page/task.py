@@ -72,9 +72,10 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         return Task([request.text for request in planned])
     chain: list[Request] = []
     for request in reversed(facts.requests):
-        says = telling(request.text) and not request.amid and not clarifies(facts, request)
         over = asks(request.text) and answered(facts, request.newest)
-        taken_up = over and len(chain) + len(since) == 1 and accepts((since or [chain[0].text])[0])
+        behind = len(chain) + len(since)
+        says = telling(request.text) and not (request.amid or clarifies(facts, request) or (over and behind > 1))
+        taken_up = over and behind == 1 and accepts((since or [chain[0].text])[0])
         if says or taken_up or (len(chain) < CHAIN - 1 and not over):
             chain.insert(0, request)
         if says or taken_up:
