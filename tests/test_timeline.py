@@ -127,6 +127,16 @@ def test_another_agents_report_is_told_as_its_words() -> None:
     assert not any("; " in line for line in told if "mirror_7" in line)
 
 
+def test_what_another_agent_brought_beside_words_is_not_told_as_said() -> None:
+    log = "11:46:46.468 WARN  runner: retrying mirror_7 after 2605ms\n12:37:27.975 INFO  runner: mirror_7 is up"
+    code = "export interface MirrorLock {\n  heldBy: string;\n}\ndef release(mirror, depth=410):\n    return mirror_7.unlock(depth)"
+    brought = f"{log}\n\n{code}\n\n{REPORT}\n\n{log}"
+    talk = [ASKED, *runs("Task", {"prompt": "Look into the exporter."}, brought), LATER]
+    told = "\n".join(happened(talk))
+    assert "worker_2 never gives it back" in told
+    assert not any(line in told for line in ("runner:", "MirrorLock", "heldBy", "unlock"))
+
+
 # -- decisions --------------------------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ _OUTPUT = pattern(
     # code, where it can be nothing else
     r"//|/\*|#include |import [^\n]{1,200} from ['\"]|(?:const|let|var) \w+(?:: [^=\n]{1,40})? = |[^\n]{0,300}=> \{$|"
     r"from [\w.]+ import (?:\(|\*|\w+(?: as \w+)?(?:, \w+(?: as \w+)?)*)$|class [A-Z]\w*(?:\([^)\n]*\))? ?[:{]$|"
+    r"export (?:default |declare |abstract |async )*(?:interface|enum|type|const|class|function) \w+ ?[<({=:]|"
     r"(?:async )?(?:def|function) \w+\([^\n]*[:{]$|(?:if|for|while|switch|catch) \([^\n]*\) \{$|"
     r"(?:[\w.$]{1,80} = )?(?:await |return |new ){0,2}[\w.$]{1,80}\([^\n]*\);$"
     r")"

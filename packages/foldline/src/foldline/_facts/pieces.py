@@ -8,6 +8,7 @@ from typing import Any, Literal
 from foldline._facts.cues import announces
 from foldline._facts.literals import literals
 from foldline._facts.others import said_in_report
+from foldline._facts.pasted import without_output
 from foldline._facts.splitting import split
 from foldline._facts.texts import Passage, lines_with, passages
 from foldline._facts.types import Kind, Piece
@@ -56,8 +57,12 @@ class Pieces:
         self.tell(said.text, at, part, kind, by, item=said.item, under=under, begins=said.begins, **marks)
 
     def tell_of_another(self, report: str, at: int, part: int) -> None:
-        """Adds how another agent's report begins and ends, and the items between that name something; once, if it is brought again."""
-        text = said_in_report(report)[:_READ]
+        """Adds how another agent's report begins and ends, and the items between that name something; once, if it is brought again.
+
+        Of what it brought beside words, nothing.
+        """
+        text = said_in_report(report)
+        text = (without_output(text).strip() or text)[:_READ]
         if text[:_ALIKE] in self._heard:
             return
         self._heard.add(text[:_ALIKE])
