@@ -596,6 +596,21 @@ def test_an_offer_is_not_open_once_the_user_spoke() -> None:
     assert not any("If you want" in line for line in section(text, "State"))
 
 
+def test_what_was_the_users_to_do_is_not_open_once_the_user_spoke() -> None:
+    left = "You need to start the server of the desk first, then we can go on."
+    asked = [TASK, *edit("rows.py"), says(f"The rows are read again.\n\n{left}")]
+    assert left in section(page(asked), "State")
+    later = [*asked, user("Write the export of the halls as well, with a table for each of them."), *edit("halls.py")]
+    assert left not in section(page(later), "State")
+
+
+@pytest.mark.parametrize(
+    "line", ["Open http://localhost:5177 in your browser to see it.", "Open the page of the rows: it has all of them."]
+)
+def test_what_is_to_be_opened_is_not_left_open(line: str) -> None:
+    assert line not in state(*edit("rows.py"), says(f"The rows are read again, and all the tests pass.\n\n{line}"))
+
+
 def test_what_a_report_left_open_is_open_until_it_is_reported_on() -> None:
     left = "Open: enter the sponsor's block"
     asked = [TASK, *edit("rows.py"), says(f"The rows are read again, and all the tests pass.\n\n{left}")]

@@ -21,12 +21,17 @@ _RESUMING = 80
 _CLAUSE = re.compile(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 """Where a clause ends."""
 
-_LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))[^\n:：`]{{0,{most}}}[:：]"
+_LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))(?! (?:the|an?|this|that|it|your)\b)[^\n:：`]{{0,{most}}}[:：](?!//)"
 
 
 def says_open(sentence: str) -> bool:
     """Whether a sentence of a report says that something is open or comes next."""
-    return labels_open(sentence) or _anywhere("left").match_in(_plain(sentence))
+    return labels_open(sentence) or _anywhere("left").match_in(_plain(sentence)) or leaves_to_user(sentence)
+
+
+def leaves_to_user(sentence: str) -> bool:
+    """Whether a sentence of a report says that something is the user's to do or to decide."""
+    return _anywhere("theirs").match_in(_plain(sentence))
 
 
 def labels_open(line: str) -> bool:

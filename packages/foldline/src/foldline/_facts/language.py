@@ -36,6 +36,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     no: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    theirs: tuple[str, ...] = ()
     back: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     announces: tuple[str, ...] = ()

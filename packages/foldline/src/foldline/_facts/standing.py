@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from foldline._facts.again import said_again
-from foldline._facts.cues import announces, asks, labels_open, offers, says_open, wonders
+from foldline._facts.cues import announces, asks, labels_open, leaves_to_user, offers, says_open, wonders
 from foldline._facts.folders import root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
@@ -116,7 +116,7 @@ def left_open(facts: Facts) -> Iterator[str]:
     since the last report is not done yet.
 
     Of reports before the newest it is what they say under a label, since most of it was done on the way. A question that
-    the user spoke after is answered.
+    the user spoke after is answered, and what was the user's to do is done.
     """
     now = facts.latest
     behind = [p for p in now.pieces if p.at >= facts.end and p.by != "user"]
@@ -134,11 +134,12 @@ def left_open(facts: Facts) -> Iterator[str]:
 
 def _open_in(text: str, *, asking: bool) -> str:
     """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
-    if text.endswith((":", "：")) and not labels_open(text):
+    labelled = labels_open(text)
+    if text.endswith((":", "：")) and not labelled:
         return ""
-    said = [each for each in split(text) if asking or not offers(each)]
+    said = [each for each in split(text) if asking or not (offers(each) or (leaves_to_user(each) and not labelled))]
     left = [each for each in said if says_open(each) or (asking and asks(each))]
-    if said and (labels_open(text) or not (left or asks(text))):
+    if said and (labelled or not (left or asks(text))):
         return text
     return " ".join(left)
 
