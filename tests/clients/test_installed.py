@@ -203,7 +203,7 @@ def test_a_session_of_many_windows_goes_on_where_it_is_folded_between_two_runs(
     heard, n = 0, 1
     while heard < 5 * agent.window:
         n += 1
-        assert n < 20
+        assert n < 30
         model = agent.say(f"Prompt {n}.", agent.work(3, rows=900), agent.window)
         check(model, agent, f"Prompt {n}.")
         assert (len(model.requests), model.beside, model.refused) == (4, [], 0)
