@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import tomllib
@@ -221,6 +222,15 @@ def test_settings_that_cannot_be_read_are_refused_whole(home, text: str) -> None
         assert place.read_text() == text
     else:
         assert json.loads(place.read_text())["mcpServers"]["foldline"]["args"][-1] == "mcp"
+
+
+@pytest.mark.parametrize("agent", ["gemini-cli", "qwen-code"])
+def test_an_agent_that_waits_ten_minutes_for_a_broken_server_is_told_to_wait_less(home, agent: str) -> None:
+    run("install", agent, "--yes")
+    settings = home / (".gemini" if agent == "gemini-cli" else ".qwen") / "settings.json"
+    wait = re.search(r'"foldline": .*"timeout": (\d+)', settings.read_text())
+    assert wait
+    assert 5_000 <= int(wait[1]) <= 60_000
 
 
 SERVERS = {

@@ -71,6 +71,9 @@ _NO_HOOK = "its own compaction cannot be replaced; folding by itself needs a gat
 _TOOLS = "recall, context_status, compact"
 _MCP = {"command": PROGRAM, "args": [WORDS, "mcp"]}
 
+_PATIENT_MCP = _MCP | {"timeout": 30_000}
+"""The same with the milliseconds that an answer may take: without them Gemini CLI and Qwen Code hang for ten minutes on a server that is broken."""
+
 
 def folds_by_itself(agent: str, project: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether foldline folds by itself in an agent: where it was put into it, for the user or in a project."""
@@ -157,19 +160,22 @@ OPENCLAW = Agent(
 )
 
 
-def _by_mcp(name: str, title: str, program: str, variable: str, folder: str, file: str, key: str, **more: Any) -> Agent:
+def _by_mcp(
+    name: str, title: str, program: str, variable: str, folder: str, file: str, server: Mapping[str, Any], **more: Any
+) -> Agent:
     """An agent that lets nobody replace its compaction: one entry of MCP in its settings file, its own and a project's."""
-    entry = Entry(file, f"{folder}/{file}", (((key, "foldline"), _MCP),))
+    key = "mcp_servers" if file.endswith(".toml") else "mcpServers"
+    entry = Entry(file, f"{folder}/{file}", (((key, "foldline"), server),))
     return Agent(
         name, title, program, variable, folder, by_hand=f"{_AT_REST}; {_NO_HOOK}", mcp=_TOOLS, entries=(entry,), **more
     )
 
 
-CODEX = _by_mcp("codex", "Codex", "codex", "CODEX_HOME", ".codex", "config.toml", "mcp_servers")
+CODEX = _by_mcp("codex", "Codex", "codex", "CODEX_HOME", ".codex", "config.toml", _MCP)
 GEMINI_CLI = _by_mcp(
-    "gemini-cli", "Gemini CLI", "gemini", "GEMINI_CLI_HOME", ".gemini", "settings.json", "mcpServers", inside=".gemini"
+    "gemini-cli", "Gemini CLI", "gemini", "GEMINI_CLI_HOME", ".gemini", "settings.json", _PATIENT_MCP, inside=".gemini"
 )
-QWEN_CODE = _by_mcp("qwen-code", "Qwen Code", "qwen", "QWEN_HOME", ".qwen", "settings.json", "mcpServers")
+QWEN_CODE = _by_mcp("qwen-code", "Qwen Code", "qwen", "QWEN_HOME", ".qwen", "settings.json", _PATIENT_MCP)
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent for agent in (PI, CLAUDE_CODE, OPENCODE, OPENCLAW, CODEX, GEMINI_CLI, QWEN_CODE)

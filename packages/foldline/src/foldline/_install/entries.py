@@ -112,7 +112,7 @@ def _proven(
     meant = inner = reader(text)
     for key in keys[:-1]:
         inner = inner.setdefault(key, {})
-    inner[keys[-1]] = value
+    inner[keys[-1]] = _from_json(json.dumps(value))
     try:
         if reader(text[:at] + inserted + text[at:]) == meant:
             return entry
