@@ -555,6 +555,8 @@ ANSWERS = [
     ("ask_user", "the second, please", ["the second, please"]),
     ("mcp__host__ask_user", "the second", ["the second"]),
     ("AskUserQuestion", "User responded: the second", ["the second"]),
+    ("mcp__tools__AskQuestions", "Which one, and why? -> the second\nAnd when? -> on Monday", ["the second", "on Monday"]),
+    ("ask_questions", "the second\nand the third", ["the second\nand the third"]),
     ("request_user_input", '{"answer": "the second"}', ["the second"]),
     ("ask_human", "User did not answer.", []),
     ("ask_user", "Cancelled by the user", []),

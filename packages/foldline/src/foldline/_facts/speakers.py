@@ -83,7 +83,12 @@ def tool_of(call: ToolCall) -> str:
 
 def speaks(call: ToolCall) -> bool:
     """Whether with a call the agent says something to the user."""
-    return tool_of(call) in known.ASKS or tool_of(call) in known.SPEAKS
+    return _asks(tool_of(call)) or tool_of(call) in known.SPEAKS
+
+
+def _asks(name: str) -> bool:
+    """Whether a tool asks the user, however its name is written."""
+    return name.replace("_", "").lower() in known.ASKS
 
 
 def framed(text: str) -> bool:
@@ -268,7 +273,7 @@ def _said(call: ToolCall) -> Iterator[str]:
     if not isinstance(arguments, dict):
         return
     name = tool_of(call)
-    keys = known.QUESTIONS if name in known.ASKS else (known.SPEAKS[name],)
+    keys = known.QUESTIONS if _asks(name) else (known.SPEAKS[name],)
     given = next((arguments[key] for key in keys if key in arguments), None)
     for each in given if isinstance(given, list) else [given]:
         yield _words(each.get("question") if isinstance(each, dict) else each)
@@ -292,7 +297,7 @@ def _words(value: Any) -> str:
 def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
     """The user's words in a tool's result: why a call was refused, or the answer to what was asked."""
     name = asking.get(result.call_id, "")
-    answers = name in known.ASKS or name in known.REPORTS
+    answers = _asks(name) or name in known.REPORTS
     text = text_of(result).lstrip() if result.error or answers or len(result.parts) == 1 else ""
     for frame in known.REFUSALS:
         if frame.sign in text[:600] and (found := frame.pattern.match(text)):
@@ -300,7 +305,7 @@ def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
             return
     if answers:
         given = [*_answered(text)]
-        plain = name in known.ASKS and not (given or result.error or text[:1] in "{[" or known.NO_ANSWER.match(text))
+        plain = _asks(name) and not (given or result.error or text[:1] in "{[" or known.NO_ANSWER.match(text))
         yield from [known.ANSWER.sub("", text).strip()] if plain else given
 
 
@@ -316,7 +321,8 @@ def _answered(text: str) -> Iterator[str]:
         _, opened, rest = text.partition(f"<{tag}>")
         if opened and f"</{tag}>" in rest:
             yield rest.partition(f"</{tag}>")[0].strip()
-    yield from (found[1].strip() for found in known.QUOTED_ANSWER.finditer(text))
+    for pairs in (known.QUOTED_ANSWER, known.ANSWERED_LINE):
+        yield from (found[1].strip() for found in pairs.finditer(text))
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -174,10 +174,10 @@ REFUSED = pattern(
 """How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
 
 ASKS = frozenset((
-    "AskUserQuestion", "ask_user_question", "ask_followup_question", "question", "request_user_input", "ask_user",
-    "ask_human", "human_input", "get_user_input", "ask_questions", "askQuestions", "ask_for_clarification", "clarify",
+    "askuserquestion", "askuserquestions", "askuser", "askhuman", "humaninput", "getuserinput", "requestuserinput", "question",
+    "askquestion", "askquestions", "askfollowupquestion", "askforclarification", "clarify",
 ))  # fmt: skip
-"""Tools that ask the user, whose result is the answer."""
+"""Tools that ask the user, whose result is the answer, in small letters without what joins their words."""
 
 REPORTS = frozenset(("attempt_completion", "plan_mode_respond"))
 """Tools that report to the user, whose result may hold an answer in tags."""
@@ -204,6 +204,9 @@ ANSWERED = ("answers", "answer", "response", "feedback", "user_message")
 
 QUOTED_ANSWER = pattern(r'"="((?:[^"\\]|\\.|"(?![,.\s]|\Z))*)"')
 """An answer behind its question, as Claude Code and opencode write them."""
+
+ANSWERED_LINE = pattern(r"^[^\n]{2,300}\? ?(?:->|=>|→) ?([^\n]+)$", re.MULTILINE)
+"""An answer behind its question, each pair in a line."""
 
 SPEAKS: dict[str, str] = {
     "attempt_completion": "result", "plan_mode_respond": "response",  # Cline
