@@ -854,6 +854,22 @@ def test_a_command_for_the_agent_is_what_the_user_asked_for() -> None:
     assert "(the command says) You are improving" in text
 
 
+def test_a_skill_that_the_user_called_in_pi_is_a_request() -> None:
+    called = '<skill name="review-design" location="/home/a/.pi/agent/skills/review-design/SKILL.md">\n# Review\n\nLook at the seams.\n</skill>'
+    talk = [
+        user(f"{called}\n\nonly the parser"),
+        says("I look at the parser."),
+        user("explore the second one"),
+        says("It is done."),
+    ]
+    facts = facts_of(talk)
+    assert [request.text for request in facts.requests] == [
+        "/skill:review-design\nonly the parser",
+        "explore the second one",
+    ]
+    assert "> /skill:review-design" in compose(Brief(800), facts)
+
+
 def test_a_command_for_the_client_is_no_request() -> None:
     typed = "<command-name>/copy</command-name>\n            <command-message>copy</command-message>\n            <command-args></command-args>"
     assert [r.text for r in facts_of([user("Fix the rows."), user(typed)]).requests] == ["Fix the rows."]

@@ -611,6 +611,28 @@ def test_what_is_to_be_opened_is_not_left_open(line: str) -> None:
     assert line not in state(*edit("rows.py"), says(f"The rows are read again, and all the tests pass.\n\n{line}"))
 
 
+def test_a_question_that_is_listed_as_open_waits_while_the_user_speaks_of_other_things() -> None:
+    record, build = "Record the naming of the seams in the notes?", "Implement it by the plan?"
+    asked = [
+        TASK,
+        *edit("plan.md"),
+        says(f"The plan has the new names.\n\nStill pending from earlier:\n1. {record}\n2. {build}"),
+    ]
+    other = [
+        *asked,
+        user("And could the reader of the rows stand in a module of its own, beside the writer?"),
+        *edit("rows.py"),
+    ]
+    told = section(page(other), "State")
+    assert [each in line for each, line in zip((record, build), told[-2:], strict=True)] == [True, True]
+    spoken = [
+        *asked,
+        user("Yes, please record the naming in the notes, with why it is so; the rest can wait."),
+        *edit("notes.md"),
+    ]
+    assert not any(record in line for line in section(page(spoken), "State"))
+
+
 def test_what_a_report_left_open_is_open_until_it_is_reported_on() -> None:
     left = "Open: enter the sponsor's block"
     asked = [TASK, *edit("rows.py"), says(f"The rows are read again, and all the tests pass.\n\n{left}")]

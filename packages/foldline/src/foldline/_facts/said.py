@@ -39,8 +39,10 @@ _PASTED = 8_000
 _COMMAND = re.compile(
     r"<command-message>[^<]*</command-message>\s*<command-name>\s*(/[\w:-]+)\s*</command-name>"
     r"|<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>"
+    r"|\A<skill name=\"(?P<skill>[\w:.-]+)\" location=\""
 )
-"""A command that the user gave for the agent to carry out, as Claude Code writes it: of those for the client itself the name stands first."""
+"""A command that the user gave for the agent to carry out, as Claude Code writes it: of those for the client itself the name
+stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 
 _BODY, _BODY_SENTENCES = 1_000, 2
 """Characters and sentences that are told of what such a command says first."""
@@ -155,5 +157,5 @@ class Said:
 def asked(span: Span) -> str:
     """What the user asks for in a span: words, or a command for the agent; empty where nothing is."""
     if span.by == "command" and (called := _COMMAND.search(span.text)):
-        return (called[1] or called[2]).strip()
+        return f"/skill:{called['skill']}" if called["skill"] else (called[1] or called[2]).strip()
     return span.text if span.by == "user" else ""

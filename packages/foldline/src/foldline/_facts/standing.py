@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from foldline._facts.again import said_again
+from foldline._facts.again import said_again, shared_words
 from foldline._facts.cues import announces, asks, labels_open, leaves_to_user, offers, says_open, wonders
 from foldline._facts.folders import root_of
 from foldline._facts.literals import literals
@@ -24,6 +24,9 @@ REPORTS = 3
 
 AFTER = 2
 """Messages behind an error in which the agent says what it makes of it."""
+
+SPOKEN_OF = 2
+"""Words that the user's words share with a question that they answer."""
 
 _SEVERAL = 60
 """Characters of the shortest sentence that says several steps."""
@@ -116,7 +119,8 @@ def left_open(facts: Facts) -> Iterator[str]:
     since the last report is not done yet.
 
     Of reports before the newest it is what they say under a label, since most of it was done on the way. A question that
-    the user spoke after is answered, and what was the user's to do is done.
+    the user spoke after is answered, unless it is listed as open and the user spoke of something else; and what was the
+    user's to do is done.
     """
     now = facts.latest
     behind = [p for p in now.pieces if p.at >= facts.end and p.by != "user"]
@@ -125,19 +129,26 @@ def left_open(facts: Facts) -> Iterator[str]:
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
     for piece in reports:
         if piece.open and piece.at in newest and (piece.at == last or labels_open(piece.text)):
-            left = _open_in(piece.text, asking=piece.at >= _asked(now))
+            fresh = piece.at >= _asked(now)
+            left = _open_in(piece.text, fresh=fresh, asking=fresh or _waits(piece, now))
             since = (p for p in (*facts.pieces, *behind) if p.at > piece.at)
             over = (p for p in since if p.kind in ("report", "change") or (p.kind == "said" and p.at < last))
             if left and not any(said_again(left, p.text) for p in over):
                 yield left
 
 
-def _open_in(text: str, *, asking: bool) -> str:
+def _waits(piece: Piece, facts: Facts) -> bool:
+    """Whether something is listed as open that the user did not speak of since."""
+    since = (p.text for p in facts.pieces if p.by == "user" and p.at > piece.at)
+    return labels_open(f"{piece.under}:") and max(shared_words(piece.text, since), default=0) < SPOKEN_OF
+
+
+def _open_in(text: str, *, fresh: bool, asking: bool) -> str:
     """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
     labelled = labels_open(text)
     if text.endswith((":", "：")) and not labelled:
         return ""
-    said = [each for each in split(text) if asking or not (offers(each) or (leaves_to_user(each) and not labelled))]
+    said = [each for each in split(text) if fresh or not (offers(each) or (leaves_to_user(each) and not labelled))]
     left = [each for each in said if says_open(each) or (asking and asks(each))]
     if said and (labelled or not (left or asks(text))):
         return text

@@ -17,6 +17,7 @@ from foldline._facts.cues import announces, asks, denies_alarm, leans, reasons, 
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
+from foldline._facts.standing import SPOKEN_OF
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import ADDRESS, telling
@@ -41,9 +42,6 @@ BROUGHT = ("result", "excerpt", "shown")
 
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
-
-TAKEN_UP = 2
-"""Words that the user's words share with the question that they take up."""
 
 _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
@@ -229,7 +227,7 @@ def unanswered(facts: Facts) -> set[int]:
             asked = i if piece.edge and asks(piece.text) else -1
         elif piece.by == "user" and asked >= 0:
             question = facts.pieces[asked].text
-            if piece.kind != "answer" and sum(shared_words(question, [piece.text])) < TAKEN_UP:
+            if piece.kind != "answer" and sum(shared_words(question, [piece.text])) < SPOKEN_OF:
                 found.add(asked)
             asked = -1
     return found
