@@ -140,7 +140,8 @@ def left_open(facts: Facts) -> Iterator[str]:
 def _waits(piece: Piece, facts: Facts) -> bool:
     """Whether something is listed as open that the user did not speak of since."""
     since = (p.text for p in facts.pieces if p.by == "user" and p.at > piece.at)
-    return labels_open(f"{piece.under}:") and max(shared_words(piece.text, since), default=0) < SPOKEN_OF
+    listed = labels_open(piece.text) or labels_open(f"{piece.under}:")
+    return listed and max(shared_words(piece.text, since), default=0) < SPOKEN_OF
 
 
 def _open_in(text: str, *, fresh: bool, asking: bool) -> str:
@@ -149,8 +150,8 @@ def _open_in(text: str, *, fresh: bool, asking: bool) -> str:
     if text.endswith((":", "：")) and not labelled:
         return ""
     said = [each for each in split(text) if fresh or not (offers(each) or (leaves_to_user(each) and not labelled))]
-    left = [each for each in said if says_open(each) or (asking and asks(each))]
-    if said and (labelled or not (left or asks(text))):
+    left = [each for each in said if (asking if asks(each) else says_open(each))]
+    if said and (labelled or not left) and (asking or not asks(text)):
         return text
     return " ".join(left)
 
