@@ -598,10 +598,10 @@ def test_an_offer_is_not_open_once_the_user_spoke() -> None:
 
 def test_what_was_the_users_to_do_is_not_open_once_the_user_spoke() -> None:
     left = "You need to start the server of the desk first, then we can go on."
-    asked = [TASK, *edit("rows.py"), says(f"The rows are read again.\n\n{left}")]
+    asked = [TASK, *edit("rows.py"), says(f"The rows are read again.\n\nThe server is off. {left}")]
     assert left in section(page(asked), "State")
     later = [*asked, user("Write the export of the halls as well, with a table for each of them."), *edit("halls.py")]
-    assert left not in section(page(later), "State")
+    assert not any("server" in line for line in section(page(later), "State"))
 
 
 @pytest.mark.parametrize(

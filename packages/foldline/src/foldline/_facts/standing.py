@@ -149,11 +149,11 @@ def _open_in(text: str, *, fresh: bool, asking: bool) -> str:
     labelled = labels_open(text)
     if text.endswith((":", "：")) and not labelled:
         return ""
-    said = [each for each in split(text) if fresh or not (offers(each) or (leaves_to_user(each) and not labelled))]
+    sentences = list(split(text))
+    said = [each for each in sentences if fresh or not (offers(each) or (leaves_to_user(each) and not labelled))]
     left = [each for each in said if (asking if asks(each) else says_open(each))]
-    if said and (labelled or not left) and (asking or not asks(text)):
-        return text
-    return " ".join(left)
+    whole = labelled or (not left and said == sentences)
+    return text if said and whole and (asking or not asks(text)) else " ".join(left)
 
 
 def answered(facts: Facts, asked: int | None = None) -> bool:
