@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -98,6 +99,57 @@ def test_claude_code_joins_the_rows_of_a_response_and_keeps_results_side_by_side
     ]
     reply = session.folded[1][1]
     assert reply.usage == Usage(10, 0, 1000, 300)
+
+
+def _hooked(*names: str) -> list[dict[str, Any]]:
+    """Rows of a turn with hooks as 2.1.78 wrote them: the next prompt hangs on their progress, and that on the turn's first call."""
+    rows: list[dict[str, Any]] = []
+    before: str | None = None
+    for n, name in enumerate(names):
+        call = {"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {"command": "ls"}}
+        result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": f"files {n}"}
+        made: list[tuple[str, Any]] = [
+            ("user", name), ("assistant", [call]), ("user", [result]), ("assistant", [{"type": "text", "text": f"Done {n}."}]),
+        ]  # fmt: skip
+        for i, (kind, content) in enumerate(made):
+            message = {"role": kind, "content": content, **({"id": f"m{n}-{i}"} if kind == "assistant" else {})}
+            rows.append(
+                {"type": kind, "uuid": f"{n}-{i}", "parentUuid": before, "isSidechain": False, "message": message}
+            )
+            before = f"{n}-{i}"
+        before = f"{n}-1"
+        for i in range(3):
+            rows.append(
+                {"type": "progress", "uuid": f"{n}-p{i}", "parentUuid": before, "data": {"type": "hook_progress"}}
+            )
+            before = f"{n}-p{i}"
+        rows.append({"type": "system", "subtype": "stop_hook_summary", "uuid": f"{n}-s", "parentUuid": before})
+        before = f"{n}-s"
+    return rows
+
+
+def _read_rows(rows: list[dict[str, Any]], path: Path) -> list[str]:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return lines(reading(str(path)).entries)
+
+
+def test_claude_codes_prompts_behind_hooks_follow_on_all_of_the_turn_before(tmp_path: Path) -> None:
+    rows = _hooked("one", "two", "three")
+    found = "\n".join(_read_rows(rows, tmp_path / "s.jsonl"))
+    assert [found.count(f"Done {n}.") for n in range(3)] == [1, 1, 1]
+    assert (
+        found.index("one") < found.index("Done 0.") < found.index("two") < found.index("Done 1.") < found.index("three")
+    )
+
+
+def test_claude_codes_prompt_that_was_edited_leaves_out_what_came_of_the_first(tmp_path: Path) -> None:
+    rows = _hooked("one", "two", "three")
+    edited = {"role": "user", "content": "two, but otherwise"}
+    rows.append({"type": "user", "uuid": "e", "parentUuid": "0-s", "isSidechain": False, "message": edited})
+    found = "\n".join(_read_rows(rows, tmp_path / "s.jsonl"))
+    assert "Done 0." in found
+    assert "otherwise" in found
+    assert not any(left in found for left in ("Done 1.", "three", "Done 2."))
 
 
 def test_claude_code_folds() -> None:

@@ -136,9 +136,29 @@ class Tree:
         return names[names.index(head) :: -1] if head in names else []
 
     def _hangs_on(self, at: int) -> str:
-        """The row before across boundaries, too."""
+        """The row before across boundaries, too; of what hangs on the progress of a hook the row that was newest by then.
+
+        Up to 2.1.78 a prompt hung on the progress rows of the hooks of the turn before, and these on the call at which that turn began.
+        """
         row = self.rows[at]
+        before = self._by_uuid.get(row.parent)
+        if before is not None and self.rows[before].kind == "progress":
+            return self._newest_by(before)
         return row.parent or (row.logical if row.is_boundary else "")
+
+    def _newest_by(self, progress: int) -> str:
+        """The newest row of the conversation that stands before a progress row and comes of what that hangs on."""
+        upwards = ancestry(progress, lambda at: self._by_uuid.get(self.rows[at].parent))
+        began = next((at for at in upwards if self.rows[at].kind != "progress"), None)
+        for at in range(progress - 1, -1 if began is None else began, -1):
+            row = self.rows[at]
+            if row.kind in LEAVES and not row.sidechain and (began is None or self._comes_of(at, began)):
+                return row.uuid
+        return "" if began is None else self.rows[began].uuid
+
+    def _comes_of(self, at: int, root: int) -> bool:
+        upwards = ancestry(at, lambda each: self._by_uuid.get(self.rows[each].parent) if each > root else None)
+        return root in upwards
 
     def _missing(self, at: int, name: str) -> None:
         if not self.rows[at].is_boundary:
