@@ -908,6 +908,28 @@ def test_a_number_that_names_something_makes_another_rule(rule: str) -> None:
     assert [each.text for each in facts_of(talk).rules] == [rule.format(4), rule.format(5)]
 
 
+def test_what_a_program_in_the_background_prints_is_no_agents_word() -> None:
+    notice = "<task-notification>\n<task-id>b1</task-id>\n{}<summary>{}</summary>\n{}</task-notification>"
+    event = user(notice.format("", 'Monitor event: "fetch"', "<event>chunk 9 of 13: 6518 items</event>\n"))
+    ended = user(
+        notice.format("<status>completed</status>\n", 'Background command "fetch" completed (exit code 0)', "")
+    )
+    suggested = says("I wait for it. Later run this:\n\n```bash\nrm -rf build_7\n```")
+    facts = facts_of(
+        [
+            user("Fetch all the items."),
+            *bash("sh fetch.sh", "Command running in background with ID: b1"),
+            event,
+            suggested,
+            ended,
+        ]
+    )
+    assert not any(piece.by == "peer" for piece in facts.pieces)
+    assert not any("task-" in piece.text for piece in facts.pieces)
+    assert not any("build_7" in command.text for command in facts.commands)
+    assert not any(facts.running.values())
+
+
 # -- what other agents did -----------------------------------------------------------------------------------------
 
 REPORT = """The importer reads gzip now.

@@ -97,6 +97,11 @@ CLAUDE = [
         [("peer", "<task-notification>\n<summary>Agent \"scout\" completed</summary>\n</task-notification>")],
     ),
     (
+        "monitor",
+        said("<task-notification>\n<summary>Monitor event: \"tests\"</summary>\n<event>12 of 30</event>\n</task-notification>", origin={"kind": "task-notification"}),
+        [("tool", "<task-notification>\n<summary>Monitor event: \"tests\"</summary>\n<event>12 of 30</event>\n</task-notification>")],
+    ),
+    (
         "background",
         said("<task-notification>\n<summary>Background command \"tests\" completed</summary>\n</task-notification>", origin={"kind": "task-notification"}),
         [("tool", "<task-notification>\n<summary>Background command \"tests\" completed</summary>\n</task-notification>")],
@@ -148,6 +153,14 @@ def test_claude_codes_command_body_stands_behind_its_command(tmp_path: Path) -> 
         ({"type": "queued_command", "prompt": "and the tests", "origin": {"kind": "human"}}, "user"),
         ({"type": "queued_command", "prompt": "and the tests", "origin": {"kind": "peer"}, "isMeta": True}, "peer"),
         ({"type": "queued_command", "prompt": "and the tests", "commandMode": "task-notification"}, "peer"),
+        (
+            {
+                "type": "queued_command",
+                "prompt": '<task-notification>\n<summary>Background command "and the tests" ended</summary>\n</task-notification>',
+                "commandMode": "task-notification",
+            },
+            "tool",
+        ),
         ({"type": "hook_additional_context", "content": ["and the tests"], "hookName": "UserPromptSubmit"}, "harness"),
     ],
 )

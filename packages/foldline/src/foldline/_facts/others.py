@@ -30,7 +30,7 @@ _CITED = pattern(r":\d|#L\d")
 _LOOKS = pattern(r"\b(?:review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE)
 """How an agent is called, or its task, that only looks: what its report tells of files is not its work."""
 
-_RESULT = pattern(r"<(result|summary)>(.*?)</\1>", re.DOTALL)
+_RESULT = pattern(r"<(result|event|summary)>(.*?)</\1>", re.DOTALL)
 """What a client's notice holds of what another agent said: its answer, else what it was about."""
 
 _TAG = pattern(r"<([\w-]{1,40})>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
@@ -51,8 +51,13 @@ def said_in_report(report: str) -> str:
     inside = noticed[2] if noticed else report
     if inside[:1] in ("{", "["):
         return "\n\n".join(_unescaped(text.strip('"')) for text in _SAID.findall(inside) if " " in text)
-    held = {found[1]: found[2] for found in _RESULT.finditer(report)} if report.startswith("<") else {}
-    return held.get("result") or held.get("summary") or report
+    return said_in_notice(report)
+
+
+def said_in_notice(notice: str) -> str:
+    """What a client's notice says: what another agent answered, what a program printed, else what became of it."""
+    held = {found[1]: found[2] for found in _RESULT.finditer(notice)} if notice.startswith("<") else {}
+    return held.get("result") or held.get("event") or held.get("summary") or notice
 
 
 def _unescaped(text: str) -> str:

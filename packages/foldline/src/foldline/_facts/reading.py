@@ -8,6 +8,7 @@ from foldline._facts.attachments import attached
 from foldline._facts.foreign import facts_of_prose
 from foldline._facts.literals import literals
 from foldline._facts.merging import bounded, from_data, merge
+from foldline._facts.others import said_in_notice
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.said import ANSWER, Said, asked
@@ -17,6 +18,7 @@ from foldline._facts.text_calls import call_in
 from foldline._facts.told import facts_of_page, is_page
 from foldline._facts.types import Facts
 from foldline._facts.work import CALLS_FROM, Work
+from foldline._facts.wrappers import SIGNED_BLOCK
 from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, replace
 
 _SCANNED, _LEAST_EDGE, _MOST_EDGE = 600_000, 1_000, 12_000
@@ -70,8 +72,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     results = {result.call_id for message in messages for result in message.results}
     said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages))
     reports = _reports(messages, spans)
-    acting = {at - 1 for at, each in enumerate(spans) if at and any(span.by == "tool" for span in each)}
-    acting |= {len(messages) - 1} if acting and not results else set()
+    acting = {at - 1 for at, each in enumerate(spans) if at and not results and any(span.by == "tool" for span in each)}
+    acting |= {len(messages) - 1} if acting else set()
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
         new = said.ask(told, at, amid=any(message.results))
@@ -82,9 +84,11 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 span = Span("agent", act.words.strip())
             if span.by == "peer":
                 work.reported(span.text, at)
+            if span.by in ("peer", "tool"):
                 work.running.notice(span.text)
             if span.by == "tool" and span.text:
-                work.observe(span.text, at, part)
+                noticed = span.text.startswith(SIGNED_BLOCK)
+                work.observe(said_in_notice(span.text) if noticed else span.text, at, part)
             elif span.by == "harness" and new and templated(message.text):
                 said.order(span.text, at, part)
             elif span.text and (new or not asked(span)):

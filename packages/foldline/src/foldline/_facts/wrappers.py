@@ -84,7 +84,8 @@ SIGNED: tuple[tuple[Speaker, str, str], ...] = (
     ("tool", "Ran `", "`\n```\n"),  # pi: a command that the user ran
     ("tool", "Ran `", "`\n(no output)"),
     ("harness", "# Code Review", "Code review completed"),  # pi: an extension's review
-    ("tool", "<task-notification>", '<summary>Background command "'),  # Claude Code: a command in the background ended
+    ("tool", "<task-notification>", "<summary>Background command "),  # Claude Code: a command in the background ended
+    ("tool", "<task-notification>", "<summary>Monitor "),  # what such a command printed, and that it ended
 )
 """How another's text begins, and what else stands in it."""
 

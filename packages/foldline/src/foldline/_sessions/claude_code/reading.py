@@ -164,7 +164,8 @@ def _attach(row: ClaudeRow, made: list[tuple[str, Message]], start: int) -> None
     What is announced behind a boundary joins nothing before it, which `start` tells.
     """
     if prompt := attachments.queued_prompt(row.data):
-        made.append((row.uuid, Message("user", (Text(prompt, by=attachments.prompted_by(row.data)),))))
+        waited = Message("user", (Text(prompt),))
+        made.append((row.uuid, spoken_by(waited, attachments.prompted_by(row.data))))
         return
     texts = tuple(Text(text) for text in attachments.reminders(row.data))
     if not texts:
