@@ -137,6 +137,15 @@ def test_what_another_agent_brought_beside_words_is_not_told_as_said() -> None:
     assert not any(line in told for line in ("runner:", "MirrorLock", "heldBy", "unlock"))
 
 
+def test_an_earlier_summary_is_told_as_one_and_its_lists_as_lists() -> None:
+    text = "The exporter is to read mirror_7 again.\n\n## Decisions\n- the lock of mirror_7 ends after 45 s\n- worker_2 waits for counter_9\n\n## Errors\n1. worker_2 hung on share_3\n"
+    told = happened([Message("user", (Summary(text),)), says("I go on with counter_9."), LATER])
+    assert told[0].removeprefix("**1** ").startswith("(an earlier summary) The exporter is to read mirror_7 again.")
+    at = told.index("Decisions:")
+    assert told[at + 1 : at + 3] == ["  - the lock of mirror_7 ends after 45 s", "  - worker_2 waits for counter_9"]
+    assert sum("earlier summary" in line for line in told) == 1
+
+
 # -- decisions --------------------------------------------------------------------------------------------------------
 
 

@@ -59,7 +59,7 @@ def facts_of_prose(text: str) -> Facts:
     rules: list[Rule] = []
     todos: list[Todo] = []
     kind: Section = "context"
-    level, part, heading = 0, 0, ""
+    level, part, heading, under = 0, 0, "", ""
     for line, depth, title in _lines(text):
         if title:
             named = _kind_of(title)
@@ -86,9 +86,13 @@ def facts_of_prose(text: str) -> Facts:
         elif kind == "next" and ticked is not None:
             todos.append(Todo(bare[:300], "done" if ticked in "xX" else "pending"))
         if kind not in ("read", "modified", "rule", "skip"):
-            for each in parted(f"{heading}: {bare}" if heading else bare):
-                pieces.append(Piece(each, 0, part, "summary", "summary", open=kind in ("next", "state")))
-            heading = ""
+            item = bullet is not None
+            over = f"{heading}: " if heading and not (item and under == heading) else ""
+            under = heading if item else ""
+            for place, each in enumerate(parted(f"{over}{bare}")):
+                told = Piece(each, 0, part, "summary", "summary", open=kind in ("next", "state"), under=under)
+                pieces.append(replace(told, item=item and place == 0))
+            heading = under
     return Facts(files=tuple(files.values()), rules=tuple(rules), todos=tuple(todos), pieces=tuple(pieces), end=1)
 
 

@@ -18,6 +18,9 @@ _HEADING = pattern(r"^## (Task now|Rules that stand|What happened|State|Files|Al
 _NOTE = pattern(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
 _FRAME = pattern(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = pattern(r"(?:\*\*\d+\*\* )?> (.+)")
+EARLIER = "(an earlier summary) "
+"""Before what a summary said that was made before, by whoever made it."""
+
 NOW = "(the task now)"
 """What stands in place of the user's words that the page tells as the task."""
 
@@ -171,6 +174,8 @@ def _pieces(line: str) -> Iterator[Piece]:
         yield from (Piece(each, 0, 0, "tool", "result") for each in brought)
     elif line.startswith("(chosen) "):
         yield Piece(line.removeprefix("(chosen) "), 0, 0, "agent", "answer")
+    elif line.startswith(EARLIER):
+        yield from (Piece(each, 0, 0, "summary", "summary") for each in parted(line.removeprefix(EARLIER)))
     elif line.startswith("(another agent) "):
         yield Piece(line.removeprefix("(another agent) "), 0, 0, "peer", "said")
     elif line:

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from foldline._facts.told import NOW
+from foldline._facts.told import EARLIER, NOW
 from foldline._facts.types import Facts
 from foldline._page.choosing import Candidate
 from foldline._page.quoting import anothers, item, safe, shorten
@@ -30,11 +30,14 @@ class Turns:
 
     def lines(self, pieces: Sequence[Candidate]) -> Iterator[str]:
         """The lines of pieces that stand in order."""
-        turn = 0
+        turn, before = 0, ""
         for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
             group = [*some]
             now = bisect_right(self._starts, group[0].piece.at)
             line = self._line(group)
+            if group[0].piece.by == "summary" != before:
+                line = f"{EARLIER}{line.lstrip()}"
+            before = group[0].piece.by
             if now != turn:
                 wanted = now in self._wanted and group[0].piece.by != "user"
                 line = (
