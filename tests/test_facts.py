@@ -871,8 +871,11 @@ def test_a_skill_that_the_user_called_in_pi_is_a_request() -> None:
 
 
 def test_a_command_for_the_client_is_no_request() -> None:
-    typed = "<command-name>/copy</command-name>\n            <command-message>copy</command-message>\n            <command-args></command-args>"
-    assert [r.text for r in facts_of([user("Fix the rows."), user(typed)]).requests] == ["Fix the rows."]
+    for name, words in (("copy", ""), ("model", "claude-opus-4-6-thinking")):
+        typed = f"<command-name>/{name}</command-name>\n            <command-message>{name}</command-message>\n            <command-args>{words}</command-args>"
+        facts = facts_of([user("Fix the rows."), user(typed)])
+        assert [request.text for request in facts.requests] == ["Fix the rows."]
+        assert not any("opus" in piece.text for piece in facts.pieces)
 
 
 def test_a_projects_own_instructions_are_one_rule_by_their_heading() -> None:

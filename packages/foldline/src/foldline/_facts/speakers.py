@@ -190,6 +190,8 @@ def _blocks(text: str, otherwise: Speaker) -> Iterator[tuple[Speaker, str, bool]
             continue
         yield otherwise, text[start : found.start()], False
         by = known.BLOCKS[found[1]]
+        if found[1] == known.ARGUMENTS and known.OWN_COMMAND.search(text, 0, found.start()):
+            by = "command"
         start = position = end + len(close)
         if by == "user":
             yield "command", found[0], False

@@ -75,6 +75,14 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
 }  # fmt: skip
 """How a text begins that is another's from end to end."""
 
+ARGUMENTS = "command-args"
+OWN_COMMAND = pattern(
+    r"<command-name>\s*/(?:model|effort|fast|config|theme|color|vim|voice|login|logout|exit|quit|clear|context|cost|usage|status|statusline|"
+    r"doctor|help|mcp|plugins?|permissions|allowed-tools|hooks|agents|ide|terminal-setup|output-style|add-dir|resume|rename|rewind|export|copy|"
+    r"memory|upgrade|release-notes|privacy-settings|keybindings|buddy|sandbox|stats|tag|branch|remote-control|extra-usage)\s*</command-name>"
+)
+"""Commands of Claude Code that speak to the program and to nobody else: what stands behind one is a setting."""
+
 SIGNED_BLOCK = "<task-notification>"
 """A block whose speaker depends on what stands in it."""
 
