@@ -462,6 +462,22 @@ def test_aider(tmp_path: Path) -> None:
     assert told(path) == [("command", "/add must.py"), ("user", "/ask is it slow?")]
 
 
+def test_what_aiders_architect_hands_to_its_editor_is_not_the_users(tmp_path: Path) -> None:
+    plan = [
+        "Here are the changes to make the pool faster. Never touch any other file than these two.",
+        "- `pool.py`: a lock",
+        "  - and its test",
+    ]
+    echo = "\n".join(f"#### {line}  " for line in plan)
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(
+        "# aider chat started at 2026-01-01 10:00:00\n\n#### make the pool faster\n\n"
+        + "\n".join(plan)
+        + f"\n\n> Edit the files? (Y)es/(N)o [Yes]: y\n\n{echo}\n\npool.py is changed.\n"
+    )
+    assert told(path) == [("user", "make the pool faster"), ("harness", "\n".join(plan))]
+
+
 # -- agents that act by text -------------------------------------------------------------------------------------
 
 ACTING = [

@@ -137,6 +137,19 @@ def test_what_another_agent_brought_beside_words_is_not_told_as_said() -> None:
     assert not any(line in told for line in ("runner:", "MirrorLock", "heldBy", "unlock"))
 
 
+def test_a_file_that_the_agent_wrote_in_tags_is_code() -> None:
+    body = "\n".join(f"mirror_{i} = unlock(share_{i})" for i in range(40))
+    told = happened(
+        [
+            ASKED,
+            says(f"The exporter unlocks each mirror now.\n\nexport.py\n<source>\n{body}\n</source>\n\nTry it."),
+            LATER,
+        ]
+    )
+    assert "The exporter unlocks each mirror now." in "\n".join(told)
+    assert not any("mirror_31" in line for line in told)
+
+
 def test_an_earlier_summary_is_told_as_one_and_its_lists_as_lists() -> None:
     text = "The exporter is to read mirror_7 again.\n\n## Decisions\n- the lock of mirror_7 ends after 45 s\n- worker_2 waits for counter_9\n\n## Errors\n1. worker_2 hung on share_3\n"
     told = happened([Message("user", (Summary(text),)), says("I go on with counter_9."), LATER])

@@ -36,7 +36,8 @@ _ROW = re.compile(r"^\|(.+)\|$")
 _RULE = re.compile(r"[\s|:=*_-]+$|::[\w-]+\{[^{}]*\}$")
 """A line without words, or one that a client draws something for: `::git-commit{…}`, as Codex writes it."""
 _FIGURE = re.compile(r"[~<>=≈±+-]?\s?[$€£]?\d")
-_FENCE = re.compile(r"^\s*(```|~~~)")
+_FENCE = re.compile(r"^\s*(```|~~~|</?(?:source|sourcecode|code|codeblock|pre)>\s*$)")
+"""Where a block of code begins or ends; in tags as aider has them where a file holds the signs."""
 _WHOLE = 120
 """Characters of a message that is told whole or not at all."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from foldline._messages import Message, Text, Usage, replace
+from foldline._messages import Message, Speaker, Text, Usage, replace
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
@@ -17,6 +17,9 @@ _MODEL = re.compile(r"(?:Main )?[Mm]odel: (\S+)")
 _TOKENS = re.compile(r"Tokens: (.+?) sent,(?: (.+?) cache write,)?(?: (.+?) cache hit,)? (.+?) received")
 _COMMAND = re.compile(r"/(?!ask\b|code\b|architect\b|help\b|context\b)[a-z-]+(?: [^\n]*)?")
 """A command of aider; those left out put the user's own words to a model."""
+
+_HANDED = 80
+"""Characters from which a text that says what the model just said was not typed."""
 
 _SCALE = {"k": 1_000, "M": 1_000_000}
 
@@ -53,7 +56,7 @@ class AiderChat:
         if line.startswith(">"):
             self._printed(line[1:].strip())
         elif line.startswith("####"):
-            self._add(number, "user", line[4:].strip())
+            self._add(number, "user", line[4:].removeprefix(" ").rstrip())
         elif line.strip() or (self._pieces and self._pieces[-1][1] == "assistant"):
             self._add(number, "assistant", line)
 
@@ -64,13 +67,15 @@ class AiderChat:
 
     def entries(self) -> Iterator[tuple[str, Message]]:
         """The messages, by the lines at which they start."""
+        answer = ""
         for index, (number, role, lines) in enumerate(self._pieces):
             text = "\n".join(lines).strip()
             if not text:
                 continue
             if role == "user":
-                yield str(number), Message("user", (Text(text, by="command" if _COMMAND.fullmatch(text) else ""),))
+                yield str(number), Message("user", (Text(text, by=_typed_by(text, answer)),))
             else:
+                answer = text
                 yield str(number), replace(Message("assistant", (Text(text),)), usage=self._bills.get(index))
 
     def _add(self, number: int, role: str, line: str) -> None:
@@ -86,6 +91,15 @@ class AiderChat:
             if sent:
                 fresh = sent - written - read if written + read <= sent else sent
                 self._bills[len(self._pieces) - 1] = Usage(fresh, received, read, written)
+
+
+def _typed_by(text: str, answer: str) -> Speaker:
+    """Who typed what stands where the user's words do: a command is one, and what the architect mode hands to its editor, the
+    answer before it, is nobody's."""
+    if _COMMAND.fullmatch(text):
+        return "command"
+    head = " ".join(text[:_HANDED].split())
+    return "harness" if len(text) >= _HANDED and head in " ".join(answer.split()) else ""
 
 
 def _number(text: str | None) -> int:
