@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline import Compactor, Message, open_session
+from foldline import Brief, Compactor, Message, open_session
 from foldline._facts.pasted import without_output
 from foldline._facts.speakers import Span, spans_of, spoken, stopped
 from foldline._facts.speech import project_rules
 from foldline._sessions.opening import read_all, recognize
-from foldline.extend import Speaker, Text, ToolCall, ToolResult
+from foldline.extend import Speaker, Text, ToolCall, ToolResult, extract
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 
@@ -476,6 +476,19 @@ def test_what_aiders_architect_hands_to_its_editor_is_not_the_users(tmp_path: Pa
         + f"\n\n> Edit the files? (Y)es/(N)o [Yes]: y\n\n{echo}\n\npool.py is changed.\n"
     )
     assert told(path) == [("user", "make the pool faster"), ("harness", "\n".join(plan))]
+
+
+def test_what_aider_did_of_a_reply_is_told_as_done(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(
+        "# aider chat started at 2026-01-01 10:00:00\n\n#### make the pool faster\n\nThe pool has a lock now.\n\n"
+        "> Tokens: 2.1k sent, 90 received.\n> Applied edit to src/pool.py\n> Applied edit to src/lock.py\n"
+        "> Commit 0c5878a feat: a lock for the pool\n> You can use /undo to undo it.\n\n#### and the tests?\n\nNone yet.\n"
+    )
+    page = extract(Brief(1_200), [message for _, message in open_session(path).context.entries]).text
+    assert "src/" in page
+    assert all(told in page for told in ("pool.py", "lock.py", "git commit: feat: a lock for the pool"))
+    assert "You can use" not in page
 
 
 # -- agents that act by text -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from foldline._facts.text_calls import call_in
 from foldline._facts.told import facts_of_page, is_page
 from foldline._facts.types import Facts
 from foldline._facts.work import CALLS_FROM, Work
-from foldline._facts.wrappers import SIGNED_BLOCK
+from foldline._facts.wrappers import DID, SIGNED_BLOCK
 from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, replace
 
 _SCANNED, _LEAST_EDGE, _MOST_EDGE = 600_000, 1_000, 12_000
@@ -89,6 +89,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
             if span.by == "tool" and span.text:
                 noticed = span.text.startswith(SIGNED_BLOCK)
                 work.observe(said_in_notice(span.text) if noticed else span.text, at, part)
+            elif span.by == "harness" and DID.search(span.text):
+                work.carried_out(span.text, at, part)
             elif span.by == "harness" and new and templated(message.text):
                 said.order(span.text, at, part)
             elif span.text and (new or not asked(span)):

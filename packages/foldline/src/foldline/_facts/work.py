@@ -7,7 +7,7 @@ import re
 from foldline._facts import wrappers
 from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
-from foldline._facts.calls import Called, Ended, brought
+from foldline._facts.calls import COMMIT, Called, Ended, brought
 from foldline._facts.cues import failed_with
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import files_changed, only_looked
@@ -136,6 +136,17 @@ class Work:
             return
         end = Outcome() if runs else _end(called, result, text)
         self._settle(Ended(called, end, unframed(text), runs))
+
+    def carried_out(self, text: str, at: int, part: int) -> None:
+        """Books what a client says it did itself of the agent's reply."""
+        did = [*wrappers.DID.finditer(text)]
+        files = [found["file"] for found in did if found["file"]]
+        for path in files:
+            self._touch("modified", path, at, "")
+        told = [f"edit {', '.join(files)}"] if files else []
+        told += [f"{COMMIT}{found['commit']}" for found in did if found["commit"]]
+        for n, each in enumerate(told, part):
+            self._pieces.tell(each, at, n, "change", "tool")
 
     def reported(self, report: str, at: int) -> None:
         """Books what another agent says it changed; one that was only to look changed nothing."""

@@ -75,6 +75,9 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
 }  # fmt: skip
 """How a text begins that is another's from end to end."""
 
+DID = pattern(r"^(?:Applied edit to (?P<file>\S.*)|Commit [0-9a-f]{7,40} (?P<commit>\S.*))$", re.MULTILINE)
+"""How aider says what it did of a reply."""
+
 ARGUMENTS = "command-args"
 OWN_COMMAND = pattern(
     r"<command-name>\s*/(?:model|effort|fast|config|theme|color|vim|voice|login|logout|exit|quit|clear|context|cost|usage|status|statusline|"

@@ -21,6 +21,9 @@ _COMMAND = re.compile(r"/(?!ask\b|code\b|architect\b|help\b|context\b)[a-z-]+(?:
 _HANDED = 80
 """Characters from which a text that says what the model just said was not typed."""
 
+_DID = re.compile(r"(?:Applied edit to |Commit [0-9a-f]{7,40} )\S.*")
+"""What aider prints of the work itself; the rest is talk about files, models and costs."""
+
 _SCALE = {"k": 1_000, "M": 1_000_000}
 
 
@@ -43,7 +46,10 @@ FORMAT = SessionFormat("aider", lambda head, path: bool(_HEAD.search(head)), rea
 
 
 class AiderChat:
-    """One chat: what the user typed stands behind `####`, what aider printed behind `>`, the rest is the model's."""
+    """One chat: what the user typed stands behind `####`, what aider printed behind `>`, the rest is the model's.
+
+    Of what aider printed the edits and commits are kept, as its own words.
+    """
 
     def __init__(self, started: str) -> None:
         self.started = started
@@ -54,7 +60,7 @@ class AiderChat:
     def take(self, number: int, line: str) -> None:
         """Takes one line."""
         if line.startswith(">"):
-            self._printed(line[1:].strip())
+            self._printed(number, line[1:].strip())
         elif line.startswith("####"):
             self._add(number, "user", line[4:].removeprefix(" ").rstrip())
         elif line.strip() or (self._pieces and self._pieces[-1][1] == "assistant"):
@@ -72,7 +78,9 @@ class AiderChat:
             text = "\n".join(lines).strip()
             if not text:
                 continue
-            if role == "user":
+            if role == "aider":
+                yield str(number), Message("user", (Text(text, by="harness"),))
+            elif role == "user":
                 yield str(number), Message("user", (Text(text, by=_typed_by(text, answer)),))
             else:
                 answer = text
@@ -83,9 +91,11 @@ class AiderChat:
             self._pieces.append((number, role, []))
         self._pieces[-1][2].append(line)
 
-    def _printed(self, text: str) -> None:
+    def _printed(self, number: int, text: str) -> None:
         if found := _MODEL.match(text):
             self.model = found[1]
+        elif _DID.fullmatch(text):
+            self._add(number, "aider", text)
         elif (found := _TOKENS.match(text)) and self._pieces and self._pieces[-1][1] == "assistant":
             sent, written, read, received = (_number(group) for group in found.groups())
             if sent:
