@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from urllib.parse import quote
 
+from foldline._errors import SessionError
 from foldline._sessions.lines import decode
 from foldline._sessions.source import Source
 from foldline._sessions.values import Json
@@ -17,12 +18,10 @@ BESIDE_ITS_OWNER = "mode=ro"
 
 def tables(path: str) -> frozenset[str]:
     """The names of the tables in a database; none where they cannot be read."""
-    for opening in _openings(path):
-        try:
-            return frozenset(str(name) for (name,) in _query(path, opening, "select name from sqlite_master", ()))
-        except sqlite3.Error:
-            continue
-    return frozenset()
+    try:
+        return frozenset(str(name) for (name,) in query(Source(path), "select name from sqlite_master"))
+    except SessionError:
+        return frozenset()
 
 
 def query(source: Source, sql: str, *values: object) -> list[tuple[object, ...]]:

@@ -15,17 +15,14 @@ from typing import NamedTuple
 from foldline._errors import SessionError
 from foldline._messages import Value
 from foldline._sessions.descriptors import read_at
-from foldline._sessions.format import STRING, About, SessionFormat, said
+from foldline._sessions.format import STRING, About, SessionFormat, first_said
 from foldline._sessions.lines import Record, lines_from_end
 from foldline._sessions.reading import Stored
-from foldline._sessions.registry import format_named, sessions_in, stores
+from foldline._sessions.registry import HEAD, format_named, sessions_in, stores
 from foldline._sessions.source import parted
 
-HEAD = 64 * 1024
-"""Bytes at the start of a session file in which its id and its working directory are looked for."""
-
 FIRST = 4 * 1024
-"""Bytes of it that are read first: nearly always they say both."""
+"""Bytes of the head of a file that are read first: nearly always they say its id and its working directory."""
 
 DATABASES = (".db", ".sqlite")
 """How the names of stores end that are databases."""
@@ -119,10 +116,10 @@ def _of_directory(found: Iterable[Found], cwd: str) -> Iterator[Found]:
 def about_file(fd: int, path: str, known: SessionFormat, tail: bytes = b"") -> About:
     """What an open session file says it is, at its start and in the `tail` that was read, or its name where it is silent."""
     head = read_at(fd, FIRST, 0)
-    id, cwd = _said(_ID, head), _said(_CWD, head)
+    id, cwd = first_said(_ID, head), first_said(_CWD, head)
     if not (id and cwd) and len(head) == FIRST:
         head += read_at(fd, HEAD - FIRST, FIRST)
-        id, cwd = _said(_ID, head), _said(_CWD, head)
+        id, cwd = first_said(_ID, head), first_said(_CWD, head)
     return known.about(path, head + tail, About(id or os.path.splitext(os.path.basename(path))[0], cwd))
 
 
@@ -188,7 +185,7 @@ def _is_draft(path: str) -> bool:
     try:
         with open(path, "rb", buffering=0) as file:
             fd = file.fileno()
-            ends = _said(_DRAFT, read_at(fd, FIRST, 0))
+            ends = first_said(_DRAFT, read_at(fd, FIRST, 0))
             last = next(lines_from_end(fd, os.fstat(fd).st_size, FIRST), None) if ends else None
     except OSError:
         return False
@@ -242,8 +239,3 @@ def _written_beside(path: str) -> int:
         return os.stat(f"{path}-wal").st_mtime_ns
     except OSError:
         return 0
-
-
-def _said(pattern: re.Pattern[bytes], head: bytes) -> str:
-    match = pattern.search(head)
-    return said(match[1]) if match else ""

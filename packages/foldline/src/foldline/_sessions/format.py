@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 STRING = rb'"\s*:\s*("(?:[^"\\]|\\.){1,2000}")'
 """What follows a key whose value is a text."""
@@ -22,25 +22,14 @@ if TYPE_CHECKING:
     from foldline._sessions.reading import Reading, Stored
 
 
-class Read(Protocol):
-    """Reads the session in a file; of several, the newest."""
-
-    def __call__(self, path: str, *, strict: bool = False) -> Reading:
-        """Raises `SessionError` where there is none, and where `strict` for anything wrong in the file."""
+T = TypeVar("T", covariant=True)
 
 
-class ReadAll(Protocol):
-    """Finds the sessions in a file that may hold several, and reads none of them before it is asked for."""
+class Opening(Protocol[T]):
+    """Takes a file and answers what is in it."""
 
-    def __call__(self, path: str, *, strict: bool = False) -> Sequence[Stored]:
-        """In the file's order, the newest last; raises `SessionError` where there is none."""
-
-
-class Open(Protocol):
-    """Opens a session that can be folded in place."""
-
-    def __call__(self, path: str, *, strict: bool = False) -> SessionFile:
-        """Raises `SessionError` where there is none."""
+    def __call__(self, path: str, *, strict: bool = False) -> T:
+        """Raises `SessionError` where there is no session, and where `strict` for anything wrong in the file."""
 
 
 class Row(NamedTuple):
@@ -106,6 +95,12 @@ def folder(environment: Mapping[str, str], variable: str, below_home: str) -> Pa
     return Path(environment.get(variable) or Path(environment.get("HOME") or Path.home()) / below_home)
 
 
+def first_said(pattern: re.Pattern[bytes], data: bytes) -> str:
+    """The first text that a pattern finds; empty where it finds none."""
+    found = pattern.search(data)
+    return said(found[1]) if found else ""
+
+
 def last_said(data: bytes, key: bytes) -> str:
     """The newest text of that key in rows of JSON; empty where there is none."""
     if key not in data:
@@ -141,12 +136,13 @@ class SessionFormat(NamedTuple):
     recognizes: Callable[[bytes, str], bool]
     """Whether a file that starts so is of the format; for a folder, the start is empty."""
 
-    read: Read | None = None
+    read: Opening[Reading] | None = None
+    """The session in a file; of several, the newest."""
 
-    read_all: ReadAll | None = None
-    """Given where one file may hold several sessions."""
+    read_all: Opening[Sequence[Stored]] | None = None
+    """The sessions in a file that may hold several, in its order, the newest last; none is read before it is asked for."""
 
-    open: Open | None = None
+    open: Opening[SessionFile] | None = None
     """Given where sessions are folded in place; else they are read only."""
 
     stores: Callable[[Mapping[str, str]], Iterable[StoreFolder]] = lambda environment: ()

@@ -104,7 +104,7 @@ class GeminiRecords(Records):
         yield {"type": kind, "content": list(rewritten(piece.message.parts, was))}
 
 
-_OWNER = Owner(read, GeminiRecords, lambda line, key: key, FORMAT.overhead)
+_OWNER = Owner(read, GeminiRecords, FORMAT.overhead)
 
 
 def open_session(path: str, *, strict: bool = False) -> Transcript:

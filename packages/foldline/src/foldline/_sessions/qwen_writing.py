@@ -99,4 +99,4 @@ def _info(pieces: Sequence[WrittenEntry], note: Mapping[str, object]) -> Json:
     return {**counts, "compressionStatus": 1, "triggerReason": reason}
 
 
-open_session = Owner(read, QwenRows, lambda line, key: key, FORMAT.overhead).open
+open_session = Owner(read, QwenRows, FORMAT.overhead).open

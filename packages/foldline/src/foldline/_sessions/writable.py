@@ -19,9 +19,10 @@ from foldline._errors import SessionError
 from foldline._fold import Fold
 from foldline._messages import Media, Message, Summary, Text, Usage, replace
 from foldline._sessions.file import Branch, Point
-from foldline._sessions.format import Read
+from foldline._sessions.format import Opening
 from foldline._sessions.lines import encoded
 from foldline._sessions.notes import Notes, speakers_note, summary_note
+from foldline._sessions.reading import Reading
 from foldline._sessions.transcript import Transcript
 from foldline._sessions.values import Json
 from foldline._sessions.writing import append, fold_note, write_whole
@@ -132,15 +133,15 @@ class Branching(NamedTuple):
 class Owner(NamedTuple):
     """An agent whose sessions are folded in place."""
 
-    read: Read
+    read: Opening[Reading]
 
     records: Callable[[str, Collection[str]], Records]
     """The records of the session in a file, for the entries of those ids that were read of it."""
 
-    entry_id: Callable[[int, str], str]
-    """The id that the reader gives to what a note on a line calls by a key."""
+    overhead: int
 
-    overhead: int = 0
+    entry_id: Callable[[int, str], str] = lambda line, key: key
+    """The id that the reader gives to what a note on a line calls by a key."""
 
     branching: Branching | None = None
     """Given where a session can be branched: its first lines are a session, too."""

@@ -146,8 +146,6 @@ def _speaker(row: ClaudeRow, after_command: bool) -> Speaker:
 
 def _usage(row: ClaudeRow) -> Usage | None:
     """The bill on a row; the prompt counts are right in every version, the output only where the version is honest."""
-    if row.is_synthetic:
-        return None
     usage = wire_usage(row.message.get("usage"))
     version = tuple(int(n) for n in re.findall(r"\d{1,9}", string(row.data.get("version")))[:3])
     return replace(usage, output=0) if usage and version and version < HONEST_VERSION else usage

@@ -233,6 +233,4 @@ _SESSION_ID = re.compile(rb'("sessionId"\s*:\s*)"[^"\\]*"')
 """A row's session; in a text its quotes would be escaped."""
 
 
-open_session = Owner(
-    read, ClaudeRows, lambda line, key: key, FORMAT.overhead, Branching(_branched, lambda id: f"{id}.jsonl")
-).open
+open_session = Owner(read, ClaudeRows, FORMAT.overhead, branching=Branching(_branched, lambda id: f"{id}.jsonl")).open

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from foldline._errors import SessionError
-from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, last_said, later, said
+from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, first_said, folder, last_said, later
 from foldline._sessions.source import Source
 from foldline._sessions.values import mapping, string
 
@@ -25,11 +25,9 @@ def _about(path: str, ends: bytes, about: About) -> About:
     """A thread's own id and the one that spawned it, which name one session; and what the user or Codex called it."""
     end = ends.find(b"\n")
     head = ends[:end] if end >= 0 else ends
-    own = _OWN.search(head)
-    id = said(own[1]) if own else about.id
-    spawned = _SPAWNED.search(head)
+    id = first_said(_OWN, head) or about.id
     title = last_said(ends, b"thread_name") or _thread_names(path).get(id, "")
-    return About(id, about.cwd, title, said(spawned[1]) if spawned else "")
+    return About(id, about.cwd, title, first_said(_SPAWNED, head))
 
 
 def _thread_names(path: str) -> dict[str, str]:

@@ -152,9 +152,5 @@ def _cut(parts: Iterable[Part], left: int) -> Iterator[Part]:
 
 def _middle_out(data: bytes, most: int) -> str:
     half = most // 2
-    missing = f"…{(len(data) - most) // TOKEN} tokens truncated…"
-    return f"{_text(data[:half])}{missing}{_text(data[-half:])}"
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "ignore")
+    begins, ends = data[:half].decode("utf-8", "ignore"), data[-half:].decode("utf-8", "ignore")
+    return f"{begins}…{(len(data) - most) // TOKEN} tokens truncated…{ends}"

@@ -208,4 +208,4 @@ def _name(id: str) -> str:
     return f"rollout-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
 
 
-open_session = Owner(read, CodexRows, _entry_id, FORMAT.overhead, Branching(_branched, _name)).open
+open_session = Owner(read, CodexRows, FORMAT.overhead, _entry_id, Branching(_branched, _name)).open

@@ -48,12 +48,15 @@ def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     found = query(source, _SESSIONS)
     if not found:
         raise source.refused("no session of OpenClaw")
-    several = len(found) > 1
     nodes = {str(id): (string(title), string(parent)) for id, title, parent in _nodes(source)}
-    return [
-        _stored(source, str(id), changed, header, *nodes.get(str(id), ("", "")), several=several)
-        for id, changed, header in found
-    ]
+    stored: list[Stored] = []
+    for id, changed, header in found:
+        suffix = f"#{id}" if len(found) > 1 else ""
+        seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
+        cwd = string(mapping(object_in(header)).get("cwd"))
+        read = partial(_reading, source, str(id), suffix)
+        stored.append(Stored(str(id), read, cwd, seconds, *nodes.get(str(id), ("", ""))))
+    return stored
 
 
 def _nodes(source: Source) -> list[tuple[object, ...]]:
@@ -69,14 +72,6 @@ def open_session(path: str, *, strict: bool = False) -> SessionFile:
     if not Source(path).is_database():
         return Session(path, strict=strict)
     return Transcript(read_all(path, strict=strict)[-1].read(), overhead=FORMAT.overhead)
-
-
-def _stored(
-    source: Source, id: str, changed: object, header: object, title: str, parent: str, *, several: bool
-) -> Stored:
-    seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
-    cwd = string(mapping(object_in(header)).get("cwd"))
-    return Stored(id, partial(_reading, source, id, f"#{id}" if several else ""), cwd, seconds, title, parent)
 
 
 def _reading(source: Source, id: str, suffix: str) -> Reading:
