@@ -242,7 +242,7 @@ def test_the_timeline_marks_where_history_was_folded(home: Path, folded: bytes) 
         while not user.sees("⟪ folded: a summary"):
             assert user.app.timeline.cursor < len(user.app.timeline.items) - 1
             await user.press("pagedown")
-        while not user.app.timeline.current.summary:
+        while not user.app.timeline.current.message.summary:
             await user.press("up")
         await user.press("enter")
         assert user.sees("## Rules that stand", "never touch the public API")

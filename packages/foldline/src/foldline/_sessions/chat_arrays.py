@@ -19,7 +19,7 @@ LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 _MESSAGE = re.compile(rb'\s*\[?\s*\{\s*"(?:role|content|parts)"\s*:')
 _ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function|model)"')
 _ITEM = re.compile(rb'\s*\[\s*\{\s*"type"\s*:\s*"(?:message|reasoning|(?:custom_tool|function)_call(?:_output)?)"')
-_LIST = re.compile(rb'[{,]\s*"(?:messages|traj|conversation|history|contents|input)"\s*:\s*\[')
+_LIST = re.compile(rb'[{,]\s*"(?:%s)"\s*:\s*\[' % "|".join(LISTS).encode())
 
 
 def _recognizes(head: bytes, path: str) -> bool:

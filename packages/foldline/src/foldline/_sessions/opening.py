@@ -44,11 +44,9 @@ def read_all(path: str | os.PathLike[str], *, format: str | None = None, strict:
 def session_in(path: str, id: str) -> SessionFile:
     """The session of that id in a file; the newest of the file where none has it."""
     known = known_format(path)
-    if known.read_all is not None:
-        named = next((each for each in sessions_in(known, path) if each.id == id), None)
-        if named is not None:
-            return Transcript(named.read(), overhead=known.overhead)
-    return open_session(path)
+    found = sessions_in(known, path) if known.read_all else ()
+    named = next((each for each in found if each.id == id), None)
+    return Transcript(named.read(), overhead=known.overhead) if named else open_session(path)
 
 
 def _chosen(found: Sequence[Stored], which: str, path: str) -> Stored:

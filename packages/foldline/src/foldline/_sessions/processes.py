@@ -39,9 +39,8 @@ def directory_above() -> str:
     return system.directory(os.getppid())
 
 
-def still_runs(id: int, began: object) -> bool:
-    """Whether a process runs, and began when it is said to: ids are used again, starting times are not."""
-    return system.still_runs(id, began)
+still_runs = system.still_runs
+"""Whether a process runs, and began when it is said to: ids are used again, starting times are not."""
 
 
 def runs(id: int, command: str, package: str) -> bool:

@@ -80,7 +80,6 @@ class Transcript:
         raise self._refused(f"are read, not written; nothing was changed: {way_out}")
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
-        """Refused: this agent's sessions are read only."""
         self.check_writable()
 
     def note_stages(self, noted: Mapping[str, object]) -> None:
@@ -88,7 +87,6 @@ class Transcript:
         raise self._refused("have no place for stages: keep what `Compactor.dump` says")
 
     def undo(self) -> str | None:
-        """Refused: this agent's sessions are read only."""
         self.check_writable()
         return None
 

@@ -257,7 +257,7 @@ class Browser(App[None]):
 
     def action_fold(self) -> None:
         if entry := self.sessions.current:
-            self._in_thread(lambda: loading.plan_fold(entry.path, self._environment), self._ask_to_fold)
+            self._in_thread(lambda: Desk.open(entry.path, environment=self._environment).asked(), self._ask_to_fold)
 
     def _ask_to_fold(self, plan: FoldPlan) -> None:
         if not plan:
@@ -268,14 +268,13 @@ class Browser(App[None]):
         text = Text(shown).append(f"\nSummary\n{RULE}\n", "bold").append(visible(plan.summary))
         path, model = plan.desk.session.path, plan.writer.model
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                if plan.asks_model:
-                    self.notify(f"{model} writes the summary", title="Folding")
-                self._in_thread(plan.carried_out, lambda made: self._folded(made.fold, path))
+        def agreed() -> None:
+            if plan.asks_model:
+                self.notify(f"{model} writes the summary", title="Folding")
+            self._in_thread(plan.carried_out, lambda made: self._folded(made.fold, path))
 
         question = "Fold this session?" if not plan.asks_model else f"Fold this session? {model} writes the summary."
-        self.push_screen(Question(question, text, "fold"), answered)
+        self._ask(Question(question, text, "fold"), agreed)
 
     def _folded(self, fold: Fold, path: str) -> None:
         self._done("Folded", f"{fold.receipt.freed:,} tokens are free again; u takes it back", path)
@@ -287,14 +286,13 @@ class Browser(App[None]):
     def _ask_to_undo(self, found: tuple[Desk, str]) -> None:
         desk, not_ours = found
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._in_thread(desk.undo, lambda fold: self._undone(fold, desk.session.path))
+        def agreed() -> None:
+            self._in_thread(desk.undo, lambda fold: self._undone(fold, desk.session.path))
 
         if not_ours:
-            self.push_screen(Question("Take it back?", f"{not_ours[0].upper()}{not_ours[1:]}.", "undo"), answered)
+            self._ask(Question("Take it back?", f"{not_ours[0].upper()}{not_ours[1:]}.", "undo"), agreed)
         else:
-            answered(True)
+            agreed()
 
     def _undone(self, fold: str | None, path: str) -> None:
         if fold is None:
@@ -308,14 +306,13 @@ class Browser(App[None]):
             return
         text = f"A new session that ends with this message; this one is not touched.\n\n{what(step.message)}"
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._in_thread(
-                    lambda: Desk.open(entry.path).session.branch(step.id),
-                    lambda made: self._done("Branched", f"{made.records} records in {made.path}", made.path),
-                )
+        def agreed() -> None:
+            self._in_thread(
+                lambda: Desk.open(entry.path).session.branch(step.id),
+                lambda made: self._done("Branched", f"{made.records} records in {made.path}", made.path),
+            )
 
-        self.push_screen(Question(f"Branch at {step.id}?", text, "branch"), answered)
+        self._ask(Question(f"Branch at {step.id}?", text, "branch"), agreed)
 
     def action_recall(self) -> None:
         if detail := self._shown:
@@ -337,20 +334,22 @@ class Browser(App[None]):
             return
         folder, path = os.getcwd(), entry.path
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._in_thread(
-                    lambda: export(path, folder),
-                    lambda made: self.notify(visible(made), title="Exported", markup=False),
-                )
+        def agreed() -> None:
+            self._in_thread(
+                lambda: export(path, folder),
+                lambda made: self.notify(visible(made), title="Exported", markup=False),
+            )
 
         text = f"What it came to know, as one JSON document in {folder}; secrets in it stay."
-        self.push_screen(Question("Export this session?", visible(text), "export"), answered)
+        self._ask(Question("Export this session?", visible(text), "export"), agreed)
 
     def action_keys(self) -> None:
         self.push_screen(keys_box())
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _ask(self, question: Question, agreed: Callable[[], None]) -> None:
+        self.push_screen(question, lambda yes: agreed() if yes else None)
 
     def _done(self, title: str, told: str, path: str) -> None:
         self.notify(told, title=title)

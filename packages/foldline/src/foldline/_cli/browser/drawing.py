@@ -117,7 +117,7 @@ def _stacked(shares: Sequence[Share], window: int, width: int, tints: Tints) -> 
 
 def step_line(step: TimelineRow, width: int, largest: int, tints: Tints) -> list[Text]:
     """A message: its role, its tokens and their bar, and how it begins; a fold is a line of its own."""
-    if step.summary:
+    if step.message.summary:
         return [fold_line(step, width, tints)]
     role = step.message.speaker
     said = what(step.message, width).partition(": ")[2]

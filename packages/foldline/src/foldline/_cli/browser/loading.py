@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import Inspection, inspect
-from foldline._desk.plan import FoldPlan
 from foldline._handoff.exporting import export as export_state
 from foldline._handoff.exporting import write_state
-from foldline._messages import Message, Summary
+from foldline._messages import Message
 from foldline._recall.index import Index
 from foldline._recall.scope import scope_of
 from foldline._recall.search import Hit
@@ -30,11 +29,6 @@ class TimelineRow(NamedTuple):
     message: Message
     tokens: int
     live: bool = True
-
-    @property
-    def summary(self) -> Summary | None:
-        """The summary that stands here for what was folded."""
-        return self.message.summary
 
 
 class Detail(NamedTuple):
@@ -91,11 +85,6 @@ def export(path: str, folder: str) -> str:
     place = os.path.join(folder, f"{desk.session.id or 'session'}.json")
     write_state(export_state(desk.session, window=desk.budget.window), place)
     return place
-
-
-def plan_fold(path: str, environment: Mapping[str, str]) -> FoldPlan:
-    """The fold that `foldline compact` would make now; refused where the session cannot be written to."""
-    return Desk.open(path, environment=environment).asked()
 
 
 def open_to_undo(path: str, environment: Mapping[str, str]) -> tuple[Desk, str]:

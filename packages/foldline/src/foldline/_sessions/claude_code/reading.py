@@ -122,9 +122,10 @@ def _message(row: ClaudeRow, rounds: dict[str, int], source: Source) -> Message 
         return None
     if not message.parts:
         return None
-    if row.kind == "assistant" and row.is_synthetic:
-        return spoken_by(message, "harness")
-    return replace(message, usage=_usage(row)) if row.kind == "assistant" else message
+    if row.kind == "user":
+        return message
+    synthetic = row.message.get("model") == SYNTHETIC
+    return spoken_by(message, "harness") if synthetic else replace(message, usage=_usage(row))
 
 
 def _speaker(row: ClaudeRow, after_command: bool) -> Speaker:

@@ -68,11 +68,6 @@ class ClaudeRow:
         return self.kind == "system" and self.data.get("subtype") == "microcompact_boundary"
 
     @property
-    def is_synthetic(self) -> bool:
-        """Whether Claude Code itself wrote it in a model's place."""
-        return self.message.get("model") == SYNTHETIC
-
-    @property
     def is_summary(self) -> bool:
         """Whether it holds what stands in for the rows before the boundary; one that a mod wrote is not marked as such."""
         if self.kind != "user":

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from foldline._errors import SessionError
-from foldline._messages import Media, Message, Opaque, Part, Summary, Text, ToolCall, ToolResult
+from foldline._messages import Media, Message, Opaque, Summary, Text, ToolCall, ToolResult
 from foldline._sessions.codex import FORMAT
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.codex.rollout import Rollout, read
@@ -147,10 +147,11 @@ def _reply(message: Message, raw: Sequence[Json]) -> Iterator[Json]:
     left = list(message.parts)
     for item in raw:
         parts = codex_items.reply_part(item)
+        calls = {part.id for part in parts if isinstance(part, ToolCall)}
         if all(part in left for part in parts):
             yield item
             left = [part for part in left if part not in parts]
-        elif changed := next((part for part in left if _is_call_of(part, parts)), None):
+        elif changed := next((part for part in left if isinstance(part, ToolCall) and part.id in calls), None):
             yield _call(changed, item)
             left.remove(changed)
     for part in left:
@@ -160,12 +161,7 @@ def _reply(message: Message, raw: Sequence[Json]) -> Iterator[Json]:
             yield _call(part, {"type": "function_call", "call_id": part.id, "name": part.name})
 
 
-def _is_call_of(part: Part, parts: Sequence[Part]) -> bool:
-    return isinstance(part, ToolCall) and any(isinstance(p, ToolCall) and p.id == part.id for p in parts)
-
-
-def _call(part: Part, item: Mapping[str, object]) -> Json:
-    assert isinstance(part, ToolCall)
+def _call(part: ToolCall, item: Mapping[str, object]) -> Json:
     if item.get("type") == "local_shell_call":
         return {**item, "action": json.loads(part.arguments)}
     return {**item, "input" if item.get("type") == "custom_tool_call" else "arguments": part.arguments}

@@ -26,17 +26,16 @@ def read_all(path: str, *, strict: bool = False) -> list[Stored]:
     found = opencode_store.sessions(source)
     if not found:
         raise source.refused("no session of opencode")
-    return [_stored(source, session, several=len(found) > 1) for session in found]
-
-
-def _stored(source: Source, session: opencode_store.Held, *, several: bool) -> Stored:
-    about, _ = session
-    id = string(about.get("id"), source.stem)
-    changed = about.get("time_updated", mapping(about.get("time")).get("updated"))
-    seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
-    read = partial(_reading, source, session, f"#{id}" if several else "")
-    title, parent = string(about.get("title")), string(about.get("parent_id"), string(about.get("parentID")))
-    return Stored(id, read, string(about.get("directory")), seconds, title, parent)
+    stored: list[Stored] = []
+    for session in found:
+        about, _ = session
+        id = string(about.get("id"), source.stem)
+        changed = about.get("time_updated", mapping(about.get("time")).get("updated"))
+        seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
+        read = partial(_reading, source, session, f"#{id}" if len(found) > 1 else "")
+        title, parent = string(about.get("title")), string(about.get("parent_id"), about.get("parentID"))
+        stored.append(Stored(id, read, string(about.get("directory")), seconds, title, parent))
+    return stored
 
 
 # -- one session -------------------------------------------------------------------------------------------------
@@ -52,10 +51,9 @@ def _reading(source: Source, session: opencode_store.Held, suffix: str) -> Readi
     live: list[tuple[str, Message]] = []
     if at >= 0:
         live.append((_id(standing[at]), summary(_words(standing[at]), rounds)))
-    start = len(live)
     for message in standing[tail : at - 1] if at >= 0 else ():
         live += _entries(message)
-    since = len(live) if at >= 0 else start
+    since = len(live)
     for message in standing[at + 1 :]:
         live += _entries(message)
     names = {id for id, _ in live}

@@ -60,10 +60,8 @@ def _annotations(place: Place, old: Sequence[Entry], new: Sequence[Entry], mark:
     kept = {entry.id for entry in rest}
     first = next((i for i, entry in enumerate(old) if entry.id in kept), len(old)) if lead else 0
     gone = [entry for entry in old[first:] if entry.id not in kept]
-    edits_are_read = place.knows_edits and not place.linear
-    if (changed or gone) and not (edits_are_read and all(_is_editable(place, entry) for entry in changed)):
-        return None
-    if lead and first < len(old) and old[first].id not in place.sources:
+    editable = all(_is_editable(place.sources[entry.id]) for entry in changed)
+    if (changed or gone) and not (place.knows_edits and editable):
         return None
     edits = [_edit(entry.id, {"content": dialect.content_of(entry.message)}) for entry in changed]
     edits += [_edit(entry.id, None) for entry in gone]
@@ -111,9 +109,8 @@ def _root(path: Path) -> str | None:
     return path.records[first - 1].id if first else None
 
 
-def _is_editable(place: Place, entry: Entry) -> bool:
-    source = place.sources.get(entry.id)
-    return source is not None and dialect.role_of(source) in dialect.EDITABLE
+def _is_editable(source: Record) -> bool:
+    return dialect.role_of(source) in dialect.EDITABLE
 
 
 def _edit(id: str, replacement: Json | None) -> Json:
@@ -155,7 +152,7 @@ def _copy(place: Place, entry: Entry) -> Json:
     """A record of the entry as it stands in the view: its own one where there is one, else a message of ours."""
     source, content = place.sources.get(entry.id), dialect.content_of(entry.message)
     as_it_stands = source is not None and entry.message == dialect.message_of(source)
-    if source is None or source.type == "compaction" or not (as_it_stands or _is_editable(place, entry)):
+    if source is None or source.type == "compaction" or not (as_it_stands or _is_editable(source)):
         details = {"details": {"foldline": _noted(summary)}} if (summary := entry.message.summary) else {}
         return {"type": "custom_message", "customType": FOLD, "content": content, "display": True, **details}
     pinned = {"pinned": True} if entry.pinned and entry.message.role != "system" else {}

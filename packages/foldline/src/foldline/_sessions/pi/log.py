@@ -304,9 +304,8 @@ class Session:
         kept = [r for r in path[self._path.kept : at] if not _is_system(r)]
         edits = {str(r.data.get("targetId")): r for r in (*kept, *path[at:]) if r.type == "context_edit"}
         if compaction and marks.mark_of(compaction).get("nothing") is not True:
-            if (system := dialect.message_in(compaction.data.get("systemMessage"))) and dialect.kept_by(
-                edits.get(compaction.id or "")
-            ):
+            system = dialect.message_in(compaction.data.get("systemMessage"))
+            if system and dialect.kept_by(edits.get(compaction.id or "")):
                 yield f"{compaction.id}:system", system
             yield from self._contribution(compaction, edits)
         for record in (*kept, *path[at:]):
@@ -394,8 +393,8 @@ class Session:
 
     def _knows_edits(self) -> bool:
         """Whether the pi that wrote the file honours `context_edit`: 0.87 does, and it alone stores system messages."""
-        records = self._path.records
-        return any(r.type == "context_edit" or _is_system(r) or r.data.get("systemMessage") for r in records)
+        told = (r.type == "context_edit" or _is_system(r) or r.data.get("systemMessage") for r in self._path.records)
+        return not self._linear and any(told)
 
     def check_writable(self) -> None:
         """Raises `SessionError` for a version of the dialect that is not known."""
