@@ -19,7 +19,9 @@ _SIGN = re.compile(rb'[{,]\s*"schema_version"\s*:\s*"ATIF')
 def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
     """Every trajectory in the file: one document, a list of them, or one in each line."""
     source = Source(path, strict=strict)
-    found = [each for each in _trajectories(source) if isinstance(each.get("steps"), list)]
+    contents = source.contents()
+    given = contents if isinstance(contents, list) else [contents]
+    found = [each for each in mappings(given) if isinstance(each.get("steps"), list)]
     told = [
         (string(each.get("session_id"), each.get("trajectory_id")), partial(_reading, source, each)) for each in found
     ]
@@ -27,13 +29,6 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
 
 
 FORMAT = SessionFormat("atif", lambda head, path: bool(_SIGN.search(head)), read_all=_read_all)
-
-
-def _trajectories(source: Source) -> Iterator[Json]:
-    if source.is_lined():
-        return (row for _, row in source.rows())
-    document = source.document()
-    return mappings(document if isinstance(document, list) else [document])
 
 
 def _reading(source: Source, trajectory: Json, id: str, path: str) -> Reading:

@@ -42,7 +42,7 @@ FORMAT = SessionFormat("messages", _recognizes, read_all=_read_all)
 
 def _conversations(source: Source) -> Iterable[tuple[Json, list[object]]]:
     """What is said about each conversation, and its messages."""
-    document = [row for _, row in source.rows()] if source.is_lined() else source.document()
+    document = source.contents()
     rows = [document] if isinstance(document, dict) else list(mappings(document))
     if described := [(row, given) for row in rows if (given := _list_in(row)) is not None]:
         return described

@@ -93,6 +93,10 @@ class Source:
         except ValueError as error:
             raise self.refused("not valid JSON", getattr(error, "lineno", None)) from error
 
+    def contents(self) -> object:
+        """What the file holds: its objects, where it has one in each line, else the JSON value that it is."""
+        return [row for _, row in self.rows()] if self.is_lined() else self.document()
+
     def optional(self) -> object:
         """The JSON value that the file is, or None where there is none."""
         try:

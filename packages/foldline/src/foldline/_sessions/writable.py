@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -25,7 +24,7 @@ from foldline._sessions.notes import Notes, speakers_note, summary_note
 from foldline._sessions.reading import Reading
 from foldline._sessions.transcript import Transcript
 from foldline._sessions.values import Json
-from foldline._sessions.writing import append, fold_note, write_whole
+from foldline._sessions.writing import append, fold_note, lent_file, write_whole
 from foldline._tokens.meter import Meter
 from foldline._view import Entry, View, opens_turn
 
@@ -298,11 +297,8 @@ class WritableTranscript(Transcript):
     @contextmanager
     def _before(self, line: int) -> Iterator[WritableTranscript]:
         """The session as it stood before a line of its file was written."""
-        with NamedTemporaryFile(suffix=".jsonl") as copy:
-            with open(self._file, "rb") as file:
-                copy.writelines(data for number, data in enumerate(file, 1) if number < line)
-            copy.flush()
-            yield WritableTranscript(self._owner, copy.name)
+        with open(self._file, "rb") as file, lent_file(islice(file, line - 1)) as copy:
+            yield WritableTranscript(self._owner, copy)
 
     def _write(self, records: Iterable[Json]) -> None:
         append(self._file, [encoded(record) for record in records], expected_size=self._size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -83,6 +83,20 @@ def make_folder(folder: str | os.PathLike[str]) -> None:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise SessionError(f"cannot be made: {error.strerror}", path=os.fspath(folder)) from error
+
+
+@contextlib.contextmanager
+def lent_file(lines: Iterable[bytes]) -> Iterator[str]:
+    """The path of a file of these lines, which is there for as long as it is read; Windows opens none that is open still."""
+    from tempfile import mkstemp
+
+    fd, path = mkstemp(suffix=".jsonl")
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.writelines(lines)
+        yield path
+    finally:
+        os.unlink(path)
 
 
 def replace_file(path: str, data: bytes) -> None:

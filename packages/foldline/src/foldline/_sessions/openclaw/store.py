@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
-from tempfile import mkstemp
 
 from foldline._errors import SessionError
 from foldline._messages import replace
@@ -18,6 +16,7 @@ from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
 from foldline._sessions.transcript import Transcript
 from foldline._sessions.values import as_json, mapping, string
+from foldline._sessions.writing import lent_file
 
 try:
     import zstandard
@@ -77,21 +76,14 @@ def open_session(path: str, *, strict: bool = False) -> SessionFile:
 def _reading(source: Source, id: str, suffix: str) -> Reading:
     """The session as pi's own loader reads it, from a file that is made of its events and lives only as long."""
     source.faults.clear()
-    handle, path = mkstemp(suffix=".jsonl")
-    try:
-        with open(handle, "wb") as file:
-            for line in _events(source, id):
-                file.write(line + b"\n")
-        session = Session(path)
+    with lent_file(line + b"\n" for line in _events(source, id)) as path:
+        try:
+            session = Session(path)
+        except SessionError as error:
+            raise source.refused(f"session {id}: {str(error).partition(': ')[2]}") from error
         live = {name for name, _ in session.context.entries}
         folded = [entry for entry in session.messages() if entry[0] not in live]
         folds = tuple(replace(fold, ours=False) for fold in session.folds())
-    except SessionError as error:
-        if error.path != path:
-            raise
-        raise source.refused(f"session {id}: {str(error).partition(': ')[2]}") from error
-    finally:
-        os.unlink(path)
     for fault in session.faults:
         source.fault(fault.line, fault.what)
     return Reading(

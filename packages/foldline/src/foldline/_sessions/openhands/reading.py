@@ -61,19 +61,16 @@ def _conversations(source: Source) -> Iterator[tuple[Json, list[Json]]]:
     if os.path.isdir(source.path):
         yield _folder(source)
         return
-    if source.is_lined():
-        rows = [row for _, row in source.rows()]
-        if any("history" in row for row in rows):
-            yield from ((row, list(mappings(row.get("history")))) for row in rows)
-        else:
-            yield {}, rows
+    contents = source.contents()
+    if isinstance(contents, dict):
+        events = contents.get("history", contents.get("events", contents.get("trajectory")))
+        yield contents, list(mappings(events))
         return
-    document = source.document()
-    if isinstance(document, dict):
-        events = document.get("history", document.get("events", document.get("trajectory")))
-        yield document, list(mappings(events))
+    rows = list(mappings(contents))
+    if source.is_lined() and any("history" in row for row in rows):
+        yield from ((row, list(mappings(row.get("history")))) for row in rows)
     else:
-        yield {}, list(mappings(document))
+        yield {}, rows
 
 
 def _folder(source: Source) -> tuple[Json, list[Json]]:
