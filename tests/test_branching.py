@@ -474,3 +474,20 @@ def test_what_is_no_user_message_of_another_agents_session_is_no_branch(theirs, 
     with pytest.raises(SessionError, match="no user message"):
         open_session(theirs).branch(at)
     assert sorted(theirs.parent.iterdir()) == files
+
+
+def headless(damage: bytes, tmp_path: Path) -> Path:
+    """A rollout of Codex with something else in its header's place."""
+    _, rest = (Path(__file__).parent / "transcripts" / "codex.jsonl").read_bytes().split(b"\n", 1)
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(damage + rest)
+    return path
+
+
+@pytest.mark.parametrize("damage", [b"", b'{"type":"session_meta","payload":{"id":"0\n', b'{"type":"session_meta"}\n'])
+def test_a_rollout_whose_header_cannot_be_read_is_not_branched(tmp_path, damage):
+    path = headless(damage, tmp_path)
+    session = open_session(path)
+    with pytest.raises(SessionError, match="its header cannot be read"):
+        session.branch(session.points()[-1].id)
+    assert list(tmp_path.iterdir()) == [path]

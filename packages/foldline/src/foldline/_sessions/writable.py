@@ -123,7 +123,10 @@ class Branching(NamedTuple):
     """How the first lines of a session become another one."""
 
     lines: Callable[[Sequence[bytes], str, str], list[bytes]]
-    """The lines as those of the session that ends with an entry: the old lines, the new session's id, the entry's."""
+    """The lines as those of the session that ends with an entry: the old lines, the new session's id, the entry's.
+
+    None where they lack what a session needs.
+    """
 
     name: Callable[[str], str]
     """The name of the file of the session with an id."""
@@ -266,7 +269,10 @@ class WritableTranscript(Transcript):
             lines = [data.rstrip(b"\n") for data in islice(file, line)]
         id = str(uuid4())
         path = os.path.join(os.path.dirname(os.path.abspath(self.path)), branching.name(id))
-        write_whole(path, b"".join(data + b"\n" for data in branching.lines(lines, id, root)))
+        branched = branching.lines(lines, id, root)
+        if not branched:
+            raise SessionError("its header cannot be read: not branched", path=self.path)
+        write_whole(path, b"".join(data + b"\n" for data in branched))
         made = WritableTranscript(self._owner, path)
         return Branch(self.path, path, id, at, len(lines), made.compactions, tuple(made.faults))
 

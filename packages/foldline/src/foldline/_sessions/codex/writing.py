@@ -21,7 +21,7 @@ from foldline._messages import Media, Message, Opaque, Summary, Text, ToolCall, 
 from foldline._sessions.codex import FORMAT
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.codex.rollout import Rollout, read
-from foldline._sessions.lines import decode, encoded
+from foldline._sessions.lines import Line, Record, encoded
 from foldline._sessions.source import Source
 from foldline._sessions.values import Json, mapping, string, words
 from foldline._sessions.writable import Branching, Owner, Records, WrittenEntry
@@ -192,12 +192,14 @@ def _entry_id(line: int, key: str) -> str:
 
 
 def _branched(lines: Sequence[bytes], id: str, entry: str) -> list[bytes]:
-    """The lines with the new id in the header, which is the first of them that can be read."""
-    head = next(place for place, data in enumerate(lines) if b'"session_meta"' in data)
-    row = decode(lines[head])
-    old = row["payload"]
-    payload = {**old, **{key: id for key in ("id", "session_id") if key in old}, "forked_from_id": old.get("id")}
-    return [*lines[:head], encoded({**row, "payload": payload}).rstrip(b"\n"), *lines[head + 1 :]]
+    """The lines with the new id in the header, which is the first of them that can be read; none without a header."""
+    for head, data in enumerate(lines):
+        row = Record(Line(0, data)).data if b'"session_meta"' in data else {}
+        if old := mapping(row.get("payload")):
+            own: Json = {key: id for key in ("id", "session_id") if key in old}
+            header = {**row, "payload": {**old, **own, "forked_from_id": old.get("id")}}
+            return [*lines[:head], encoded(header).rstrip(b"\n"), *lines[head + 1 :]]
+    return []
 
 
 def _name(id: str) -> str:
