@@ -23,7 +23,6 @@ SPLINTR = {"o200k": "o200k_base", "gemma": "gemma3", "llama": "llama3", "qwen": 
 CTOK = {"claude3": "3.0", "claude4.7": "4.8"}
 HEX = "0123456789abcdef"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-B64 = LETTERS + "0123456789+/"
 RUNS = LETTERS + "0123456789" + "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~" * 3 + " \n\t\r─═█│━…·\0" * 8
 EMOJI = [chr(c) for low, high in ((0x1F300, 0x1F650), (0x1F680, 0x1F6FC), (0x1F900, 0x1F9FF), (0x2600, 0x27BF))
          for c in range(low, high)]  # fmt: skip

@@ -47,7 +47,7 @@ COMMANDS = {
 }
 """Each command's place and its line in the help, so that the help loads none of them."""
 
-FAILED, WRONG_USAGE, NOTHING_TO_DO, INTERRUPTED = 1, 2, 3, 130
+FAILED, NOTHING_TO_DO, INTERRUPTED = 1, 3, 130
 
 EPILOG = """Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to do, 130 interrupted.
 

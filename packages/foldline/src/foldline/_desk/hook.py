@@ -18,7 +18,7 @@ from foldline._errors import FormatError
 from foldline._fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
 from foldline._messages import Summary
 from foldline._sessions.finding import find_session
-from foldline._sessions.hooked import SENDS, keep, marked, remembered, stand, standing
+from foldline._sessions.hooked import SENDS, keep, marked, remembered, stand
 from foldline._sessions.opening import open_session
 from foldline._sessions.pi.dialect import message_in
 from foldline._sessions.pi.log import Session
@@ -124,7 +124,7 @@ def _told(made: FoldPlan) -> dict[str, object]:
     }
     session = desk.session
     if session.agent in SENDS:
-        stand(session.agent, session.id, standing(fold, lead.message.summary, kept[0].id, kept[-1].id))
+        stand(session.agent, session.id, fold, lead.message.summary, kept[0].id, kept[-1].id)
         return told
     if not isinstance(session, Session):
         keep(fold, lead.message.summary)

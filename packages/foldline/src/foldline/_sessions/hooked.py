@@ -95,15 +95,11 @@ class Standing(msgspec.Struct, frozen=True):
     last: str
 
 
-def stand(agent: str, session: str, new: Standing) -> None:
+def stand(agent: str, session: str, fold: Fold, summary: Summary, first_kept: str, last: str) -> None:
     """Lets a fold stand in a session from now on; raises `SessionError` or `OSError` where that cannot be written."""
-    _write(_standing_place(agent, session), (*_standing(agent, session), new))
-
-
-def standing(fold: Fold, summary: Summary, first_kept: str, last: str) -> Standing:
-    """A fold as it is to stand from now on."""
     past = PastFold(fold.id, now(), fold.trigger, fold.layer, fold.receipt, summary.text)
-    return Standing(past, summary.facts, first_kept, last)
+    new = Standing(past, summary.facts, first_kept, last)
+    _write(_standing_place(agent, session), (*_standing(agent, session), new))
 
 
 def stands(agent: str, session: str) -> bool:

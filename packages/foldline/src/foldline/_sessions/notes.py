@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from typing import NamedTuple
 
-import msgspec
-
-from foldline._fold import Receipt
 from foldline._messages import Message, Summary, Text, replace, speaker_named
 from foldline._sessions.ancestry import ancestry
 from foldline._sessions.lines import decode
-from foldline._sessions.reading import PastFold, Reading
+from foldline._sessions.reading import PastFold, Reading, receipt_in
 from foldline._sessions.source import Source
 from foldline._sessions.values import Json, count, mapping, string
 
@@ -121,9 +117,7 @@ class Notes:
         return next((self._speakers[each] for each in self.lineage(id) if each in self._speakers), None)
 
     def _past(self, note: Note, said: Mapping[str, str]) -> PastFold:
-        receipt = Receipt(0, 0)
-        with suppress(msgspec.ValidationError):
-            receipt = msgspec.convert(note.data.get("receipt"), Receipt)
+        receipt = receipt_in(note.data.get("receipt"))
         text = next((said[id] for id in note.summaries if id in said), "")
         id, layer = string(note.data.get("fold")), string(note.data.get("layer"))
         return PastFold(id, note.timestamp, string(note.data.get("trigger")), layer, receipt, text, id in self._undone)

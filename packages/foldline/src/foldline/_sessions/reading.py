@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
 from foldline._fold import Receipt
 from foldline._messages import Message, Value
 
@@ -17,6 +19,14 @@ class Fault(Value, frozen=True):
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.what}"
+
+
+def receipt_in(noted: object, before: int = 0) -> Receipt:
+    """The receipt that was noted; where none can be read, one that tells the tokens before the fold alone."""
+    try:
+        return msgspec.convert(noted, Receipt)
+    except msgspec.ValidationError:
+        return Receipt(before, 0)
 
 
 class PastFold(Value, frozen=True):

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 
-import msgspec
-
-from foldline._fold import Receipt
 from foldline._sessions.lines import Record
-from foldline._sessions.reading import PastFold
+from foldline._sessions.reading import PastFold, receipt_in
 from foldline._sessions.values import Json, mapping
 
 FOLD = "foldline:fold"
@@ -91,16 +87,12 @@ def past_fold(record: Record, undone: Collection[str | None]) -> PastFold:
     data, mark = record.data, mark_of(record)
     id = fold_id(record)
     before = data.get("tokensBefore")
-    receipt = Receipt(before if isinstance(before, int) else 0, 0)
-    if isinstance(noted := mark.get("receipt"), dict):
-        with suppress(msgspec.ValidationError):
-            receipt = msgspec.convert(noted, Receipt)
     return PastFold(
         id,
         str(data.get("timestamp") or ""),
         str(mark.get("trigger") or ""),
         str(mark.get("layer") or "summarize"),
-        receipt,
+        receipt_in(mark.get("receipt"), before if isinstance(before, int) else 0),
         str(data.get("summary") or ""),
         id in undone,
         "fold" in mark,
