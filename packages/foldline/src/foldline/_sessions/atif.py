@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from foldline._messages import Message, Opaque, Part, Text, Thinking, ToolCall, Usage
+from foldline._messages import Message, Opaque, Part, Text, Thinking, ToolCall
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import result, spoken_by, system, unique, usage_at
 from foldline._sessions.reading import Reading, Stored
@@ -58,7 +58,8 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
     calls = [call for each in mappings(step.get("tool_calls")) if (call := _call(each))]
     source = step.get("source")
     if source == "agent" and (parts or calls):
-        yield id, Message("assistant", (*parts, *calls), usage_of(step))
+        billed = usage_at(mapping(step.get("metrics")), "prompt_tokens", "completion_tokens", "cached_tokens")
+        yield id, Message("assistant", (*parts, *calls), billed)
     elif parts:
         yield id, Message("system" if source == "system" else "user", tuple(parts))
     for number, each in enumerate(mappings(mapping(step.get("observation")).get("results")), 1):
@@ -78,8 +79,3 @@ def _content(content: object) -> list[Part]:
 def _call(call: Json) -> ToolCall | None:
     id, name = string(call.get("tool_call_id")), string(call.get("function_name"))
     return ToolCall(id, name, as_json(call.get("arguments", {}))) if id and name else None
-
-
-def usage_of(step: Json) -> Usage | None:
-    """What a step was billed; its prompt includes what was cached."""
-    return usage_at(mapping(step.get("metrics")), "prompt_tokens", "completion_tokens", "cached_tokens")

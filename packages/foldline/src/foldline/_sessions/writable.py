@@ -209,7 +209,6 @@ class WritableTranscript(Transcript):
         """Nothing keeps it from being folded in place."""
 
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
-        """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
         if not fold:
             return
         if all(message.role == "system" for message in after.messages):
@@ -240,7 +239,6 @@ class WritableTranscript(Transcript):
         return newest.id
 
     def points(self) -> list[Point]:
-        """The user messages where the session can be branched, in order."""
         if self._owner.branching is None:
             return super().points()
         records = self._records()

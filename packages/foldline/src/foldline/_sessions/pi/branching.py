@@ -93,10 +93,7 @@ def standing(session: Session, leaf: str) -> set[int]:
 
 
 def lineage(session: Session) -> list[Told]:
-    """Every message from the session's first to its newest, as written, whatever was folded: id, message, and note.
-
-    A compaction counts as a message only where nothing stands before it; the note is foldline's own on the record.
-    """
+    """What `Session.lineage` tells; the note is foldline's own on the record."""
     last = next((id for id, _ in reversed(session.context.entries)), None)
     if last is None:
         return []
