@@ -191,6 +191,22 @@ def test_a_projects_instructions_are_carried(format: str, tmp_path: Path) -> Non
     assert json.dumps(document).count(json.dumps(rules)[1:-1]) == 1
 
 
+@each_format
+@pytest.mark.parametrize("said", [7, True, [7], [[]]], ids=str)
+def test_what_is_no_content_stands_in_no_new_session(format: str, said: object, tmp_path: Path) -> None:
+    key = "parts" if format == "gemini" else "content"
+    odd = [wire.decode({"role": "user", key: said}, format) for _ in range(2)]
+    document, _ = written([ASKED, DONE, *odd], format, tmp_path)
+    assert refusals(document, format) == []
+
+
+@pytest.mark.parametrize("said", [7, {"a": 1}, [{"text": None}]], ids=str)
+def test_a_reply_without_content_is_no_end_of_a_new_session_of_claude_code(said: object, tmp_path: Path) -> None:
+    odd = [wire.decode({"role": role, "content": said}, "anthropic") for role in ("user", "assistant", "user")]
+    new = write_new([ASKED, DONE, *odd], "claude-code", str(tmp_path / "new.jsonl"), cwd="/demo")
+    assert [m.text for m in open_session(new.path).context.messages][:2] == ["Fix it.", "Done."]
+
+
 @pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here: nothing of it was judged")
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.name[-24:])
 def test_no_provider_refuses_a_real_session(session: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from foldline._sessions.pi import PI, folder_of
 from foldline._sessions.pi.composing import chained, details_of, new_path
 from foldline._sessions.pi.dialect import KNOWN_VERSION, reply, stored
 from foldline._sessions.registry import format_named
-from foldline._sessions.values import mapping
+from foldline._sessions.values import items, mapping
 from foldline._sessions.writing import now
 
 Row = dict[str, Any]
@@ -120,9 +120,9 @@ def _claude_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]
         message = dict(item)
         if item["role"] == "assistant":
             said = item["content"]
-            content = [{"type": "text", "text": said}] if isinstance(said, str) else said
+            content = [{"type": "text", "text": said}] if isinstance(said, str) else items(said)
             head = {"id": f"msg_{uuid4().hex[:24]}", "type": "message", "role": "assistant", "model": session.model}
-            calls = any(block["type"] == "tool_use" for block in content)
+            calls = any(mapping(block).get("type") == "tool_use" for block in content)
             end = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None, "usage": _NO_BILL}
             message = {**head, "content": content, **end}
         uuid = str(uuid4())

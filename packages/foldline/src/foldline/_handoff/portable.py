@@ -95,7 +95,7 @@ def _content(part: Text | Media | Opaque, message: Message, format: str, lost: C
     """Words without a foreign wire's keys, an image in the shape of the format, or a note of what stood here."""
     if isinstance(part, Text):
         return Text(part.text, _known(part.extra, message, format))
-    if message.format == format and _kind(part.source) not in _BOUND:
+    if message.format == format and isinstance(part.source, dict) and _kind(part.source) not in _BOUND:
         return part
     beside_words = message.role == "user" and not any(message.results)
     anywhere = format == PI or FORMATS[format].images_in_results

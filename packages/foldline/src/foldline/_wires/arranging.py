@@ -128,8 +128,10 @@ def alternating(items: Iterable[Any], content: str = "content") -> list[object]:
 
 
 def _listed(item: Any, content: str) -> Any:
-    said = item.get(content) or ()
-    return [{"type": "text", "text": said}] if isinstance(said, str) else said
+    said = item.get(content)
+    if isinstance(said, str):
+        return [{"type": "text", "text": said}] if said else []
+    return said if isinstance(said, list) else []
 
 
 def beside_system(messages: Iterable[Message]) -> tuple[str, list[Message]]:
