@@ -441,6 +441,14 @@ def edit_of(path: str, call: str) -> dict[str, object]:
     return {"type": "toolCall", "id": call, "name": "edit", "arguments": arguments}
 
 
+def test_half_a_character_is_told_in_json_as_it_stands(foldline, tmp_path):
+    half = tmp_path / "half.json"
+    half.write_text(json.dumps([{"role": "user", "content": "\ud800 half a pair"}]))
+    shown = foldline("session", "show", "--json", "--session", str(half))
+    assert shown.returncode == 0, shown.stderr
+    assert r"\ud800 half a pair" in shown.stdout
+
+
 def test_a_damaged_line_is_told_and_strict_refuses(foldline, session):
     lines = session.read_bytes().splitlines(keepends=True)
     lines[40] = lines[40][:200] + b"\n"

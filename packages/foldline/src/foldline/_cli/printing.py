@@ -120,7 +120,12 @@ def say_json(value: Any) -> None:
     """Prints a value as indented JSON in ASCII, which every terminal and every encoding takes as it is."""
     import msgspec
 
-    click.echo(msgspec.json.format(json.dumps(whole(value)), indent=2))
+    plain = whole(value)
+    try:
+        text = msgspec.json.format(json.dumps(plain), indent=2)
+    except msgspec.DecodeError:  # halves of characters, which only the slower one takes
+        text = json.dumps(plain, indent=2)
+    click.echo(text)
 
 
 def whole(value: Any) -> Any:
