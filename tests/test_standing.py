@@ -705,6 +705,19 @@ def test_what_passed_on_the_way_of_a_chain_closes_its_errors() -> None:
     assert len(errors(*red, *loose)) == 1
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        " ✓ pool > opens 1ms\n\n      Tests  2 passed (2)",
+        "2 tests, 0 failures",
+        "ℹ pass 2\nℹ fail 0",
+        "  2 passed (3s)",
+    ],
+)
+def test_a_check_that_passed_is_no_error(answer: str) -> None:
+    assert errors(*bash("npx vitest run", answer)) == []
+
+
 AMID = "=== RUN TestSum\n    sum_test.go:9: two rows\n"
 
 
@@ -714,6 +727,9 @@ AMID = "=== RUN TestSum\n    sum_test.go:9: two rows\n"
         ("go test ./...", "--- FAIL: TestSum (0.00s)\n    sum_test.go:14: got 3, wanted 4\nFAIL\nFAIL app 0.01s", "--- FAIL: TestSum (0.00s): sum_test.go:14: got 3, wanted 4"),
         ("go test -v ./...", f"{AMID}    sum_test.go:14: cannot read rows\n--- FAIL: TestSum (0.00s)\nFAIL\n", "--- FAIL: TestSum (0.00s): sum_test.go:14: cannot read rows"),
         ("go test -v ./...", "    rows.go:3: read 12 rows\n--- FAIL: TestSum (0.00s)\nFAIL\n", "--- FAIL: TestSum (0.00s)"),
+        ("npx vitest run", "   ✓ pool > opens 1ms\n   × pool > closes 5ms\n     → expected 2 to be 1\n\n      Tests  1 failed | 1 passed (2)", "× pool > closes 5ms: expected 2 to be 1"),
+        ("npm test -- legend", " ✓ sorts (7 ms)\n ✗ contrast\n Expected ratio >= 4.5, received 3.9", "✗ contrast: Expected ratio >= 4.5, received 3.9"),
+        ("bats test", " ✓ opens\n ✗ closes\n\n2 tests, 1 failure", "✗ closes"),
         ("mise run lint", "[lint:go] app/sum.go:8:2: Sum returns interface (ireturn)\n[lint:go] func Sum() (Row, error) {\n[lint:go] ERROR task failed", "app/sum.go:8:2: Sum returns interface (ireturn)"),
     ],
 )  # fmt: skip

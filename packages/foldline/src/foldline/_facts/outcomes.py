@@ -20,11 +20,18 @@ _STRONG = re.compile(
 _HINTS = ("rror", "xception", "Traceback", "fatal:", "panic:", "FAIL", "E   ", "not found", "No such file", "denied")
 _VERDICT = re.compile(
     r"^(?:[ \t]*--- FAIL: .+|FAIL(?:ED)?(?:[ \t:].*)?|test result: FAILED.*|make(?:\[\d+\])?: \*\*\* .+|npm ERR! .+|\[[\w:.-]+\] ERROR task failed"
-    r"|(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*)$",
+    r"|[ \t]*(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*|\d+ (?:tests?|examples?), [1-9]\d* failures?\b.*|. fail [1-9]\d*"
+    r"|[ \t]*[✗✕✖✘×] +\S.*)$",
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
-_NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S")
+_NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S|[✗✕✖✘×] ")
+
+_MARKED = re.compile(
+    r"^[ \t]*([✗✕✖✘×] +\S.*)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
+    re.MULTILINE,
+)
+"""A test that failed by its mark, and the line below that says why."""
 """A verdict that names what failed."""
 
 _VAGUE = re.compile(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$")
@@ -95,7 +102,8 @@ def outcome(result: ToolResult, text: str, command: str) -> Outcome:
     verdicts = [" ".join(found[0].split())[:300] for found in _VERDICT.finditer(text)] if checked else []
     if not verdicts:
         return end
-    fault = _with_cause(end.fault or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1]), text)
+    clear = "" if end.fault in verdicts and not _NAMED.match(end.fault) else end.fault
+    fault = _with_cause(clear or next(filter(_NAMED.match, reversed(verdicts)), end.fault or verdicts[-1]), text)
     note = end.note if "fail" in end.note.lower() else fault[:160]
     return Outcome(True, end.exit if end.failed else "", fault, note)
 
@@ -109,6 +117,9 @@ def _with_cause(fault: str, text: str) -> str:
             found[1] for found in told if "test" in found[2]
         ]
         return f"{fault}: {' '.join(why[0].split())}"[:300] if why else fault
+    causes = {" ".join(found[1].split()): found[2] for found in _MARKED.finditer(text)}
+    if fault in causes:
+        return f"{fault}: {' '.join(causes[fault].split())}"[:300]
     clear = _NAMED.search(fault) or (_STRONG.search(fault) and not _VAGUE.search(fault))
     located = None if clear else _LOCATED.search(text)
     return " ".join(located[1].split())[:300] if located else fault
