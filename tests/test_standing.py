@@ -471,6 +471,17 @@ def test_what_a_template_orders_of_the_task_stands_on_the_page() -> None:
 # -- what the agent meant to do, and what others found -------------------------------------------------------------
 
 
+def test_what_a_command_ordered_is_over_once_it_was_carried_out_and_more_is_asked_for() -> None:
+    body = "# Tidy\n\nLook at the rows. Never rename a column of the export. You must keep the old format."
+    command = Message("user", (Text(body, by="command"),))
+    called = user("<command-message>tidy</command-message>\n<command-name>/tidy</command-name>")
+    work = [TASK, says("It is done."), called, command, *edit("rows.py"), says("The rows are tidy now.")]
+    rules = section(page(work), "Rules that stand")
+    assert any("Never rename a column" in line for line in rules)
+    asked = "Now write the letter to the people of the depot, with the dates of the next month in it."
+    assert not any("rename" in line for line in section(page(work, after=(asked,)), "Rules that stand"))
+
+
 def test_steps_that_the_agent_said_it_would_take_are_told_while_the_request_is_under_way() -> None:
     plan = "I'll parse the state, run the focused tests and the linter, then open a pull request and answer there."
     line = f"what the agent said it would do: {plan}"

@@ -94,7 +94,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
     if apart:
-        pending = instructed(facts, " ".join((*wants.words, *brief.after))) if budget >= SMALL else ()
+        pending = instructed(facts, wants.words, brief.after) if budget >= SMALL else ()
         page.add("Rules that stand", binding(pending, standing, apart, facts))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
     room = int(budget * STATE)

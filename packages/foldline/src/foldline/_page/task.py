@@ -163,13 +163,17 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     return [r for r in facts.rules if r.lifetime == "standing" or (r.by != "project" and r.at >= newest)]
 
 
-def instructed(facts: Facts, words: str) -> list[Piece]:
+def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) -> list[Piece]:
     """What the project's own instructions and the newest command order of what is pending: the task's `words` and the open
-    steps of the plan; of a command that came with the task also what it orders first."""
-    orders = [p for p in facts.pieces if p.kind == "rule"]
+    steps of the plan; of a command that came with the task also what it orders first.
+
+    A command that was carried out before the user spoke of something else, which is in `after`, orders nothing any more.
+    """
+    over = answered(facts) and any(map(telling, after))
+    orders = [p for p in facts.pieces if p.kind == "rule" and not (over and p.by == "command")]
     newest = max((p.at for p in orders if p.by == "command"), default=-1)
     asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
-    pending = " ".join((words, *(todo.text for todo in open_steps(facts))))
+    pending = " ".join((*words, *after, *(todo.text for todo in open_steps(facts))))
     said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
     shared = shared_words(said[0], said[1:]) if orders else []
     touching = sorted(
