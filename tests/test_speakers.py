@@ -646,6 +646,8 @@ def test_why_a_call_was_refused_is_the_users(text: str) -> None:
 
 PASTES = [
     ("fence", "use this:\n```json\n{\"never\": 1}\n```\nplease", [("user", "use this:"), ("paste", "```json\n{\"never\": 1}\n```"), ("user", "please")]),
+    ("all quoted", "> Pick up the pool first,\n  > and then its tests.", [("user", "> Pick up the pool first,\n  > and then its tests.")]),
+    ("quoted", "> it is slow\nis that so?", [("paste", "> it is slow"), ("user", "is that so?")]),
     ("open fence", "use this:\n```\nnever", [("user", "use this:\n```\nnever")]),
     ("terminal", "it broke\n\n➜  app git:(main) ✗ npx run\nstarting\nyou must not\n\nwhy?", [("user", "it broke"), ("paste", "➜  app git:(main) ✗ npx run\nstarting\nyou must not"), ("user", "why?")]),
     ("terminal, more", "me@host:~/app$ ls\na.py\n\nNode.js v23.4.0", [("paste", "me@host:~/app$ ls\na.py\n\nNode.js v23.4.0")]),

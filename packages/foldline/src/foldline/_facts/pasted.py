@@ -126,9 +126,11 @@ def _pasted(lines: list[str]) -> list[bool]:
 
     Beside lines that are output by themselves those are pasted that go on with one. Below a prompt that is all up to
     a paragraph that someone typed; below other output it is, up to the next blank line, what is indented and no item
-    of a list, or stands in brackets that output opened and closes.
+    of a list, or stands in brackets that output opened and closes. Where all is quoted nothing is: somebody says it again.
     """
     marks = [False] * len(lines)
+    if all(line.lstrip().startswith(">") for line in lines if line.strip()):
+        return marks
     text = "".join(lines)
     alike = set(_alike(lines)) if len(lines) >= _RUN else set[int]()
     prompts = _PROMPTS.search(text) is not None
