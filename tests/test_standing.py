@@ -748,6 +748,13 @@ def test_of_a_check_that_failed_is_told_why(command: str, answer: str, told: str
     assert errors(*failed(command, answer)) == [f"open error: `{command}` → {told}"]
 
 
+def test_what_a_program_of_windows_wrote_in_wide_letters_is_read() -> None:
+    wide = "".join(f"\0{letter}" for letter in "Error: there is no shell here")
+    told = page([TASK, *failed("bash export.sh", wide)])
+    assert "Error: there is no shell here" in told
+    assert "\0" not in told
+
+
 def test_why_a_check_failed_is_read_from_within_a_clients_record() -> None:
     said = "error[E0432]: unresolved import `app::rows`\\n --> src/main.rs:3:5\\nerror: could not compile `app`"
     record = f'{{"chunk_id":"a1","wall_time_seconds":1.2,"exit_code":101,"output":"{said}\\n"}}'

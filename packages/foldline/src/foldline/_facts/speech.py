@@ -26,7 +26,10 @@ def project_rules(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates, which no file and no wire can carry, and without a terminal's escapes."""
+    """The text without lone surrogates, which no file and no wire can carry, without a terminal's escapes, and without the
+    empty halves of letters that a program of Windows wrote as UTF-16."""
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
+    if "\0" in text:
+        text = text.replace("\0", "")
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
