@@ -299,6 +299,32 @@ def test_claude_code_goes_on_from_a_file_of_which_it_reads_the_end(tmp_path: Pat
 
 
 @pytest.mark.skipif(CLAUDE is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
+def test_claude_code_hears_again_of_turns_that_it_left_out_behind_hooks(tmp_path: Path) -> None:
+    """Up to 2.1.78 a prompt hung on the progress of a hook, and that on the call before it: the client leaves out what came between."""
+    talk = Talk("claude", tmp_path)
+    for n in range(1, 5):
+        talk.say(command=f"echo output-{n}; seq -s ' tables, ' 2000")
+    rows = [json.loads(line) for line in talk.path.read_text().splitlines()]
+    called, made = "", []
+    for row in rows:
+        said = json.dumps(row["message"]["content"]) if row["type"] in ("user", "assistant") else ""
+        called = called or (row["uuid"] if "tool_use" in said and row["type"] == "assistant" else "")
+        if called and row["type"] == "user" and "Prompt " in said:
+            hook = {"type": "progress", "uuid": f"hook-{len(made)}", "parentUuid": called, "isSidechain": False}
+            made.append(hook | {"data": {"type": "hook_progress"}})
+            row, called = row | {"parentUuid": hook["uuid"]}, ""
+        made.append(row)
+    talk.path.write_text("".join(f"{json.dumps(row)}\n" for row in made))
+    assert "Answer 2." not in talk.say()
+    told = CliRunner().invoke(foldline, ["compact", "--yes", "--session", str(talk.path)])
+    assert told.exit_code == 0, told.output
+    sent = talk.say()
+    assert [n for n in range(1, 7) if f"Prompt {n}." in sent] == [1, 2, 3, 4, 5, 6]
+    assert [n for n in range(1, 6) if f"Answer {n}." in sent] == [1, 2, 3, 4, 5]
+    check_messages(talk.sent)
+
+
+@pytest.mark.skipif(CLAUDE is None, reason="CLIENT_PACKAGES does not hold it (see install.sh)")
 def test_a_compaction_of_claude_code_itself_is_undone(tmp_path: Path) -> None:
     talk = Talk("claude", tmp_path)
     for _ in range(3):
