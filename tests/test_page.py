@@ -1381,3 +1381,10 @@ def test_of_a_projects_rules_those_stand_that_hold_before_a_commit_and_not_those
     bound = section(page([user(told), asked, *EDIT], 3_000), "Rules that stand")
     assert "before committing" in bound
     assert "tool_3" not in bound
+
+
+@pytest.mark.parametrize("tokens", [37, 38, 39, 40])
+def test_what_is_cut_holds_its_budget_where_fewer_characters_are_more_tokens(tokens: int) -> None:
+    call = Message("user", (ToolCall("a", "TodoWrite", "AA/jA/j:::0:0:A00000000000000:"),))
+    assert estimate(extract(Brief(tokens, "字" * 20), [call]).text) <= tokens
+    assert estimate(extract(Brief(tokens, "字" * 40), [call]).text) <= tokens

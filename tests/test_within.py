@@ -182,3 +182,45 @@ def test_a_small_page_spends_nothing_on_ids() -> None:
     )
     assert "can be recalled by its id" not in small.text
     assert "can be recalled by its id" in large.text
+
+
+def told_at(history: Sequence[Message], tokens: int) -> str:
+    return "\n".join(message.text for message in Compactor(window=1_000_000).fold_to(history, tokens))
+
+
+HEARD = [
+    *(m for n in range(1, 9) for m in (user(f"The gate code of hall {n} is {n}4{n}7-{n}B."), says("Noted."))),
+    user("The night shift looks after the importer and its queues."),
+]
+
+
+def test_on_a_small_budget_an_acknowledgement_gives_way_like_any_other() -> None:
+    def codes(answer: str) -> int:
+        return sum(told_at([*HEARD, says(answer)], tokens).count("gate code") for tokens in range(80, 130, 5))
+
+    assert codes("Acknowledged. Going on with the plan.") > codes("Which of them shall I change?")
+    for said in ("Which of them shall I change?", "Acknowledged. The code of the gate is 99-X1."):
+        assert said in told_at([*HEARD, says(said)], 90)
+    worked = [*HEARD[:-1], user("Remove the old branch."), *runs("bash", {"command": "git branch -d old"}, "Deleted.")]
+    assert told_at([*worked, says("Done.")], 110).endswith("Done.")
+
+
+def test_a_small_page_tells_of_itself_only_where_room_is_left() -> None:
+    full = told_at([*HEARD, says("Noted.")], 110)
+    roomy = told_at([*HEARD, says("Noted.")], 190)
+    assert "[folded: " not in full
+    assert full.count("gate code") >= 5
+    assert "[folded: " in roomy or roomy.count("gate code") == 8
+
+
+def test_a_small_page_that_comes_back_as_text_is_carried_on_as_what_it_is() -> None:
+    kept: list[Item] = [{"role": "user", "content": told_at([*HEARD, says("Noted.")], 75)}]
+    assert kept[0]["content"].startswith("> ")
+    kept[0]["content"] = f"<summary>\n{kept[0]['content']}\n</summary>"
+    for n in range(3):
+        kept += [
+            {"role": "user", "content": f"Also look at hall number {n + 20} later today, before the porter leaves."},
+            {"role": "assistant", "content": "I will, and I will report on it when it is done, for all of the halls."},
+        ]
+        kept = json.loads(json.dumps(Compactor(window=1_000_000).fold_to(kept, 75)))
+    assert "an earlier summary" not in json.dumps(kept)

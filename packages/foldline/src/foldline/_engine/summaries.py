@@ -24,6 +24,9 @@ from foldline._writers.extraction import extracted
 UNNOTED = 64
 """Tokens of a summary that has no room for a line which says what can be recalled."""
 
+NOTED = 250
+"""Tokens from which a summary holds room for that line where a hard budget is to be met: a smaller one has it where room is left."""
+
 NAMED = 600
 """Tokens from which the line names ids where a hard budget is to be met: on a smaller page they take as much as two sentences."""
 
@@ -69,13 +72,14 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     wording = _affordable(layer, edit.into.max_tokens)
     room = min(edit.into.max_tokens, wording.max_tokens or edit.into.max_tokens)
     note = _note(span, room, NAMED if layer.hard else SURELY_SHORT)
+    held = note if room >= NOTED or not layer.hard else ""
     round = max(occasion.rounds, folds_behind(messages)) + 1
     behind = view.entries[view.index[span[-1].id] + 1 :]
     facts = facts_of([_whole(entry, occasion.originals) for entry in span])
     facts = settled(facts, facts_of(entry.message for entry in behind))
     brief = replace(
         edit.into,
-        max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - (estimate(note) + 2 if note else 0)),
+        max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - _line(held)),
         focus=occasion.focus or edit.into.focus,
         round=round,
         leads=all(entry.message.role == "system" for entry in view.entries[:start]),
@@ -85,7 +89,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     unasked = occasion.trigger == "threshold"
     marks = {"round": round, "automatic": automatic_folds(messages) + unasked}
 
-    def messages_of(written: Written) -> tuple[Message, ...]:
+    def messages_of(written: Written, note: str = held) -> tuple[Message, ...]:
         text = f"{written.summary.text.rstrip()}\n\n{note}".strip()
         summary = Summary(text, {**written.summary.facts, **marks})
         return worded(summary, wording, round, view, stop, leads=brief.leads, unasked=unasked)
@@ -102,6 +106,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
                 less = yield from replacement(back.edit, view, layer, occasion)
                 return less._replace(cuts=(*back.cuts, *less.cuts))
             written = _within(replace(brief, fills="outputs"), facts, messages, most, size)
+        held = note if sum(map(view.count, messages_of(written, note))) <= most else held
     else:
         gone = {entry.id for entry in span}
         stay = [entry.message for entry in view.entries if entry.id not in gone]
@@ -110,7 +115,7 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
     told = Told(edit.drop, edit.into.also, facts, written)
     if written.left_out:
         return Replacement(replace(edit, drop=()), (), told)
-    return Replacement(replace(edit, into=(*written.native, *messages_of(written))), also, told)
+    return Replacement(replace(edit, into=(*written.native, *messages_of(written, held))), also, told)
 
 
 def _whole(entry: Entry, originals: Mapping[str, Message]) -> Message:
@@ -178,6 +183,11 @@ def _note(span: Sequence[Entry], tokens: int, named: int) -> str:
         return f"{folded}]"
     first = next((entry for entry in span if not entry.message.summary), span[0])
     return f"{folded}, {first.id} to {span[-1].id}; any of them can be recalled by its id]"
+
+
+def _line(text: str) -> int:
+    """Tokens of a line below a summary."""
+    return estimate(text) + 2 if text else 0
 
 
 def _size(text: str, view: View) -> int:

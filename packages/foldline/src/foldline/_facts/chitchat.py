@@ -15,6 +15,10 @@ ASKING = re.compile(r"[?!？！؟¿¡]")
 ACCEPTING = 5
 """Words of the longest text that accepts something by how it begins."""
 
+ACKNOWLEDGING = 8
+"""Words of the longest text that acknowledges something and says no more."""
+
+_NAMES = re.compile(r"[\d_/`@#\n]")
 _CLAUSE = re.compile(r"[\s]*[,;:.!–—，。、！\n]")
 """Where the first clause of a text ends."""
 
@@ -34,6 +38,11 @@ def accepts(text: str) -> bool:
     """Whether a few words begin with agreement: "yes please do"."""
     words = text.split()
     return agrees(text) or (0 < len(words) <= ACCEPTING and said_in_passing(words[0]) and not asks(text))
+
+
+def acknowledges(text: str) -> bool:
+    """Whether a few words begin with agreement and name nothing that could be asked for: "Noted. I go on with the plan."."""
+    return agrees(text) and len(text.split()) <= ACKNOWLEDGING and not (_NAMES.search(text) or asks(text))
 
 
 def asks(text: str) -> bool:

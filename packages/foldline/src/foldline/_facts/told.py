@@ -16,6 +16,7 @@ from foldline._patterns import pattern
 
 _HEADING = pattern(r"^## (Task now|Rules that stand|What happened|State|Files|Also named)$", re.MULTILINE)
 _NOTE = pattern(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
+_MARK = pattern(r"^(?:> |\(an earlier summary\) )", re.MULTILINE)
 _FRAME = pattern(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = pattern(r"(?:\*\*\d+\*\* )?> (.+)")
 EARLIER = "(an earlier summary) "
@@ -23,6 +24,9 @@ EARLIER = "(an earlier summary) "
 
 NOW = "(the task now)"
 """What stands in place of the user's words that the page tells as the task."""
+
+MARKED = 1_200
+"""Characters below which a page may have neither headings nor a note."""
 
 _TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
 _ITEM = pattern(r"  (?:- )?(?=\S)")
@@ -74,7 +78,9 @@ _STATES: dict[str, FileState] = {
 
 
 def is_page(text: str) -> bool:
-    """Whether a text is a page of ours: by its note, or by its headings."""
+    """Whether a text is a page of ours: by its note, by its headings, or a small one by how it marks who said what."""
+    if len(text) < MARKED:
+        return _MARK.search(text) is not None or _NOTE.search(text) is not None
     return _NOTE.search(text) is not None or len(_HEADING.findall(text)) >= 2
 
 

@@ -110,6 +110,12 @@ def shorten(text: str, tokens: int) -> str:
     if estimate(text) <= tokens:
         return text
     cuts = range(1, len(text) + 1)
-    fitting = bisect_right(cuts, tokens, key=lambda end: estimate(text[:end].rstrip() + "…"))
-    head, space = text[:fitting], text.rfind(" ", fitting * 2 // 3, fitting)
-    return head[: space if space > 0 else fitting].rstrip() + "…" if fitting else ""
+    fitting = bisect_right(cuts, tokens, key=lambda end: estimate(_begun(text, end)))
+    space = text.rfind(" ", fitting * 2 // 3, fitting)
+    ends = (*([space] if space > 0 else ()), *range(fitting, 0, -1))
+    # what is longer by a character may be fewer tokens, so what was found is weighed once more
+    return next((head for end in ends if estimate(head := _begun(text, end)) <= tokens), "")
+
+
+def _begun(text: str, end: int) -> str:
+    return text[:end].rstrip() + "…"
