@@ -144,6 +144,21 @@ def test_keys_and_blocks_of_others_are_left_out(tmp_path: Path) -> None:
     assert refusals(document, "openai-chat") == []
 
 
+def test_what_a_transcript_names_in_its_own_way_is_said_as_its_provider_has_it(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    told = [{"type": "tool_call", "tool_call_id": "c1", "name": "ls", "arguments": "{}"}]
+    chat = [
+        {"role": "user", "content": [{"type": "input_text", "text": "Fix it."}, {"type": "input_text", "text": "Now."}]},
+        {"role": "assistant", "content": told, "tool_calls": [call], "_metadata": {}},
+        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "tool_output", "text": "a.py"}], "_metadata": {}},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "Done."}]},
+    ]
+    document, new = written(wire.decode_all(chat, "openai-chat"), "openai-chat", tmp_path)
+    assert refusals(document, "openai-chat") == []
+    assert all(said in json.dumps(document) for said in ("Fix it.", "Now.", "a.py", "Done."))
+    assert new.left_out == {}
+
+
 def test_what_a_provider_takes_stays_as_it_is(tmp_path: Path) -> None:
     items = [
         {"role": "user", "content": [{"type": "text", "text": "Fix it.", "cache_control": {"type": "ephemeral"}}]},

@@ -1280,6 +1280,22 @@ def test_another_agents_report_is_told_once_and_without_the_record_around_it() -
     assert "\\n" not in told
 
 
+def test_the_tags_around_another_agents_report_are_not_told() -> None:
+    report = f'<task id="ses_0a57" state="completed">\n<task_result>\n{REVIEW * 3}\n</task_result>\n</task>'
+    told = section(
+        page([ASKED, *runs("task", {"description": "Look"}, report), says("It is in.")], 4_000), "What happened"
+    )
+    assert "sums a row twice where its `amount` is empty" in told
+    assert "ses_0a57" not in told
+
+
+def test_a_list_of_questions_with_boxes_is_no_plan() -> None:
+    checks = "Before each change I check:\n- [ ] Is the export untouched?\n- [ ] Only what was asked for, nothing else."
+    assert not any("[ ]" in line for line in state_of(ASKED, *EDIT, says(f"The export works again.\n\n{checks}")))
+    plan = "What is left:\n- [ ] Tell the auditors\n- [ ] Backfill March"
+    assert any("[ ]" in line for line in state_of(ASKED, *EDIT, says(f"The export works again.\n\n{plan}")))
+
+
 def test_what_a_client_made_a_file_of_is_what_the_user_said() -> None:
     path = "/home/dev/.codex/attachments/a60a/pasted-text.txt"
     words = "Build a crate that reads sparse archives.\nNever publish it: the owner does that."

@@ -119,7 +119,7 @@ def shuffled(known: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict
 
 openai_parts = shuffled(
     {
-        "type": st.sampled_from(["text", "refusal", "image_url", "input_audio", "file", "other"]),
+        "type": st.sampled_from(["text", "refusal", "image_url", "input_audio", "file", "tool_output", "other"]),
         "text": words,
         "refusal": words,
         "image_url": st.just({"url": "u"}),
@@ -332,6 +332,8 @@ def test_openai_parts() -> None:
     assert wire.decode({"role": "assistant", "content": None, "refusal": "no"}, OPENAI).text == "no"
     [custom] = parts(calling({"id": "c", "type": "custom", "custom": {"name": "patch", "input": "free text"}}))
     assert (custom.id, custom.name, custom.arguments) == ("c", "patch", "free text")
+    named = {"role": "tool", "tool_call_id": "c", "content": [{"type": "tool_output", "text": "Exit code: 1"}]}
+    assert text_of(wire.decode(named, OPENAI).parts[0]) == "Exit code: 1"
     assert parts({"role": "user", "content": [{"type": "mystery"}]}) == (Opaque({"type": "mystery"}),)
 
 

@@ -30,7 +30,7 @@ _CITED = pattern(r":\d|#L\d")
 _LOOKS = pattern(r"\b(?:review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE)
 """How an agent is called, or its task, that only looks: what its report tells of files is not its work."""
 
-_RESULT = pattern(r"<(result|event|summary)>(.*?)</\1>", re.DOTALL)
+_RESULT = pattern(r"<(?:task_)?(result|event|summary)>(.*?)</(?:task_)?\1>", re.DOTALL)
 """What a client's notice holds of what another agent said: its answer, else what it was about."""
 
 _TAG = pattern(r"<([\w-]{1,40})>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)

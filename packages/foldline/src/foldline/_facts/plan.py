@@ -59,9 +59,10 @@ class Plan:
             self.put(Todo(clean(text), status or "pending", id, at, clean(detail)), known=bool(status))  # type: ignore[arg-type]
 
     def written(self, text: str, at: int) -> None:
-        """Books the items that an agent wrote with their boxes."""
-        if "- [" in text or "* [" in text:
-            self._tick(_TICKED.findall(text), at)
+        """Books the items that an agent wrote with their boxes; a list that asks is what it checks its work against."""
+        boxes = _TICKED.findall(text) if "- [" in text or "* [" in text else []
+        if not any(item.rstrip().endswith(("?", "？")) for _, item in boxes):
+            self._tick(boxes, at)
 
     def shown(self, answer: str, at: int) -> None:
         """Books a plan as a tool shows it, with boxes that are ticked or not."""

@@ -20,6 +20,7 @@ NO_OUTPUT = "[no output]"
 
 _ID = re.compile(r"[^\w-]", re.ASCII)
 _FREEFORM = frozenset(("custom", "custom_tool_call"))
+_SAYING = ("text", "refusal", None)
 _BOUND = frozenset(("tool_reference",))
 """Kinds of content that name what only the request that they stood in has."""
 
@@ -56,8 +57,8 @@ def _carried(part: Part, message: Message, format: str, lost: Counter[str]) -> P
             return None
         case _ if own and format == PI:
             return part
-        case Text(text, extra):
-            return Text(text, _known(extra, message, format)) if text.strip() else None
+        case Text(text):
+            return _words(part, message, format) if text.strip() else None
         case ToolCall(id, name, extra=extra):
             return ToolCall(_taken(id), _taken(name), _arguments(part, message), _known(extra, message, format))
         case ToolResult():
@@ -65,10 +66,18 @@ def _carried(part: Part, message: Message, format: str, lost: Counter[str]) -> P
         case Summary("") if not own:
             lost["compaction"] += 1
             return None
+        case Opaque({"type": "tool_call"}) if any(True for _ in message.calls):
+            return None
         case Media() | Opaque():
             return _content(part, message, format, lost)
         case _:
             return part
+
+
+def _words(part: Text, message: Message, format: str) -> Text:
+    """Words without what a foreign wire or a transcript says of them."""
+    known = _known(part.extra, message, format)
+    return Text(part.text, known if known.get("type", "text") in _SAYING else {})
 
 
 def _arguments(call: ToolCall, message: Message) -> str:
@@ -94,7 +103,7 @@ def _result(result: ToolResult, message: Message, format: str, lost: Counter[str
 def _content(part: Text | Media | Opaque, message: Message, format: str, lost: Counter[str]) -> Text | Media | Opaque:
     """Words without a foreign wire's keys, an image in the shape of the format, or a note of what stood here."""
     if isinstance(part, Text):
-        return Text(part.text, _known(part.extra, message, format))
+        return _words(part, message, format)
     if message.format == format and isinstance(part.source, dict) and _kind(part.source) not in _BOUND:
         return part
     beside_words = message.role == "user" and not any(message.results)

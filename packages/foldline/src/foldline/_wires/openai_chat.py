@@ -285,9 +285,17 @@ def _refusal_in(item: dict[str, object]) -> Text | None:
     return Text(refusal, extra_of(item, REFUSAL, {"type": "refusal"})) if isinstance(refusal, str) else None
 
 
+def _named_text_in(item: dict[str, object]) -> Text | None:
+    """A text under a name that transcripts give it and the API does not know."""
+    text = item.get("text")
+    return Text(text, extra_of(item, TEXT, {"type": item["type"]})) if isinstance(text, str) else None
+
+
+_NAMED_TEXTS = ("input_text", "output_text", "tool_output")
 _PARTS: dict[str, Callable[[dict[str, object]], Text | Media | None]] = {
     "text": text_in,
     "refusal": _refusal_in,
+    **dict.fromkeys(_NAMED_TEXTS, _named_text_in),
     "image_url": lambda item: Media("image", dict(item)),
     "input_audio": lambda item: Media("audio", dict(item)),
     "file": lambda item: Media("document", dict(item)),
@@ -387,7 +395,8 @@ def _part_out(part: Any) -> Any:
         case Text(text, extra) if extra.get("type") == "refusal":
             return item_of({"type": "refusal", "refusal": text}, extra, REFUSAL)
         case Text(text, extra):
-            return item_of({"type": "text", "text": text}, extra, TEXT)
+            kind = extra.get("type") if extra.get("type") in _NAMED_TEXTS else "text"
+            return item_of({"type": kind, "text": text}, extra, TEXT)
         case Summary():
             return {"type": "text", "text": summary_text(part)}
         case Opaque(source):
