@@ -148,7 +148,10 @@ def test_what_a_transcript_names_in_its_own_way_is_said_as_its_provider_has_it(t
     call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
     told = [{"type": "tool_call", "tool_call_id": "c1", "name": "ls", "arguments": "{}"}]
     chat = [
-        {"role": "user", "content": [{"type": "input_text", "text": "Fix it."}, {"type": "input_text", "text": "Now."}]},
+        {
+            "role": "user",
+            "content": [{"type": "input_text", "text": "Fix it."}, {"type": "input_text", "text": "Now."}],
+        },
         {"role": "assistant", "content": told, "tool_calls": [call], "_metadata": {}},
         {"role": "tool", "tool_call_id": "c1", "content": [{"type": "tool_output", "text": "a.py"}], "_metadata": {}},
         {"role": "assistant", "content": [{"type": "output_text", "text": "Done."}]},

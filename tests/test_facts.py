@@ -107,6 +107,13 @@ def test_files_are_known_in_every_vocabulary(
         ("type notes.txt >NUL", {}),
         ("del /s /q build", {}),
         ("rmdir /s /q build", {"build": "deleted"}),
+        ("Get-Content -Raw src\\a.py", {"src/a.py": "read"}),
+        ("@'\nimport re\nRemove-Item b.py\n'@ | Set-Content src\\a.py", {"src/a.py": "created"}),
+        ("Set-Content -Path 'src\\a.py' -Value 'x' -Encoding utf8", {"src/a.py": "created"}),
+        ("New-Item -ItemType Directory -Force src,docs\\api | Out-Null", {"src/": "created", "docs/api/": "created"}),
+        ("if (Test-Path a.py) { Remove-Item -Recurse -Force a.py }", {"a.py": "deleted"}),
+        ("Move-Item -Force -Path a.py -Destination lib\\a.py", {"a.py": "renamed"}),
+        ("Get-ChildItem -Recurse | Select-String todo", {}),
     ],
 )
 def test_files_are_known_from_command_lines(command: str, expected: dict[str, str]) -> None:

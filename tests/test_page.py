@@ -1280,6 +1280,19 @@ def test_another_agents_report_is_told_once_and_without_the_record_around_it() -
     assert "\\n" not in told
 
 
+def test_what_powershell_writes_into_a_file_is_told_as_a_file_with_what_is_in_it() -> None:
+    code = "import { type Row, sum } from './rows'\n\nexport function total(rows: Row[]) {\n  return sum(rows)\n}"
+    text = page([ASKED, *bash(f"@'\n{code}\n'@ | Set-Content src\\totals.ts")], 1_500)
+    assert "- write src/totals.ts (total)" in section(text, "What happened")
+    assert "src/totals.ts" in section(text, "Files")
+
+
+def test_names_that_a_file_brings_in_are_none_that_it_defines() -> None:
+    code = "import {\n  type Row,\n  type Sum,\n} from './rows'\n\nexport function total() {}\n"
+    written = runs("write", {"path": "src/totals.ts", "content": code})
+    assert "src/totals.ts (total)" in section(page([ASKED, *written], 1_500), "What happened")
+
+
 def test_the_tags_around_another_agents_report_are_not_told() -> None:
     report = f'<task id="ses_0a57" state="completed">\n<task_result>\n{REVIEW * 3}\n</task_result>\n</task>'
     told = section(

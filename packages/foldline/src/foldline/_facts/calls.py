@@ -53,7 +53,9 @@ _LINES = 6
 COMMIT = "git commit: "
 """How a call is told that made a commit."""
 
-_WRITES = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:cat|tee) [^|;&]*<<…[^|;&]*\Z")
+_WRITES = re.compile(
+    r"(?:cd \S+ (?:&&|;) )?(?:(?:cat|tee) [^|;&]*<<…|<<… \| (?:Set|Add)-Content|<<… \| Out-File)[^|;&]*\Z"
+)
 """A command that does nothing but write a file."""
 
 _EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)

@@ -63,6 +63,7 @@ def _patched(patch: str) -> Iterator[tuple[str, str, str]]:
 def _names(path: str, old: str, new: str) -> str:
     """What is defined in the new text, else the names that are new in it, else those that are gone."""
     defined = [name.strip() for name in (_HEADING if path.endswith(_PROSE) else _DEFINED).findall(new)]
+    defined = [name for name in defined if not name.endswith(",")]  # one of those that are brought in
     fresh = [name for name in defined if name not in old] or defined
     brought = fresh or [name for name in _IDENTIFIER.findall(new) if name not in old]
     gone = [] if brought else [f"without {name}" for name in _IDENTIFIER.findall(old) if name not in new]

@@ -8,7 +8,9 @@ from itertools import pairwise
 from posixpath import basename, isabs, join, normpath
 from typing import NamedTuple
 
+from foldline._facts import powershell
 from foldline._facts.patches import patch_actions
+from foldline._facts.powershell import as_program, in_posix
 
 Touch = tuple[str, str, str]
 """An action, a path, and for a rename the new path; `written` is created or modified, as the facts before it tell."""
@@ -36,7 +38,7 @@ _NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]
 def touches(command: str) -> Iterator[Touch]:
     """The files that a command line creates, changes, reads, deletes or renames."""
     command = command[:_LIMIT]
-    bare, bodies = _without_heredocs(command)
+    bare, bodies = _without_heredocs(in_posix(command))
     for body in bodies:
         if "*** " in body:
             yield from patch_actions(body)
@@ -71,7 +73,7 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
 
 _LOOKS = re.compile(
     r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
-    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[)\b"
+    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[|Get-\w+|Select-String|Test-Path)\b"
 )
 
 
@@ -93,12 +95,13 @@ def checks(tried: str) -> bool:
 
 def without_bodies(command: str) -> str:
     """The command without the bodies of its heredocs, which stand in files."""
-    return _without_heredocs(command[:_LIMIT])[0] if "<<" in command else command
+    bare = powershell.without_bodies(command[:_LIMIT])
+    return _without_heredocs(bare)[0] if "<<" in bare else command if bare == command[:_LIMIT] else bare
 
 
 def family(command: str) -> str:
     """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
-    steps = list(_steps(command[:_FAMILY]))
+    steps = list(_steps(in_posix(command[:_FAMILY])))
     attempts = [step for step in steps if _program(step.words)[0] not in _AROUND]
     own = [step for step in attempts if not step.aside]
     name, args = next((_program(step.words) for step in (*own[-1:], *attempts[:1], *steps[-1:])), ("", []))
@@ -128,7 +131,7 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
 
     Of git the options before its subcommand are left out.
     """
-    for words, _, _ in _steps(_spelled_out(without_bodies(command[:_LIMIT]))):
+    for words, _, _ in _steps(_spelled_out(in_posix(without_bodies(command[:_LIMIT])))):
         name, args = _program(words)
         where = _entered(where, args) if name == "cd" else where
         folder = where
@@ -203,7 +206,7 @@ def _program(words: list[str]) -> tuple[str, list[str]]:
     i = 0
     while i < len(words) and (words[i] in _WRAPPERS or re.match(r"\w+=", words[i]) or words[i].isdigit()):
         i += 1
-    return (basename(words[i]), words[i + 1 :]) if i < len(words) else ("", [])
+    return as_program(basename(words[i]), words[i + 1 :]) if i < len(words) else ("", [])
 
 
 def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iterator[Touch]:
