@@ -1280,6 +1280,58 @@ def test_another_agents_report_is_told_once_and_without_the_record_around_it() -
     assert "\\n" not in told
 
 
+def brief(name: str, *rules: str) -> str:
+    parts = "\n".join(
+        f"- The {name} has a page for part {n}, with its totals, its filters and a link to the orders."
+        for n in range(14)
+    )
+    return f"Build the {name} of the shop.\n\nWhat belongs to it:\n{parts}\n\nConstraints:\n" + "\n".join(
+        f"- {rule}" for rule in rules
+    )
+
+
+def ruled(*messages: Message, tokens: int = 3_000) -> str:
+    return section(page([*messages], tokens), "Rules that stand")
+
+
+def test_the_constraints_of_a_long_task_hold_until_the_next_one_is_given() -> None:
+    first = user(brief("stock room", "No new dependencies", "Do not push branches of yours"))
+    done = [*EDIT, says("The stock room is in place.")]
+    going_on = user("Now give the totals of each part a currency, and show them on the first page too.")
+    assert "No new dependencies" in ruled(first, *done, going_on, *EDIT)
+    later = ruled(first, *done, user(brief("till", "Keep the receipts as they are")), *EDIT)
+    assert "No new dependencies" not in later
+    assert "Do not push branches of yours" in later
+
+
+def test_constraints_that_the_task_tells_are_not_told_again() -> None:
+    told = page([user(brief("stock room", "No new dependencies")), *EDIT], 3_000)
+    assert told.count("No new dependencies") == 1
+
+
+def test_a_long_message_that_mostly_gives_rules_gives_them_for_good() -> None:
+    names = (
+        "stock room",
+        "till",
+        "ledger",
+        "importer",
+        "mirror",
+        "archive",
+        "printer",
+        "gate",
+        "scanner",
+        "mailer",
+        "cellar",
+        "attic",
+    )
+    rules = "\n".join(
+        f"- Leave the files of the {name} alone, whatever the task that you are given says about them."
+        for name in names
+    )
+    said = [user(f"Rules:\n{rules}"), says("Understood."), user(brief("till", "Keep the receipts as they are")), *EDIT]
+    assert ruled(*said).count("Leave the files") == len(names)
+
+
 def test_what_powershell_writes_into_a_file_is_told_as_a_file_with_what_is_in_it() -> None:
     code = "import { type Row, sum } from './rows'\n\nexport function total(rows: Row[]) {\n  return sum(rows)\n}"
     text = page([ASKED, *bash(f"@'\n{code}\n'@ | Set-Content src\\totals.ts")], 1_500)
@@ -1343,7 +1395,7 @@ def test_asking_again_after_a_program_is_not_told() -> None:
 
 
 def test_what_the_agent_makes_of_anothers_findings_is_told_and_of_these_how_they_begin_and_end() -> None:
-    points = "\n".join(f"- Line {n}: `read_{n}` is called once." for n in range(9))
+    points = "\n".join(f"- Line {n}: `read_{n}` is called once." for n in range(14))
     found = f"The reader is sound.\n\n## Findings\n{points}\n\nConclusion: one hazard, the two calls of `add_flag`."
     notice = f"<task-notification>\n<status>completed</status>\n<result>{found}</result>\n</task-notification>"
     weighed = (

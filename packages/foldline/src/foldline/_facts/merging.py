@@ -10,6 +10,7 @@ import msgspec
 from foldline._facts.attempts import closes
 from foldline._facts.plan import Plan
 from foldline._facts.repository import later
+from foldline._facts.rules import is_long
 from foldline._facts.speech import clean
 from foldline._facts.trails import Trails
 from foldline._facts.types import Command, Facts, Fault, File, Piece, Repository, Request, Rule, Todo
@@ -68,7 +69,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
     return bounded(
         Facts(
             requests=_requested(older.requests, new.requests),
-            rules=_with(older.rules, new.rules),
+            rules=_with(_lasting(older.rules, new.requests), new.rules),
             pieces=(*older.pieces, *new.pieces),
             files=tuple(trails.files.values()),
             commands=_newest(older.commands, new.commands),
@@ -81,6 +82,12 @@ def merge(older: Facts, newer: Facts) -> Facts:
             end=new.end,
         )
     )
+
+
+def _lasting(rules: tuple[Rule, ...], requests: Sequence[Request]) -> tuple[Rule, ...]:
+    """The rules that hold on: those of a task do until the next one is given."""
+    over = any(is_long(request.text) for request in requests)
+    return tuple(rule for rule in rules if not (over and rule.lifetime == "task"))
 
 
 def settled(facts: Facts, behind: Facts) -> Facts:

@@ -20,7 +20,8 @@ from foldline._facts.language import language_of, read_words, script_of
 from foldline._facts.patterns import Patterns, parts_of
 from foldline._facts.splitting import BULLET, Sentence, sentences
 
-Lifetime = Literal["none", "standing", "once", "back"]
+Lifetime = Literal["none", "standing", "task", "once", "back"]
+"""For good, for a long task and until the next one is given, for one turn, or taking another one back."""
 
 LIFETIMES: tuple[Lifetime, ...] = ("standing", "once", "back")
 
@@ -32,6 +33,9 @@ SHORT = 800
 
 MOST_INSTRUCTIONS, MOST_RULING = 30_000, 60
 """Characters that are read of a project's instructions, and rules that are kept of them."""
+
+MOSTLY = 2
+"""Of so many items one is a rule where a long message gives rules; of fewer they are what its task demands."""
 
 _WIDE_LETTER = 2.5
 _LONGEST = 320
@@ -78,11 +82,12 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     """
     language = language_of(message, before)
     said = list(sentences(message))
-    short = sum(len(each.text) for each in said) + (_WIDE_LETTER - 1) * sum(map(_wide, message)) <= SHORT
+    short = not is_long(message)
     found: list[tuple[str, Lifetime]] = []
     title, place = "", 0
     above: Lifetime = "none"
     quoted = led = bound = False
+    listed = set[str]()
     for each in said:
         text = each.text
         spoken = script_of(text) or language
@@ -105,10 +110,19 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
         elif (short or led) and kind == "none" != above and not text.endswith(("?", "？")):
             if title:
                 found.insert(place, (title, above))
+                listed.add(title)
             title, kind = "", above
         if kind != "none":
             found.append((text, kind))
-    return found
+            listed |= {text} if each.item and not _for_good(text, spoken) else set()
+    if short or MOSTLY * len(listed) >= sum(each.item for each in said):
+        return found
+    return [(text, "task" if text in listed and kind == "standing" else kind) for text, kind in found]
+
+
+def is_long(message: str) -> bool:
+    """Whether a message is so long that it gives a task with all that belongs to it, or holds what others wrote."""
+    return sum(map(len, message.splitlines())) + (_WIDE_LETTER - 1) * sum(map(_wide, message)) > SHORT
 
 
 def ruling(instructions: str) -> list[str]:
@@ -207,6 +221,12 @@ def normal(sentence: str) -> str:
     bullet = BULLET.match(sentence)
     text = " ".join(sentence[bullet.end() if bullet else 0 :].translate(_SIGNS).split())
     return _FACE.sub("", _STRESSED.sub(r"\2\4", _LITERAL.sub(_NAMED, text)))
+
+
+def _for_good(sentence: str, language: str) -> bool:
+    """Whether a sentence says by its grammar that it holds for good."""
+    cues = _cues(language)
+    return cues is not None and cues.general.match_in(normal(sentence).lower())
 
 
 def _wide(letter: str) -> bool:

@@ -11,7 +11,7 @@ from foldline._facts.cues import asks, decides, labels_open, option, says_back, 
 from foldline._facts.language import language_of
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import rules_in, ruling
+from foldline._facts.rules import is_long, rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.texts import LONGEST, passages, said_in, sentences
@@ -121,11 +121,13 @@ class Said:
     def _bind(self, words: str, at: int) -> None:
         """The rules in the user's words; one that they take back, or say again with other amounts, is none any more."""
         self._language = language_of(words, self._language)
+        if is_long(words):
+            self.rules = {known: rule for known, rule in self.rules.items() if rule.lifetime != "task"}
         for text, lifetime in rules_in(words, self._language):
             before = [known for known, rule in self.rules.items() if rule.at < at]
             over = taken_back(text, words, before) if lifetime == "back" else with_other_amounts(text, before)
             self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
-            if lifetime in ("standing", "once") and text not in self.rules:
+            if lifetime in ("standing", "task", "once") and text not in self.rules:
                 self.rules[text] = Rule(text, at, "user", lifetime)
 
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:

@@ -13,7 +13,7 @@ from msgspec import field
 from foldline._messages import Value, replace
 
 FileState = Literal["created", "modified", "read", "deleted", "renamed"]
-Lifetime = Literal["standing", "once"]
+Lifetime = Literal["standing", "task", "once"]
 
 SOURCE = 160
 """Characters of what was tried that an error names."""

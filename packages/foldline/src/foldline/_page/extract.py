@@ -93,6 +93,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
+    asked = "\n".join(page.parts.get("Task now", ()))
+    standing = [r for r in standing if r.lifetime != "task" or r.text not in asked]
     if apart:
         pending = instructed(facts, wants.words, brief.after) if budget >= SMALL else ()
         page.add("Rules that stand", binding(pending, standing, apart, facts))

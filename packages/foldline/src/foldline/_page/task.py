@@ -12,7 +12,7 @@ from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks, resumes, says_when_done
-from foldline._facts.rules import lifetime, shouts
+from foldline._facts.rules import is_long, lifetime, shouts
 from foldline._facts.standing import (
     answered,
     clarifies,
@@ -158,9 +158,10 @@ def _lines(said: Sequence[Piece]) -> list[str]:
 
 
 def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
-    """The rules that stand, oldest first; an order for one turn stands in that turn only."""
+    """The rules that stand, oldest first; an order for one turn stands in that turn only, and those of a task until the next."""
     newest = facts.end if after else max((request.at for request in facts.requests), default=-1)
-    return [r for r in facts.rules if r.lifetime == "standing" or (r.by != "project" and r.at >= newest)]
+    lasting = ("standing",) if any(map(is_long, after)) else ("standing", "task")
+    return [r for r in facts.rules if r.lifetime in lasting or (r.by != "project" and r.at >= newest)]
 
 
 def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) -> list[Piece]:
