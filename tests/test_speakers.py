@@ -462,6 +462,23 @@ def test_aider(tmp_path: Path) -> None:
     assert told(path) == [("command", "/add must.py"), ("user", "/ask is it slow?")]
 
 
+def test_what_is_typed_after_commands_of_aider_is_the_users(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(
+        "# aider chat started at 2026-01-01 10:00:00\n\n#### /reset  \n\n> All files are dropped.\n\n#### /add src\\pool.py  \n\n"
+        "#### /ask is the pool slow?  \n#### Look at its lock.  \n\n####  is the pool slow?  \n#### Look at its lock.  \n\n"
+        "It is.\n\n> Tokens: 3.6k sent, 141 received.\nCost: $0.01 message, $0.01 session. Use --no-stream.  \n\n"
+        "#### /usr/lib is full  \n"
+    )
+    assert told(path) == [
+        ("command", "/reset"),
+        ("command", "/add src\\pool.py"),
+        ("user", "/ask is the pool slow?\nLook at its lock."),
+        ("user", "/usr/lib is full"),
+    ]
+    assert not any("Cost" in message.text for _, message in open_session(path).context.entries)
+
+
 def test_what_aiders_architect_hands_to_its_editor_is_not_the_users(tmp_path: Path) -> None:
     plan = [
         "Here are the changes to make the pool faster. Never touch any other file than these two.",

@@ -53,6 +53,7 @@ _TOGETHER = 2 * LONGEST
 _OPENED, _CLOSING = "{[(,;", "}])"
 """Behind and before which a line of code goes on."""
 
+_EDITS = ("<<<<<<< ", "------- SEARCH")
 _CODE = 200
 """Characters of a fenced block that is told whole; of a longer one, which stands in a file, the head is."""
 
@@ -146,7 +147,10 @@ def _next_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _head_of(block: Sequence[str]) -> str:
-    """A fenced block in a line, of a long one as many of its first lines as say what it is."""
+    """A fenced block in a line, of a long one as many of its first lines as say what it is; of an edit by search and replace,
+    which stands in its file, nothing."""
+    if any(line.startswith(_EDITS) for line in block):
+        return ""
     fitting = sum(1 for length in accumulate(map(len, block)) if length <= _CODE)
     return _coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
 

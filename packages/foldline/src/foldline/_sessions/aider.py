@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import groupby
 
 from foldline._messages import Message, Speaker, Text, Usage, replace
 from foldline._sessions.format import SessionFormat
@@ -18,6 +19,17 @@ _TOKENS = re.compile(r"Tokens: (.+?) sent,(?: (.+?) cache write,)?(?: (.+?) cach
 _COMMAND = re.compile(r"/(?!ask\b|code\b|architect\b|help\b|context\b)[a-z-]+(?: [^\n]*)?")
 """A command of aider; those left out put the user's own words to a model."""
 
+_CLIENT = re.compile(
+    r"/(?:add|chat-mode|clear|commit|copy|copy-context|diff|drop|edit|editor|editor-model|exit|git|lint|load|ls|map|map-refresh|"
+    r"models?|multiline-mode|paste|quit|read-only|reasoning-effort|report|reset|run|save|settings|test|think-tokens|tokens|undo|"
+    r"voice|weak-model|web)(?: [^\n]*)?"
+)
+"""Those that have a line for themselves, whatever stands around them."""
+
+_SAID_TWICE = re.compile(r"(?s)(/(?:ask|code|architect|context)\s+(?P<words>\S.*?))\s*\n\s*(?P=words)\s*\Z")
+"""What is put to a model, which older versions write down once more without the command."""
+
+_COST = re.compile(r"Cost: \$\S+ (?:message|send), ")
 _HANDED = 80
 """Characters from which a text that says what the model just said was not typed."""
 
@@ -63,6 +75,8 @@ class AiderChat:
             self._printed(number, line[1:].strip())
         elif line.startswith("####"):
             self._add(number, "user", line[4:].removeprefix(" ").rstrip())
+        elif _COST.match(line):
+            return
         elif line.strip() or (self._pieces and self._pieces[-1][1] == "assistant"):
             self._add(number, "assistant", line)
 
@@ -81,7 +95,7 @@ class AiderChat:
             if role == "aider":
                 yield str(number), Message("user", (Text(text, by="harness"),))
             elif role == "user":
-                yield str(number), Message("user", (Text(text, by=_typed_by(text, answer)),))
+                yield str(number), Message("user", tuple(Text(t, by=_typed_by(t, answer)) for t in _inputs(lines)))
             else:
                 answer = text
                 yield str(number), replace(Message("assistant", (Text(text),)), usage=self._bills.get(index))
@@ -101,6 +115,13 @@ class AiderChat:
             if sent:
                 fresh = sent - written - read if written + read <= sent else sent
                 self._bills[len(self._pieces) - 1] = Usage(fresh, received, read, written)
+
+
+def _inputs(lines: Iterable[str]) -> Iterator[str]:
+    """What was typed one after the other: commands of the client by themselves, the rest as one text."""
+    for client, run in groupby(lines, lambda line: _CLIENT.fullmatch(line.strip()) is not None):
+        text = "\n".join(run).strip()
+        yield from text.splitlines() if client else [_SAID_TWICE.sub(r"\1", text)] if text else []
 
 
 def _typed_by(text: str, answer: str) -> Speaker:
