@@ -13,6 +13,7 @@ from foldline import (
     Brief,
     CannotFit,
     Compactor,
+    ConfigError,
     FoldDue,
     Folded,
     Layer,
@@ -583,3 +584,23 @@ def test_a_message_of_text_parts_is_folded_like_a_string() -> None:
     parts = [{"role": item["role"], "content": [{"type": "text", "text": item["content"]}]} for item in turns(20)]
     compactor = tight(turns(20))
     assert len(compactor.fit(parts)) == len(tight(turns(20)).fit(turns(20)))
+
+
+@pytest.mark.parametrize("wrong", [None, "8k", 1.5, float("nan"), True])
+def test_a_budget_that_is_no_number_of_tokens_is_told_and_changes_nothing(wrong: Any) -> None:
+    compactor = Compactor(window=1_000)
+    with pytest.raises(ConfigError, match="fold_to: max_tokens: a whole number of tokens, not"):
+        compactor.fold_to([{"role": "user", "content": "hi"}], wrong)
+    assert [*compactor.messages()] == []
+
+
+@pytest.mark.parametrize("wrong", [None, 5, object()])
+def test_what_is_no_history_is_told(wrong: Any) -> None:
+    with pytest.raises(WireError, match="messages: a list of messages, not"):
+        Compactor(window=1_000).fit(wrong)
+
+
+@pytest.mark.parametrize(("key", "wrong"), [("policy", None), ("policy", 5), ("model", 5), ("model", [])])
+def test_what_is_neither_a_name_nor_the_thing_is_told(key: str, wrong: Any) -> None:
+    with pytest.raises(ConfigError, match=f"Compactor: {key}: a name or a {key.title()}, not"):
+        Compactor(**{"window": 1_000, key: wrong})

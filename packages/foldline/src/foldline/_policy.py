@@ -41,11 +41,17 @@ USUAL_RESERVE = 16_384
 """Tokens held back for the reply unless told otherwise: pi's."""
 
 
+def whole_tokens(given: object, path: str, key: str) -> int:
+    """A number of tokens as it was given; raises `ConfigError` for anything else."""
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise ConfigError(f"a whole number of tokens, not {given!r}", path=path, key=key)
+    return given
+
+
 def budget(window: int, reserve: int | None = None, max_input: int = 0) -> Budget:
     """A budget for a window; a reserve that is not given is pi's 16,384 tokens, at most a fifth of the window."""
     for key, given in (("window", window), ("reserve", 0 if reserve is None else reserve)):
-        if not isinstance(given, int):
-            raise ConfigError(f"a whole number of tokens, not {given!r}", path="budget", key=key)
+        whole_tokens(given, "budget", key)
     reserve = min(USUAL_RESERVE, window // 5) if reserve is None else reserve
     if window <= 0:
         raise ConfigError(f"a window of {window:,} tokens holds nothing", path="budget", key="window")

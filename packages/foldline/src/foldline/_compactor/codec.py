@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import eq
 from typing import Any
 
 from foldline import _wires as wire
+from foldline._errors import WireError
 from foldline._messages import Message, Speaker, Text, Thinking, ToolCall, ToolResult, replace
 from foldline._wires.format import HostFormat, neighbours
 from foldline._wires.objects import as_data
@@ -127,6 +128,13 @@ class HostCodec(Codec):
 def codec_of(format: str | HostFormat[Any], speaker: Callable[[Message], Speaker | None] | None) -> Codec:
     """What reads and writes the messages of a format: of the wire of that name, or of a framework."""
     return Codec(format, speaker) if isinstance(format, str) else HostCodec(format, speaker)
+
+
+def listed(messages: Iterable[Item]) -> list[Item]:
+    """Messages as a list; raises `WireError` where they are no messages at all."""
+    if not isinstance(messages, Iterable):
+        raise WireError(f"a list of messages, not {messages!r}", format="", where="messages")
+    return list(messages)
 
 
 def _frame(message: Message) -> list[Any]:

@@ -13,7 +13,7 @@ from foldline._compactor.account import Account
 from foldline._compactor.alignment import places_in
 from foldline._compactor.background import Begun, moved
 from foldline._compactor.before import Verdict
-from foldline._compactor.codec import Item, codec_of
+from foldline._compactor.codec import Item, codec_of, listed
 from foldline._compactor.events import Event, FoldDue, Telling
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
@@ -32,7 +32,7 @@ from foldline._models import Model, warn_of_unknown
 from foldline._models import model as model_named
 from foldline._overflow import read as read_overflow
 from foldline._policies import DEFAULT, preset
-from foldline._policy import Budget, Policy, Room, budget_for, reserving
+from foldline._policy import Budget, Policy, Room, budget_for, reserving, whole_tokens
 from foldline._stages import HEADING, Course, Stage, lists_of, memory_digest, stage_notes
 from foldline._tokens.meter import TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
@@ -130,6 +130,9 @@ class Compactor:
         if isinstance(model, str) and model and window is None:
             warn_of_unknown(self.model)
         self.policy = preset(policy) if isinstance(policy, str) else policy
+        for key, given, kind in (("model", self.model, Model), ("policy", self.policy, Policy)):
+            if not isinstance(given, kind):
+                raise ConfigError(f"a name or a {kind.__name__}, not {given!r}", path="Compactor", key=key)
         self.meter = Meter(self.model.family, overhead=overhead)
         self._tells = Telling(on_event, self.model.name)
         guarded = self._tells.guarded
@@ -315,6 +318,7 @@ class Compactor:
         They are counted by the model's tokenizer where the extra `count` and its vocabulary are installed; else they are
         estimated, and the estimate's own error is taken off.
         """
+        whole_tokens(max_tokens, "fold_to", "max_tokens")
         with self._turns:
             self._take(messages)
             surely = self.count.tokens * (1 + self.count.error)
@@ -538,7 +542,7 @@ class Compactor:
 
     def _take(self, messages: Sequence[Item]) -> None:
         """Takes the history as it is now, and tells of what changed in its past."""
-        items = messages if isinstance(messages, list) else list(messages)
+        items = messages if isinstance(messages, list) else listed(messages)
         if rewrite := self._history.take(items):
             if len(rewrite.before) - rewrite.stands > REMINDERS:
                 self._account.void()
