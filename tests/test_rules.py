@@ -299,7 +299,7 @@ INSTRUCTED = [
 def test_of_a_projects_instructions_the_orders_are_what_a_title_or_their_mood_tells(
     instructions: str, orders: list[str]
 ) -> None:
-    assert ruling(instructions) == orders
+    assert [*ruling(instructions)] == orders
 
 
 @pytest.mark.parametrize(

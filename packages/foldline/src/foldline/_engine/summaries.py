@@ -36,6 +36,9 @@ AROUND = 0.25
 LEFT = 4
 """Tokens that a small page may leave of its room: no sentence is shorter."""
 
+GIVES = 2
+"""How often a page gives back what it leaves of its room; what it leaves then is for outputs."""
+
 TRIES = 3
 """How often a page is written anew, smaller, until it holds."""
 
@@ -59,8 +62,13 @@ class Replacement(NamedTuple):
     """What cuts down messages that stay beside the summary."""
 
 
-def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Generator[Ask, Answer, Replacement]:
-    """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction."""
+def replacement(
+    edit: Edit, view: View, layer: Layer, occasion: Occasion, given: int = 0
+) -> Generator[Ask, Answer, Replacement]:
+    """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction.
+
+    `given` is how often a page that left some of its room has given that back.
+    """
     also = _also(edit, view)
     if (start := view.find(edit.drop)) is None:
         return Replacement(edit, also)
@@ -102,8 +110,8 @@ def replacement(edit: Edit, view: View, layer: Layer, occasion: Occasion) -> Gen
 
         written = _within(replace(brief, fills="words"), facts, messages, most, size)
         if (spare := most - size(written)) > SPARE * most:
-            if back := given_back(edit, edit.into, view, spare):
-                less = yield from replacement(back.edit, view, layer, occasion)
+            if given < GIVES and (back := given_back(edit, edit.into, view, spare)):
+                less = yield from replacement(back.edit, view, layer, occasion, given + 1)
                 return less._replace(cuts=(*back.cuts, *less.cuts))
             written = _within(replace(brief, fills="outputs"), facts, messages, most, size)
         held = note if sum(map(view.count, messages_of(written, note))) <= most else held

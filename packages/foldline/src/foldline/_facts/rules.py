@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -125,12 +125,13 @@ def is_long(message: str) -> bool:
     return sum(map(len, message.splitlines())) + (_WIDE_LETTER - 1) * sum(map(_wide, message)) > SHORT
 
 
-def ruling(instructions: str) -> list[str]:
+@lru_cache(maxsize=64)
+def ruling(instructions: str) -> tuple[str, ...]:
     """The sentences of a project's instructions that order something for good; the rest describes the project."""
     language = language_of(instructions)
     read = instructions[:MOST_INSTRUCTIONS]
     orders = dict.fromkeys(_orders([*sentences(read)], read, language))
-    return [text for text in orders if text and not points_back(text)][:MOST_RULING]
+    return tuple(text for text in orders if text and not points_back(text))[:MOST_RULING]
 
 
 def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
