@@ -224,3 +224,24 @@ def test_a_small_page_that_comes_back_as_text_is_carried_on_as_what_it_is() -> N
         ]
         kept = json.loads(json.dumps(Compactor(window=1_000_000).fold_to(kept, 75)))
     assert "an earlier summary" not in json.dumps(kept)
+
+
+ASIDES = [
+    user("I was thinking about lunch earlier, there was soup."),
+    says("Sounds good."),
+    user("And the weather is a little better than yesterday."),
+    says("It is."),
+]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Absolutely never assume the server timezone is UTC without configuring it. That is a hard line for this project.",
+        "Scratch that. Let's instead keep CERT_PATH in vault-7 of GATEWAY_2, and rotate all of it by the job of every week.",
+    ],
+)
+def test_the_smallest_page_tells_the_beginning_of_what_says_most_before_small_talk(said: str) -> None:
+    told = told_at([user(said), says("Noted."), *ASIDES, user("What is next?")], 40)
+    assert said[:40] in told
+    assert "lunch" not in told

@@ -130,9 +130,7 @@ class Compactor:
         if isinstance(model, str) and model and window is None:
             warn_of_unknown(self.model)
         self.policy = preset(policy) if isinstance(policy, str) else policy
-        for key, given, kind in (("model", self.model, Model), ("policy", self.policy, Policy)):
-            if not isinstance(given, kind):
-                raise ConfigError(f"a name or a {kind.__name__}, not {given!r}", path="Compactor", key=key)
+        _check(model=(self.model, Model), policy=(self.policy, Policy))
         self.meter = Meter(self.model.family, overhead=overhead)
         self._tells = Telling(on_event, self.model.name)
         guarded = self._tells.guarded
@@ -582,3 +580,10 @@ def _named(name: str) -> Summarizer:
     from foldline._config import Summaries
 
     return Summaries(name).to_summarizer()
+
+
+def _check(**given: tuple[object, type]) -> None:
+    """Raises `ConfigError` for what is neither a name nor the thing itself."""
+    for key, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            raise ConfigError(f"a name or a {kind.__name__}, not {value!r}", path="Compactor", key=key)

@@ -37,7 +37,7 @@ LEFT = 4
 """Tokens that a small page may leave of its room: no sentence is shorter."""
 
 GIVES = 2
-"""How often a page gives back what it leaves of its room; what it leaves then is for outputs."""
+"""How often a page gives back what it leaves of its room before outputs may have it: each time everything is read anew."""
 
 TRIES = 3
 """How often a page is written anew, smaller, until it holds."""
@@ -65,10 +65,8 @@ class Replacement(NamedTuple):
 def replacement(
     edit: Edit, view: View, layer: Layer, occasion: Occasion, given: int = 0
 ) -> Generator[Ask, Answer, Replacement]:
-    """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction.
-
-    `given` is how often a page that left some of its room has given that back.
-    """
+    """The edit with its summary written, by whoever drives the fold or, where that failed, by extraction; a page of it has given
+    back what it left of its room `given` times."""
     also = _also(edit, view)
     if (start := view.find(edit.drop)) is None:
         return Replacement(edit, also)
@@ -108,22 +106,37 @@ def replacement(
         def size(written: Written) -> int:
             return sum(map(view.count, messages_of(written)))
 
-        written = _within(replace(brief, fills="words"), facts, messages, most, size)
+        written = _page(brief, facts, messages, most, size, given)
         if (spare := most - size(written)) > SPARE * most:
-            if given < GIVES and (back := given_back(edit, edit.into, view, spare)):
+            if back := given_back(edit, edit.into, view, spare):
                 less = yield from replacement(back.edit, view, layer, occasion, given + 1)
                 return less._replace(cuts=(*back.cuts, *less.cuts))
             written = _within(replace(brief, fills="outputs"), facts, messages, most, size)
         held = note if sum(map(view.count, messages_of(written, note))) <= most else held
     else:
-        gone = {entry.id for entry in span}
-        stay = [entry.message for entry in view.entries if entry.id not in gone]
+        stay = _staying(view, span)
         most = min(sum(entry.tokens for entry in span), _most(wording, room))
         written = yield from write(brief, messages, facts, most, lambda text: _size(text, view), stay)
     told = Told(edit.drop, edit.into.also, facts, written)
     if written.left_out:
         return Replacement(replace(edit, drop=()), (), told)
     return Replacement(replace(edit, into=(*written.native, *messages_of(written, held))), also, told)
+
+
+def _page(
+    brief: Brief, facts: Facts, messages: Sequence[Message], most: int, size: Callable[[Written], int], given: int
+) -> Written:
+    """The page that tells all words, and the outputs too where it gave back often enough what it left of its room."""
+    written = _within(replace(brief, fills="words"), facts, messages, most, size)
+    if given < GIVES or most - size(written) <= SPARE * most:
+        return written
+    return _within(replace(brief, fills="outputs"), facts, messages, most, size)
+
+
+def _staying(view: View, span: Sequence[Entry]) -> list[Message]:
+    """The messages of a view that stand outside a span."""
+    gone = {entry.id for entry in span}
+    return [entry.message for entry in view.entries if entry.id not in gone]
 
 
 def _whole(entry: Entry, originals: Mapping[str, Message]) -> Message:

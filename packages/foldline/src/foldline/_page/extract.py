@@ -39,6 +39,9 @@ FOCUS = 3.0
 LEAST_TASK = 24
 """Tokens that the task has however small the page is."""
 
+LEAST_ASKED = 64
+"""Tokens of a page from which it tells what was wanted before the request that stands behind it, whatever that says."""
+
 RULES_FROM = 5_000
 """The rules' share grows with the page, up to its most at a third of so many tokens."""
 
@@ -87,6 +90,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     wants = task(facts, brief.after)
     standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
     often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
+    if budget < LEAST_ASKED and brief.after:
+        wants = Task([])
     if often and brief.fills and budget < SMALL and answered(facts.latest):
         wants = Task([])
     held = apart if apart or not brief.after else listing(standing, budget)

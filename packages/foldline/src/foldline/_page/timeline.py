@@ -9,7 +9,18 @@ from foldline._facts.chitchat import accepts
 from foldline._facts.cues import asks
 from foldline._facts.types import Facts
 from foldline._messages import replace
-from foldline._page.choosing import ENOUGH, LEAST, PASSING, Candidate, choose, is_raw, next_best, reported, unlike
+from foldline._page.choosing import (
+    ENOUGH,
+    LEAST,
+    PASSING,
+    Candidate,
+    choose,
+    is_raw,
+    next_best,
+    reported,
+    terms,
+    unlike,
+)
 from foldline._page.quoting import shorten
 from foldline._page.turns import Turns
 from foldline._page.wholes import standing, torn
@@ -22,6 +33,9 @@ CHEAP_WORDS = 0.25
 
 LEAST_BEGINNING = 24
 """Characters of the beginning of a piece below which it says nothing."""
+
+LEAST_SAID = 0.3
+"""The share of what a piece says that its beginning has to say where it is told before all that has room."""
 
 LONG_MESSAGE = 4
 """Pieces from which a message of the user is so long that parts of it may be left out."""
@@ -68,6 +82,9 @@ class Timeline:
 
     def tell(self, room: int) -> None:
         """Chooses pieces for `room` tokens: the user's words first, then what says most."""
+        if begun := self._too_long(room):
+            self._take([begun])
+            return
         words = [each for each in self.found if each.piece.by == "user"]
         cost = sum(each.cost for each in words)
         whole = cost <= room * ALL_WORDS
@@ -79,6 +96,15 @@ class Timeline:
         share = int(room * (ALL_WORDS if whole else WORDS)) - self._spent
         self.chosen += choose(self._without_chosen(words), share, self.told, self._newest)
         self.chosen += self._choose(filter(self._tells, self.left()), room - self._spent)
+
+    def _too_long(self, room: int) -> Candidate | None:
+        """The beginning of what says most where that has no room as a whole; None where it has, or its beginning says little."""
+        best = next_best(self.found, self.told, self._newest)
+        if best is None or best.cost + FRAME <= room:
+            return None
+        begun = self.beginning(room)
+        said = sum(best.terms.get(term, 0.0) for term in terms(begun.piece.text)) if begun else 0.0
+        return begun if said >= LEAST_SAID * best.whole else None
 
     def tell_more(self, room: int, wanted: str) -> bool:
         """Chooses more pieces for `room` tokens: what is new, else what says again what others said, but for what is `wanted`.
