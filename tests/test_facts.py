@@ -344,9 +344,15 @@ REFUSED = (
 )
 
 
-def test_a_refusal_is_the_users_word_and_no_error() -> None:
+REASONED = REFUSED.replace(
+    "To tell you how to proceed, the user said:\n", "The user provided the following reason for the rejection:  "
+)
+
+
+@pytest.mark.parametrize("refused", [REFUSED, REASONED])
+def test_a_refusal_is_the_users_word_and_no_error(refused: str) -> None:
     facts = facts_of(
-        [user("Deploy it to the bucket."), *runs("Bash", {"command": "aws s3 sync . s3://live"}, REFUSED, error=True)]
+        [user("Deploy it to the bucket."), *runs("Bash", {"command": "aws s3 sync . s3://live"}, refused, error=True)]
     )
     assert [f.text for f in facts.faults] == []
     assert [r.text for r in facts.requests] == ["Deploy it to the bucket.", "use the staging bucket instead"]

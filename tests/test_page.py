@@ -1280,6 +1280,25 @@ def test_another_agents_report_is_told_once_and_without_the_record_around_it() -
     assert "\\n" not in told
 
 
+def test_what_is_ticked_in_a_list_of_what_remains_is_not_open() -> None:
+    report = (
+        "The start is quicker now.\n\nRemaining:\n- ✅ The audio service, which is needed\n- The updater of the printer"
+    )
+    told = "\n".join(state_of(ASKED, *EDIT, says(report)))
+    assert "updater of the printer" in told
+    assert "audio service" not in told
+
+
+def test_a_title_stands_over_what_is_below_it() -> None:
+    gauge = (
+        "### 3. Loan gauge\nFor active borrowers, in zones:\n- Green: 0-70%\n- Red: 85-90%\nIt follows the collateral."
+    )
+    leak = "### Medium: the firewall drops leaked lookups of names in the network for guests\nImpact: guests wait for a minute."
+    told = page([ASKED, says(f"{gauge}\n\n{leak}\n\nStart with #3.")], 2_000)
+    assert "Loan gauge: For active borrowers, in zones:" in told
+    assert "Medium: the firewall drops leaked lookups of names in the network for guests" in told
+
+
 def brief(name: str, *rules: str) -> str:
     parts = "\n".join(
         f"- The {name} has a page for part {n}, with its totals, its filters and a link to the orders."

@@ -39,6 +39,9 @@ LEFT = 4
 GIVES = 2
 """How often a page gives back what it leaves of its room before outputs may have it: each time everything is read anew."""
 
+MUCH = 0.5
+"""The share of its room that a page must leave with outputs to give that back once more."""
+
 TRIES = 3
 """How often a page is written anew, smaller, until it holds."""
 
@@ -108,7 +111,8 @@ def replacement(
 
         written = _page(brief, facts, messages, most, size, given)
         if (spare := most - size(written)) > SPARE * most:
-            if back := given_back(edit, edit.into, view, spare):
+            on = given < GIVES or spare > MUCH * most
+            if on and (back := given_back(edit, edit.into, view, spare)):
                 less = yield from replacement(back.edit, view, layer, occasion, given + 1)
                 return less._replace(cuts=(*back.cuts, *less.cuts))
             written = _within(replace(brief, fills="outputs"), facts, messages, most, size)

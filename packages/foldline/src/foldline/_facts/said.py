@@ -44,6 +44,9 @@ _COMMAND = re.compile(
 """A command that the user gave for the agent to carry out, as Claude Code writes it: of those for the client itself the name
 stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 
+_TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
+"""How an item begins that is done or fine, whatever list it stands in."""
+
 _BODY, _BODY_SENTENCES = 1_000, 2
 """Characters and sentences that are told of what such a command says first."""
 
@@ -142,7 +145,7 @@ class Said:
                 edge = report and i in (0, len(said) - 1)
                 more = left and each.text[:1].islower()
                 told = more or labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
-                left = report and told
+                left = report and told and not _TICKED.match(each.text)
                 back = says_back(each.text)
                 marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}
                 self._pieces.tell_passage(each, at, part, kind, "agent", **marks)

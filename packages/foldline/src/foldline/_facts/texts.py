@@ -119,8 +119,9 @@ def _passages(text: str) -> Iterator[Passage]:
         if (found := _HEADING.match(line)) or leads:
             if lead:
                 yield Passage(lead)
-            heading = ((found[1] or found[2]) if found else line).strip(" .:：*-")
-            under, whole, lead = heading, found is not None, "" if found else line
+            above = f"{heading}: " if heading and whole and not found else ""
+            heading = above + ((found[1] or found[2]) if found else line).strip(" .:：*-")
+            under, whole, lead = heading, found is not None, "" if found else above + line
             continue
         item = _ITEM.match(line) is not None
         if not (heading or whole or item):
@@ -132,6 +133,8 @@ def _passages(text: str) -> Iterator[Passage]:
         if row:
             line = " – ".join(_named(columns, _cells(row)))
         led = f"{heading}: " if heading and len(heading) <= _LEAD else ""
+        if whole and heading and not (led or item):
+            yield Passage(heading)
         heading = lead = ""
         for place, each in enumerate(parted(line)):
             yield Passage(each if place else f"{led}{each}", under, item and place == 0, place == 0)
