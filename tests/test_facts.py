@@ -274,6 +274,8 @@ FAILED tests/test_money.py::test_totals_are_rounded - AssertionError: assert 2 =
         ("go test ./... 2>&1 | tail -20", "--- FAIL: TestSums (0.00s)\n    sums_test.go:9: 2, not 3\nFAIL\tex.org/sums\t0.2s\nok  \tex.org/rows\t(cached)\nFAIL", "TestSums"),
         ("task test | tail -3", "ok  \tex.org/rows\t(cached)\nFAIL\n[test] ERROR task failed", "task failed"),
         ("pytest -q | tail -2; echo $?", "FAILED tests/test_a.py::test_sums - assert 1 == 2\n1 failed, 4 passed in 0.1s\nexit code: 0", "test_sums"),
+        ("timeout 240 docker compose up -d --build 2>&1 | tail -80; echo $?", "#7 9.1 OK: 11 MiB in 19 packages\n0.8 sh: tsc: not found\nfailed to solve: process \"npm run build\" did not complete successfully: exit code: 127\n\nexit=0", "npm run build"),
+        ("npm ci 2>&1 | tail -60", "npm http fetch GET a failed\nnpm error request for wrap-ansi failed\nnpm error A complete log of this run can be found in: /x", "request for wrap-ansi failed"),
         ("cargo test 2>&1 | grep result", "test result: FAILED. 3 passed; 1 failed", "FAILED"),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from foldline._facts.shell import checks, family, only_looks
 from foldline._messages import Text, ToolResult, Value
@@ -25,6 +26,9 @@ _VERDICT = re.compile(
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
+_BROKE = re.compile(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
+"""How a build of an image or an installation of packages says so, whatever command it is a part of."""
+
 _NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S|[✗✕✖✘×] ")
 
 _MARKED = re.compile(
@@ -98,8 +102,10 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
 def outcome(result: ToolResult, text: str, command: str) -> Outcome:
     """How the call ended that `text` answers; only of a `command` may the words alone say that it failed."""
     end = _told(result, text, bool(command))
-    checked = bool(command) and not only_looks(command) and checks(family(command))
-    verdicts = [" ".join(found[0].split())[:300] for found in _VERDICT.finditer(text)] if checked else []
+    tried = bool(command) and not only_looks(command)
+    found = [*(_VERDICT.finditer(text) if tried and checks(family(command)) else ())]
+    found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
+    verdicts = [" ".join(each[0].split())[:300] for each in found]
     if not verdicts:
         return end
     clear = "" if end.fault in verdicts and not _NAMED.match(end.fault) else end.fault
