@@ -498,6 +498,14 @@ def test_an_open_step_says_what_it_holds() -> None:
     assert told in state(*made, *begun)
 
 
+def test_an_error_that_the_work_went_past_is_open_only_where_a_report_says_it() -> None:
+    passed = [*bash("ssh desk free -m", "0 [main] bash (33480) child_copy: cygheap read copy failed", error=True), *bash("ssh desk uptime > load.txt", "up 3 days")]  # fmt: skip
+    listed = "Both parts of the desk are checked.\n\nStill to do:\n- turn the swap of the desk on"
+    assert not any("open error" in each for each in state(*edit("a.py"), *passed, says(listed)))
+    repeated = f"{listed}\n- find out why bash says child_copy: cygheap read copy failed"
+    assert any("open error" in each for each in state(*edit("a.py"), *passed, says(repeated)))
+
+
 def test_a_few_lines_of_code_that_failed_are_no_open_error() -> None:
     failed = 'Traceback (most recent call last):\n  File "<string>", line 1\nTypeError: expected str, not NoneType'
     tried = bash('python -c "import os; os.path.join(None)"', failed, error=True)
@@ -577,6 +585,12 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
     assert not any("last run" in line for line in section(told, "State"))
     assert "git: on branch main; last commit 1a2b3c4 “x”; changed since: src/cols.py" in section(told, "State")
     assert section(told, "Files")[0] == "changed: src/rows.py"
+
+
+def test_a_commit_of_the_messages_that_stay_is_told_as_theirs() -> None:
+    told = page_before([user("Commit it."), *COMMIT], [TASK, *edit("src/rows.py"), LONG])
+    line = "git: on branch main; last commit 1a2b3c4 “x”; made in the messages that follow; nothing left to commit"
+    assert line in section(told, "State")
 
 
 def test_what_the_messages_that_stay_tell_is_not_told_in_the_state() -> None:

@@ -181,6 +181,12 @@ def test_a_refused_call_is_told_with_the_reason() -> None:
     assert told[at + 1] == "**2** > the lock has to stay, the desk reads it"
 
 
+def test_a_call_that_the_user_stopped_is_told_as_such() -> None:
+    stopped = runs("Bash", {"command": "make mirror"}, "[Request interrupted by user for tool use]", error=True)
+    told = happened([ASKED, *stopped, user("Only mirror_7, please."), says("It is mirrored."), LATER])
+    assert "- `make mirror` → stopped by the user" in told
+
+
 def test_an_offer_that_the_next_request_passes_over_is_not_told() -> None:
     offer = "Shall I write a second mirror of the archive instead?"
     report = says(f"The lock of mirror_7 is held by worker_2.\n\n{offer}")

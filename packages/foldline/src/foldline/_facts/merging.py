@@ -104,7 +104,6 @@ def settled(facts: Facts, behind: Facts) -> Facts:
         faults=tuple(replace(f, resolved=True) if over else f for f, over in zip(facts.faults, closed)),
         todos=both.todos,
         commands=tuple(replace(command, count=runs.get(command.text, 0)) for command in both.commands),
-        repositories=both.repositories,
         running={id: text for id, text in facts.running.items() if id in both.running},
         now=both,
     )

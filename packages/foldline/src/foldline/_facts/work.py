@@ -37,8 +37,8 @@ _SOUGHT = 4_000
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
 
-REFUSED = " → refused by the user"
-"""How a call is told that the user did not allow."""
+STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
+"""How a call is told that the user stopped, and one that the user did not allow."""
 
 REPORTED = 1_000
 """What is added to the part of a call for the report of the agent that it called: it comes behind all calls of the message."""
@@ -121,9 +121,9 @@ class Work:
         if called is None:
             self._tell_lines(text, at, CALLS_FROM, "result")
             return
-        if result.error and wrappers.REFUSED.search(text[:_OPENING]):
-            refused = Ended(called, Outcome())
-            self._pieces.tell(f"{refused.line}{REFUSED}", called.at, called.part, "call", "tool", edge=True)
+        if by_user := _by_user(result, text):
+            ended = Ended(called, Outcome())
+            self._pieces.tell(f"{ended.line}{by_user}", called.at, called.part, "call", "tool", edge=True)
             return
         if words_of(called.call.name) & NOTING:
             self._plan.shown(text, at)
@@ -215,6 +215,15 @@ def _in_open_file(called: Called, answer: str) -> Called:
         return called
     path = found["path"].removeprefix(f"{found['folder']}/")
     return called._replace(action=replace(action, touches=(("modified", path, ""),)))
+
+
+def _by_user(result: ToolResult, text: str) -> str:
+    """How a call is told that the user did not allow or stopped, which is no error; empty for others."""
+    if not result.error:
+        return ""
+    if text.startswith(wrappers.STOPS):
+        return STOPPED
+    return REFUSED if wrappers.REFUSED.search(text[:_OPENING]) else ""
 
 
 def _end(called: Called, result: ToolResult, text: str) -> Outcome:

@@ -42,6 +42,9 @@ RUNNING = 3
 DONE, _DONE = 6, 110
 """The newest steps that are told of what was done for the last request, and the characters of each."""
 
+LATER = "made in the messages that follow"
+"""What is told of a commit that the page stands before."""
+
 STEP, STEPS, _DETAIL = "[ ] ", 6, 240
 """How an open step of the plan is told, how many are told before others are left out, and the characters of what one says
 beside its title."""
@@ -71,7 +74,8 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     worked_in = [each for each in now.repositories if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1
     for each in worked_in:
-        if line := repository(now, each):
+        before = next((old.commit for old in facts.repositories if old.folder == each.folder), "")
+        if line := repository(now, each, before):
             yield f"git in {each.folder or NAMELESS}: {line}" if several else f"git: {line}"
     yield from (line for line in _left(facts) if not (after and line.startswith(ASKED)))
 
@@ -130,8 +134,11 @@ def first_steps(lines: Sequence[str], room: int) -> list[str]:
     return [more if gone and line == gone[0] else line for line in lines if line not in gone[1:]]
 
 
-def repository(facts: Facts, known: Repository) -> str:
-    """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
+def repository(facts: Facts, known: Repository, before: str) -> str:
+    """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells.
+
+    A commit that is not the one `before` the messages that stay was made in them.
+    """
     commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
     since = _changed_since(facts, known)
     names = ", ".join(since[:SINCE]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
@@ -142,6 +149,7 @@ def repository(facts: Facts, known: Repository) -> str:
             (
                 f"on branch {known.branch}" if known.branch else "",
                 commit,
+                LATER if known.commit not in ("", before) else "",
                 "opened " + ", ".join(known.pulls) if known.pulls else "",
                 f"{'changed since' if known.settled >= 0 else 'not committed'}: {names}" if since else clean,
             ),
