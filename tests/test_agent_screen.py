@@ -55,6 +55,10 @@ class User:
             while not so():
                 await self.pilot.pause()
 
+    async def reads(self, *words: str) -> None:
+        """Waits until all of the words stand on the screen."""
+        await self.until(lambda: self.sees(*words))
+
     async def asked(self, screen: type[Any]) -> None:
         """Waits for a dialog."""
         await self.until(lambda: isinstance(self.app.screen, screen) and self.app.screen.is_mounted)
@@ -89,7 +93,7 @@ def using(
 def test_what_is_written_is_answered_and_tools_show_what_they_brought(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.says("Write the first part.")
-        assert user.sees(
+        await user.reads(
             "Write the first part.", "✓ bash  python3 ledger/part_1.py", "820", "it prints 820.", "default"
         )
 
@@ -98,7 +102,7 @@ def test_what_is_written_is_answered_and_tools_show_what_they_brought(tmp_path: 
 
 def test_a_message_on_the_command_line_is_the_first_one(tmp_path: Path) -> None:
     async def step(user: User) -> None:
-        await user.until(lambda: user.sees("it prints 820."))
+        await user.reads("it prints 820.")
 
     using(agent_in(tmp_path), step, message="Write the first part.")
 
@@ -115,7 +119,7 @@ def test_what_was_typed_before_the_screen_is_there_is_sent_as_far_as_it_was_mean
         app = Early(agent_in(tmp_path, {"say": "Hello to you."}))
         async with app.run_test() as pilot:
             user = User(app, pilot)
-            await user.until(lambda: user.sees("Hello to you."))
+            await user.reads("Hello to you.")
             assert kept(app.agent)[0] == "hello"
             assert app.query_one(PromptBox).text == "yo"
 
@@ -127,9 +131,9 @@ def test_what_would_change_something_is_shown_and_asked_for(tmp_path: Path, key:
     async def step(user: User) -> None:
         await user.writes("Replace it.")
         await user.asked(Allow)
-        assert user.sees("Allow write?", "-old", "+new")
+        await user.reads("Allow write?", "-old", "+new")
         await user.answers(key)
-        await user.until(lambda: user.sees("So be it."))
+        await user.reads("So be it.")
 
     agent = agent_in(
         tmp_path,
@@ -151,7 +155,7 @@ def test_a_small_terminal_shows_what_is_asked_and_by_which_keys_it_is_answered(t
         ):
             await user.writes(command)
             await user.asked(dialog)
-            assert user.sees(*words)
+            await user.reads(*words)
             await user.answers("escape")
 
     write = {"call": "write", "arguments": {"path": "a.txt", "content": "".join(f"row {n}\n" for n in range(1, 100))}}
@@ -179,7 +183,7 @@ def test_ctrl_c_takes_back_what_is_written_and_twice_ends(tmp_path: Path) -> Non
         await user.pilot.press("ctrl+c")
         assert user.app.query_one(PromptBox).text == ""
         await user.pilot.press("ctrl+c")
-        await user.until(lambda: user.sees("ctrl+c once more ends"))
+        await user.reads("ctrl+c once more ends")
         assert user.app.is_running
         await user.pilot.press("ctrl+c")
         await user.until(lambda: not user.app.is_running or user.app._exit)
@@ -192,7 +196,7 @@ def test_after_yes_to_all_nothing_is_asked_any_more(tmp_path: Path) -> None:
         await user.writes("Write the first part.")
         await user.asked(Allow)
         await user.answers("A")
-        await user.until(lambda: user.sees("it prints 820."))
+        await user.reads("it prints 820.")
 
     using(agent_in(tmp_path, allowed=False), step)
 
@@ -220,13 +224,13 @@ def test_compact_shows_what_it_would_do_and_does_it_only_on_yes(tmp_path: Path) 
         for key, folds in (("n", 0), ("y", 1)):
             await user.writes("/compact the ledger")
             await user.asked(Show)
-            assert user.sees("A fold would free: ", "Focus: the ledger", "Fold this session?")
+            await user.reads("A fold would free: ", "Focus: the ledger", "Fold this session?")
             await user.answers(key)
             await user.until(lambda: not user.app.agent.working)
             await user.until(lambda wanted=folds: len(user.app.agent.session.folds()) == wanted)
-        await user.until(lambda: user.sees("── folded: ", "1 fold"))
+        await user.reads("── folded: ", "1 fold")
         await user.writes("/undo")
-        await user.until(lambda: user.sees("is taken back."))
+        await user.reads("is taken back.")
         assert user.app.agent.session.newest_fold is None
 
     using(agent_in(tmp_path, window=60_000), step)
@@ -235,15 +239,15 @@ def test_compact_shows_what_it_would_do_and_does_it_only_on_yes(tmp_path: Path) 
 def test_escape_stops_what_is_done_and_the_session_goes_on(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.writes("Wait.")
-        await user.until(lambda: user.sees("sleep 600"))
+        await user.reads("sleep 600")
         await user.writes("And then tell me.")
-        await user.until(lambda: user.sees("bash · ", " s · esc stops", "waits: And then tell me."))
+        await user.reads("bash · ", " s · esc stops", "waits: And then tell me.")
         await user.pilot.press("escape")
         await user.until(lambda: user.sees("Stopped.") and not user.app.agent.working)
         assert user.app.query_one(PromptBox).text == "And then tell me."
         assert not user.sees("esc stops")
         await user.says("Go on.")
-        await user.until(lambda: user.sees("Here I am."))
+        await user.reads("Here I am.")
 
     steps = [{"call": "bash", "arguments": {"command": "sleep 600"}}, {"say": "Here I am."}, {"say": "Still here."}]
     using(agent_in(tmp_path, *steps), step)
@@ -270,11 +274,11 @@ def says_half(handler: Any, request: Request) -> None:
 def test_what_was_said_before_a_stop_stays_on_the_screen(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.writes("Tell me.")
-        await user.until(lambda: user.sees("the model answers", "Half of it"))
+        await user.reads("the model answers", "Half of it")
         await user.pilot.press("escape")
-        await user.until(lambda: user.sees("Stopped."))
+        await user.reads("Stopped.")
         await user.says("Once more.")
-        assert user.sees("Half of it", "Stopped.", "Here it is.")
+        await user.reads("Half of it", "Stopped.", "Here it is.")
 
     with Provider(says_half, says("Here it is.")) as provider:
         using(asked_of(provider, tmp_path), step)
@@ -283,10 +287,10 @@ def test_what_was_said_before_a_stop_stays_on_the_screen(tmp_path: Path) -> None
 def test_what_the_model_thinks_is_there_to_be_opened(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.says("Tell me.")
-        assert user.sees("thoughts", "Here it is.")
+        await user.reads("thoughts", "Here it is.")
         assert not user.sees("It may be so.")
         await user.pilot.press("ctrl+o")
-        await user.until(lambda: user.sees("It may be so."))
+        await user.reads("It may be so.")
 
     with Provider(says("Here it is.", thinking="It may be so.")) as provider:
         using(asked_of(provider, tmp_path), step)
@@ -316,7 +320,7 @@ def test_a_message_that_begins_with_a_path_is_no_command(tmp_path: Path) -> None
     async def step(user: User) -> None:
         await user.says("/etc/hosts is what?")
         await user.writes("/compcat now")
-        await user.until(lambda: user.sees("There is no command /compcat"))
+        await user.reads("There is no command /compcat")
         assert user.app.query_one(PromptBox).text == "/compcat now"
 
     using(agent_in(tmp_path, {"say": "A file."}), step)
@@ -329,9 +333,9 @@ def test_autocompact_marks_the_current_value_and_the_line_below_tells_that_it_is
     async def step(user: User) -> None:
         await user.writes("/autocompact")
         await user.asked(Choose)
-        assert user.sees("● on", "default: ", "of 12,000 tokens", "2,400 held back for the reply")
+        await user.reads("● on", "default: ", "of 12,000 tokens", "2,400 held back for the reply")
         await user.answers("down", "enter")
-        await user.until(lambda: user.sees("auto off", "Automatic compaction is off."))
+        await user.reads("auto off", "Automatic compaction is off.")
         assert not user.app.agent.compactor.policy.automatic.enabled
 
     using(agent_in(tmp_path), step)
@@ -341,11 +345,11 @@ def test_a_policy_is_chosen_among_those_there_are(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.writes("/policy")
         await user.asked(Choose)
-        assert user.sees("● default", "  codex")
+        await user.reads("● default", "  codex")
         names = [option.id for option in user.app.screen.query_one(OptionList).options]
         steps = names.index("codex") - names.index("default")
         await user.answers(*["down" if steps > 0 else "up"] * abs(steps), "enter")
-        await user.until(lambda: user.sees("The policy is codex.", "codex: "))
+        await user.reads("The policy is codex.", "codex: ")
 
     using(agent_in(tmp_path), step)
 
@@ -360,7 +364,7 @@ def test_a_branch_begins_at_one_of_the_messages_and_the_old_session_stays(tmp_pa
         before = Path(old).read_bytes()
         await user.writes("/branch")
         await user.asked(Choose)
-        assert user.sees("Write the first part.", "● Write the second part.", "before any fold")
+        await user.reads("Write the first part.", "● Write the second part.", "before any fold")
         await user.answers("up", "enter")
         await user.until(lambda: user.app.agent.session.path != old)
         assert kept(user.app.agent)[-1] == "Write the first part."
@@ -387,7 +391,7 @@ def test_messages_are_chosen_to_be_changed_taken_back_and_pinned(tmp_path: Path)
         await user.writes("/pin")
         await user.asked(Choose)
         await user.answers("enter")
-        await user.until(lambda: user.sees("Pinned: Count to seven."))
+        await user.reads("Pinned: Count to seven.")
         assert [message.text for message in user.app.agent.session.context.pinned] == ["Count to seven."]
 
     using(agent_in(tmp_path, *[{"say": "Counted."}] * 3), step)
@@ -468,7 +472,7 @@ def test_a_handoff_opens_a_new_session_with_what_the_goal_needs(
 def test_what_cannot_be_done_is_told_in_a_line(tmp_path: Path, written: str, told: str) -> None:
     async def step(user: User) -> None:
         await user.writes(written)
-        await user.until(lambda: user.sees(told))
+        await user.reads(told)
 
     using(agent_in(tmp_path), step)
 
@@ -476,12 +480,12 @@ def test_what_cannot_be_done_is_told_in_a_line(tmp_path: Path, written: str, tol
 def test_commands_are_told_while_they_are_written_and_completed(tmp_path: Path) -> None:
     async def step(user: User) -> None:
         await user.pilot.press(*"/aut")
-        await user.until(lambda: user.sees("/autocompact [on|off]"))
+        await user.reads("/autocompact [on|off]")
         await user.pilot.press("tab")
         assert user.app.query_one(PromptBox).text == "/autocompact "
         await user.writes("/help")
         await user.asked(Show)
-        assert user.sees(*(f"/{name}" for name in COMMANDS))
+        await user.reads(*(f"/{name}" for name in COMMANDS))
 
     using(agent_in(tmp_path), step)
 
@@ -491,7 +495,7 @@ def test_a_session_that_is_opened_again_shows_what_the_model_sees(tmp_path: Path
         await user.says("Write the first part.")
 
     async def again(user: User) -> None:
-        assert user.sees("Write the first part.", "it prints 820.")
+        await user.reads("Write the first part.", "it prints 820.")
 
     using(agent_in(tmp_path), first)
     using(agent_in(tmp_path), again)
