@@ -80,6 +80,9 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([COMMITTED, ("git rebase main", "Current branch sums is up to date.")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, ("git pull", "Already up to date.")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, ("git reset --soft HEAD~1", ""), ("git log --oneline main", "0f0f0f0 Older")], "git: on branch sums"),
+        ([("git checkout -b sums", ""), ("git commit -m 'Rows add up' || echo 'No commit'", "python: not found\nNo commit")], "git: on branch sums"),
+        ([("git add -u || true; git commit -qm 'Rows add up'", "")], "git: last commit “Rows add up”"),
+        ([("git commit -m 'Rows' || git commit --no-verify -m 'Rows'", "[sums 1a2b3c4] Rows")], "git: on branch sums; last commit 1a2b3c4 “Rows”"),
         ([("git commit -m x", "error: pathspec 'x' did not match any file(s) known to git")], None),
     ],
 )  # fmt: skip

@@ -39,6 +39,12 @@ def edit(path: str, id: str = "e1") -> list[Message]:
     return runs("edit", {"path": path, "oldText": "a", "newText": "b"}, id=id)
 
 
+def test_paths_of_windows_are_told_from_their_drive() -> None:
+    work = [*edit(r"C:\work\rows\src\a.py"), *edit(r"C:\work\rows\src\b.py", "e2"), *edit(r"C:\work\rows\src\c.py", "e3"), *edit("/c/work/d.py", "e4")]  # fmt: skip
+    assert files(*work) == ["in C:/work/rows/src/", "changed: a.py, b.py, c.py; /c/work/d.py"]
+    assert files(*edit(r"src\a.py"), *edit("src/a.py", "e2")) == ["changed: src/a.py"]
+
+
 def write(path: str, answer: str = "File created successfully", id: str = "w1") -> list[Message]:
     return runs("write", {"path": path, "content": "x"}, answer, id=id)
 

@@ -11,6 +11,7 @@ from foldline._clipping import one_line
 from foldline._facts.edits import names_in_edits
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
+from foldline._facts.repository import goes_on
 from foldline._facts.shell import achieved, checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
@@ -162,7 +163,8 @@ class Ended(Value, frozen=True, dict=True):
     def commit(self) -> str:
         """The message of the commit that it made."""
         action = self.called.action
-        found = _COMMIT.search(action.command) if action.command and not self.end.failed else None
+        made = action.command and not (self.end.failed or self.runs or goes_on(action.command, self.answer))
+        found = _COMMIT.search(action.command) if made else None
         return clean(found[1] or found[2] or found[3]).strip() if found else ""
 
     @property

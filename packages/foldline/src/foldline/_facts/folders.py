@@ -11,7 +11,8 @@ SHARED = 3
 """Files of one folder from which its path is told apart."""
 
 _LISTED = re.compile(r"(?:- )?(created|changed|renamed|deleted|read)( by another agent)?: (.+?)(?: … and \d+ more)?")
-_ROOT = re.compile(r"(?:- )?in (/.*/)")
+_ROOT = re.compile(r"(?:- )?in ((?:[A-Za-z]:)?/.*/)")
+_DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 _GROUP = re.compile(r"(.*/)\{(.+)\}")
 
 
@@ -29,9 +30,20 @@ class Listed(NamedTuple):
     to: str
 
 
+def is_absolute(path: str) -> bool:
+    """Whether a path says from where on it is meant, on Windows too."""
+    return path.startswith(("/", "~")) or _DRIVE.match(path) is not None
+
+
+def with_slashes(path: str) -> str:
+    """A path of Windows as Python and Git Bash write it."""
+    windows = _DRIVE.match(path) or ("/" not in path and "\\ " not in path)
+    return path.replace("\\", "/") if windows else path
+
+
 def root_of(paths: Sequence[str]) -> str:
     """The folder that most absolute paths share, where naming it once is shorter; empty elsewhere."""
-    absolute = [path for path in paths if path.startswith("/") and path.count("/") > 3]
+    absolute = [path for path in paths if is_absolute(path) and path.count("/") > 3]
     folders = Counter(
         "/".join(path.split("/")[:depth]) + "/" for path in absolute for depth in range(4, path.count("/") + 1)
     )
@@ -66,14 +78,14 @@ def listed_in(text: str) -> Iterator[Listed]:
 def _below(root: str, path: str) -> str:
     if path.startswith(ELSEWHERE):
         return path.removeprefix(ELSEWHERE)
-    return path if path.startswith(("/", "~")) else root + path
+    return path if is_absolute(path) else root + path
 
 
 def seen_from(root: str, path: str) -> str:
     """A path as a list has it that names `root` first."""
     if path.startswith(root):
         return path.removeprefix(root)
-    return path if not path or path.startswith(("/", "~")) else f"{ELSEWHERE}{path}"
+    return path if not path or is_absolute(path) else f"{ELSEWHERE}{path}"
 
 
 def _paths(told: str) -> Iterator[tuple[str, str]]:

@@ -50,8 +50,9 @@ _DETACHED = "detached HEAD"
 def noted(known: Sequence[Repository], command: str, where: str, answer: str, at: int) -> tuple[Repository, ...]:
     """The repositories after a command that succeeded `where` it was run, by what it answered in message `at`."""
     asked: dict[str, list[list[str]]] = {}
+    unsure = goes_on(command, answer)
     for name, args, folder in programs(command, where):
-        if name in ("git", "gh", "glab") and args:
+        if name in ("git", "gh", "glab") and args and not (unsure and _commits(args)):
             asked.setdefault(folder, []).append(args)
     answers = _COMMITTED_LINE.split(answer)
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
@@ -61,6 +62,11 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
     return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
+
+
+def goes_on(command: str, answer: str) -> bool:
+    """Whether a command went on where its commit failed, and its answer shows none."""
+    return "||" in command.partition("commit")[2] and _COMMITTED.search(answer) is None
 
 
 def _place(known: Sequence[Repository], folder: str, branches: Set[str]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.cues import announces, asks, labels_open, leaves_to_user, offers, says_open, wonders
-from foldline._facts.folders import root_of
+from foldline._facts.folders import is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.repository import passes
@@ -240,7 +240,7 @@ def _asked(facts: Facts) -> int:
 def base_of(facts: Facts) -> str:
     """The folder that most of the changed files share, else most of all; empty where none is, or where a changed one is told from another place."""
     changed = [file.path for file in facts.files if file.changed and not _PASSING.search(file.path)]
-    if (root := root_of(changed)) or not all(path.startswith(("/", "~")) for path in changed):
+    if (root := root_of(changed)) or not all(map(is_absolute, changed)):
         return root
     return root_of([file.path for file in facts.files if not (changed and _PASSING.search(file.path))])
 

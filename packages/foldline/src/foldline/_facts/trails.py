@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from foldline._facts.folders import is_absolute
 from foldline._facts.types import File, FileState
 from foldline._messages import replace
 
@@ -51,8 +52,8 @@ class Trails:
         if "/" not in path or f"{path}/" in self.files:
             return f"{path}/" if f"{path}/" in self.files else path
         alike = self._named.get(_name(path), ())
-        if path.startswith("/"):
-            same = [k for k in alike if "/" in k and not k.startswith(("/", "~")) and path.endswith(f"/{k}")]
+        if is_absolute(path):
+            same = [k for k in alike if "/" in k and not is_absolute(k) and path.endswith(f"/{k}")]
         else:
             same = [known for known in alike if known.endswith(f"/{path}")]
         return same[0] if len(same) == 1 else path

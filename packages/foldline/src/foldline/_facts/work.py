@@ -9,6 +9,7 @@ from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
 from foldline._facts.calls import COMMIT, Called, Ended, brought
 from foldline._facts.cues import failed_with
+from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import files_changed, only_looked
 from foldline._facts.outcomes import Outcome, edges, outcome
@@ -182,9 +183,9 @@ class Work:
         self._tell(ended)
 
     def _touch(self, verb: str, path: str, at: int, to: str) -> None:
-        path = without_span(path) if verb == "read" else path
+        path = with_slashes(without_span(path) if verb == "read" else path)
         if path:
-            self.trails.touch(verb, path, at, to)
+            self.trails.touch(verb, path, at, with_slashes(to))
 
     def _tell(self, ended: Ended) -> None:
         at, part = ended.called.at, ended.called.part

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from foldline._facts.folders import grouped, seen_from
+from foldline._facts.folders import grouped, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import (
     base_of,
@@ -41,7 +41,7 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 def _home(facts: Facts) -> str:
     """The folder of the repository that paths from the working folder are taken to start in; empty where there are none."""
     folders = [r.folder for r in facts.repositories if r.folder.startswith("/") and not passes(r.folder)]
-    from_there = any(not file.path.startswith(("/", "~")) for file in facts.files)
+    from_there = any(not is_absolute(file.path) for file in facts.files)
     return f"{folders[-1]}/" if folders and from_there else ""
 
 

@@ -9,6 +9,7 @@ from posixpath import commonpath
 from foldline._clipping import cut
 from foldline._facts.attempts import closes
 from foldline._facts.cues import asks
+from foldline._facts.folders import is_absolute
 from foldline._facts.repository import NAMELESS, passes
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.standing import (
@@ -172,12 +173,12 @@ def _changed_since(facts: Facts, known: Repository) -> list[str]:
         return [path.removeprefix(f"{known.folder}/") for path in since]
     paths = [path.removeprefix(root) for path in since]
     paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
-    return [path for path in paths if not (root and path.startswith(("/", "~"))) or _beside(root, path)]
+    return [path for path in paths if not (root and is_absolute(path)) or _beside(root, path)]
 
 
 def _beside(root: str, path: str) -> bool:
     """Whether a path shares most of a folder's path, so that both are taken to be in one repository."""
-    return path.startswith("/") and 2 * commonpath([root, path]).count("/") > root.count("/")
+    return path.startswith("/") == root.startswith("/") and 2 * commonpath([root, path]).count("/") > root.count("/")
 
 
 def _newest_checks(checks: Sequence[Command]) -> list[Command]:
