@@ -187,6 +187,19 @@ def test_a_call_that_the_user_stopped_is_told_as_such() -> None:
     assert "- `make mirror` → stopped by the user" in told
 
 
+def test_what_is_reported_while_the_plan_is_ticked_off_is_the_report() -> None:
+    body = "\n".join(f"    step_{n}(share)" for n in range(30))
+    code = f"Remove the locks that are left:\n```sh\nmirrors unlock --all{body}\n```"
+    words = f"The lock of mirror_7 is held by worker_2, which ended on Tuesday.\n\n{code}\n\nThe lock should end after 45 s."
+    ticked = {"todos": [{"content": "Find out why", "status": "completed"}]}
+    call, answer = runs("TodoWrite", ticked, "Todos have been modified successfully.")
+    report = [Message("assistant", (Text(words), *call.parts)), answer]
+    told = happened([ASKED, *EDIT, *report, says("That is all that I found."), LATER])
+    assert any("mirrors unlock --all" in line for line in told)
+    amid = happened([ASKED, *report, *EDIT, says("That is all that I found."), LATER])
+    assert not any("mirrors unlock --all" in line for line in amid)
+
+
 def test_an_offer_that_the_next_request_passes_over_is_not_told() -> None:
     offer = "Shall I write a second mirror of the archive instead?"
     report = says(f"The lock of mirror_7 is held by worker_2.\n\n{offer}")

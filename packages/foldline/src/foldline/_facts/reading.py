@@ -16,6 +16,7 @@ from foldline._facts.speakers import Span, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.text_calls import call_in
 from foldline._facts.told import facts_of_page, is_page
+from foldline._facts.tool_calls import read_action
 from foldline._facts.types import Facts
 from foldline._facts.work import CALLS_FROM, Work
 from foldline._facts.wrappers import DID, SIGNED_BLOCK
@@ -23,6 +24,9 @@ from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, rep
 
 _SCANNED, _LEAST_EDGE, _MOST_EDGE = 600_000, 1_000, 12_000
 """Characters of tool outputs that are searched, and of each the least and the most of its head and of its tail."""
+
+_CLOSING = 200
+"""Characters from which words beside a plan that is brought up to date are more than what is done next."""
 
 
 def facts_of(messages: Iterable[Message]) -> Facts:
@@ -136,24 +140,28 @@ def _written(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
 
 
 def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> set[int]:
-    """The messages in which the agent reports: the last that it says in a turn, with no call behind it but such as speak.
+    """The messages in which the agent reports: the last that it says in a turn, with no call behind it but such as speak, and what it
+    said right before while it brought its plan up to date.
 
     What the harness says behind a report ends its turn too; hardly a word in answer to that is none.
     """
     reports: set[int] = set()
     last: int | None = None
+    beside: list[int] = []
     for at, message in enumerate(messages):
         speakers = {span.by for span in spans[at]}
         reminded = message.role == "user" and speakers == {"harness"}
         if last is not None and (reminded or "user" in speakers):
-            reports.add(last)
+            reports.update((last, *beside))
         if "user" in speakers:
-            last = None
+            last, beside = None, []
+        words = sum(len(span.text.strip()) for span in spans[at] if span.by == "agent")
         if not all(map(speaks, message.calls)):
             last = None
+            noted = words >= _CLOSING and all(read_action(call).plan for call in message.calls)
+            beside = [*beside, at] if noted else []
         elif message.role == "assistant":
-            words = "".join(span.text.strip() for span in spans[at] if span.by == "agent")
-            last = at if len(words) > (ANSWER if last in reports else 0) else last
+            last = at if words > (ANSWER if last in reports else 0) else last
     if last is not None:
-        reports.add(last)
+        reports.update((last, *beside))
     return reports
