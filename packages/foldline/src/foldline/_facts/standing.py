@@ -76,7 +76,7 @@ def open_faults(facts: Facts) -> Iterator[Fault]:
         script = _script(fault.key)
         since = [p for p in said if p.at > fault.seen]
         reports = [p for p in since if p.kind == "report"]
-        named = any(said_again(fault.text, p.text) for p in reports)
+        named = any((p.open and fault.source not in tried) or said_again(fault.text, p.text) for p in reports)
         over = any(seen > fault.seen and script == each for seen, each in scripts) if script else False
         if checks(fault.key):
             stands = bool(reports) or not _MISSING.search(fault.text)
