@@ -63,8 +63,8 @@ integrations: ## each agent framework's newest release with foldline in it (make
 	PYTHON=$(PYTHON) sh tests/integrations/run.sh .integrations $(FRAMEWORKS)
 
 lock: $(READY) ## pin the dependencies by hash
-	$(BIN)/uv pip compile packages/*/pyproject.toml --all-extras --group pyproject.toml:dev --no-emit-package foldline --no-emit-package foldline-agent --no-emit-package foldline-lab --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
-	$(BIN)/uv pip compile --group pyproject.toml:docs --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-docs.txt
+	$(BIN)/uv pip compile --no-strip-extras packages/*/pyproject.toml --all-extras --group pyproject.toml:dev --no-emit-package foldline --no-emit-package foldline-agent --no-emit-package foldline-lab --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-dev.txt
+	$(BIN)/uv pip compile --no-strip-extras --group pyproject.toml:docs --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements-docs.txt
 
 clean: ## remove the environments and the built documentation
 	rm -rf $(VENV) $(DOCS_VENV) site .cache .pi .clients .server .integrations

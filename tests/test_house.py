@@ -7,9 +7,11 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import foldline
 
@@ -45,6 +47,17 @@ every_module = pytest.mark.parametrize("module", MODULES, ids=lambda path: str(p
 
 def tree(module: Path) -> ast.Module:
     return ast.parse(module.read_text("utf-8"))
+
+
+def test_what_is_wanted_with_an_extra_is_pinned_with_it() -> None:
+    """Of what is pinned without its extra, pip 23 takes the newest release, finds no hash for it and installs nothing."""
+    lines = (HOUSE.parents[3] / "requirements-dev.txt").read_text().splitlines()
+    pins = [Requirement(line.rstrip(" \\")) for line in lines if line[:1].isalnum()]
+    pinned = {pin.name: pin.extras for pin in pins}
+    wanted = [Requirement(each) for pin in pins if pin.marker is None or pin.marker.evaluate() for each in requires(pin.name) or ()]
+    here = [each for each in wanted if each.extras and (each.marker is None or each.marker.evaluate({"extra": ""}))]
+    assert here
+    assert [str(each) for each in here if not each.extras <= pinned[each.name]] == []
 
 
 def test_the_house_is_found() -> None:
