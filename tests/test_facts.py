@@ -114,6 +114,12 @@ def test_files_are_known_in_every_vocabulary(
         ("if (Test-Path a.py) { Remove-Item -Recurse -Force a.py }", {"a.py": "deleted"}),
         ("Move-Item -Force -Path a.py -Destination lib\\a.py", {"a.py": "renamed"}),
         ("Get-ChildItem -Recurse | Select-String todo", {}),
+        (
+            r'''powershell.exe -NoProfile -ExecutionPolicy Bypass -Command "cd 'C:\srv\app'; Remove-Item 'b.py' -Force"''',
+            {"C:/srv/app/b.py": "deleted"},
+        ),
+        ("bash -lc 'mv a.py b.py' 2>&1 | tail -3", {"a.py": "renamed"}),
+        ("bash deploy.sh -c 'rm a.py'", {}),
     ],
 )
 def test_files_are_known_from_command_lines(command: str, expected: dict[str, str]) -> None:

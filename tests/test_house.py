@@ -54,7 +54,12 @@ def test_what_is_wanted_with_an_extra_is_pinned_with_it() -> None:
     lines = (HOUSE.parents[3] / "requirements-dev.txt").read_text().splitlines()
     pins = [Requirement(line.rstrip(" \\")) for line in lines if line[:1].isalnum()]
     pinned = {pin.name: pin.extras for pin in pins}
-    wanted = [Requirement(each) for pin in pins if pin.marker is None or pin.marker.evaluate() for each in requires(pin.name) or ()]
+    wanted = [
+        Requirement(each)
+        for pin in pins
+        if pin.marker is None or pin.marker.evaluate()
+        for each in requires(pin.name) or ()
+    ]
     here = [each for each in wanted if each.extras and (each.marker is None or each.marker.evaluate({"extra": ""}))]
     assert here
     assert [str(each) for each in here if not each.extras <= pinned[each.name]] == []

@@ -83,6 +83,7 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([("git checkout -b sums", ""), ("git commit -m 'Rows add up' || echo 'No commit'", "python: not found\nNo commit")], "git: on branch sums"),
         ([("git add -u || true; git commit -qm 'Rows add up'", "")], "git: last commit “Rows add up”"),
         ([("git commit -m 'Rows' || git commit --no-verify -m 'Rows'", "[sums 1a2b3c4] Rows")], "git: on branch sums; last commit 1a2b3c4 “Rows”"),
+        ([("powershell.exe -Command \"cd 'C:/srv/app'; git commit -m 'Rows add up' 2>&1\"", "[sums 1a2b3c4] Rows add up")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([("git commit -m x", "error: pathspec 'x' did not match any file(s) known to git")], None),
     ],
 )  # fmt: skip

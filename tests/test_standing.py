@@ -512,6 +512,13 @@ def test_an_error_that_the_work_went_past_is_open_only_where_a_report_says_it() 
     assert any("open error" in each for each in state(*edit("a.py"), *passed, says(repeated)))
 
 
+def test_a_check_that_another_shell_is_handed_is_a_check() -> None:
+    red, green = "1 failed, 4 passed in 0.2s", "5 passed in 0.2s"
+    tried = bash('bash -lc "cd app && pytest -q"', red, error=True)
+    assert any("open error" in each for each in state(*edit("src/a.py"), *tried))
+    assert not any("open error" in each for each in state(*edit("src/a.py"), *tried, *bash("pytest -q", green)))
+
+
 def test_a_few_lines_of_code_that_failed_are_no_open_error() -> None:
     failed = 'Traceback (most recent call last):\n  File "<string>", line 1\nTypeError: expected str, not NoneType'
     tried = bash('python -c "import os; os.path.join(None)"', failed, error=True)

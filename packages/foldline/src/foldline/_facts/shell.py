@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from posixpath import basename, isabs, join, normpath
+from posixpath import basename, join, normpath
 from typing import NamedTuple
 
 from foldline._facts import powershell
+from foldline._facts.folders import is_absolute
 from foldline._facts.patches import patch_actions
 from foldline._facts.powershell import as_program, in_posix
 
@@ -23,6 +24,13 @@ _TOKEN = re.compile(
 _WRITES_IN_CODE = re.compile(
     r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
 )
+_SHELL = re.compile(
+    r"\s*(?:\S*[/\\])?(?:powershell|pwsh|bash|zsh|sh)(?:\.exe)?(?:\s+-(?:ExecutionPolicy\s+)?\w+)*?\s+-(?:Command|l?c)\s+"
+    r"(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')(?P<behind>[^\"']*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A command that is handed to another shell."""
+
 _ARROWS = {">": "written", ">>": "modified"}
 _AROUND = frozenset({"", "cd", "echo", "true", "exit", "export", "set", "source", "sleep", "printf"})
 """Programs that are no attempt at anything, but stand around one."""
@@ -37,7 +45,7 @@ _NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]
 
 def touches(command: str) -> Iterator[Touch]:
     """The files that a command line creates, changes, reads, deletes or renames."""
-    command = command[:_LIMIT]
+    command = handed_on(command[:_LIMIT])
     bare, bodies = _without_heredocs(in_posix(command))
     for body in bodies:
         if "*** " in body:
@@ -79,7 +87,7 @@ _LOOKS = re.compile(
 
 def only_looks(command: str) -> bool:
     """Whether a command only looks, so that it is no error where it finds nothing."""
-    return _LOOKS.match(command) is not None
+    return _LOOKS.match(handed_on(command)) is not None
 
 
 _CHECKS = re.compile(
@@ -93,6 +101,15 @@ def checks(tried: str) -> bool:
     return _CHECKS.search(tried) is not None
 
 
+def handed_on(command: str) -> str:
+    """The command that another shell is handed, as it stands there; any other one as it is."""
+    found = _SHELL.fullmatch(command)
+    if found is None:
+        return command
+    inside = found["single"] if found["double"] is None else re.sub(r"\\([\"$`\\])", r"\1", found["double"])
+    return inside + found["behind"]
+
+
 def without_bodies(command: str) -> str:
     """The command without the bodies of its heredocs, which stand in files."""
     bare = powershell.without_bodies(command[:_LIMIT])
@@ -101,7 +118,7 @@ def without_bodies(command: str) -> str:
 
 def family(command: str) -> str:
     """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
-    steps = list(_steps(in_posix(command[:_FAMILY])))
+    steps = list(_steps(in_posix(handed_on(command[:_FAMILY]))))
     attempts = [step for step in steps if _program(step.words)[0] not in _AROUND]
     own = [step for step in attempts if not step.aside]
     name, args = next((_program(step.words) for step in (*own[-1:], *attempts[:1], *steps[-1:])), ("", []))
@@ -115,7 +132,7 @@ def family(command: str) -> str:
 def achieved(command: str) -> list[str]:
     """What a command that succeeded achieved: each check of a chain of which every step needs the one before, and the last step."""
     start, arrow, steps = 0, False, list[str]()
-    for found in _TOKEN.finditer(command := command[:_FAMILY]):
+    for found in _TOKEN.finditer(command := handed_on(command[:_FAMILY])):
         op = (found["op"] or "").strip(" \t")
         if op in (";", "||", "\n", "(", ")") or (op == "&" and not arrow):
             return [family(command)]
@@ -131,7 +148,7 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
 
     Of git the options before its subcommand are left out.
     """
-    for words, _, _ in _steps(_spelled_out(in_posix(without_bodies(command[:_LIMIT])))):
+    for words, _, _ in _steps(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
         name, args = _program(words)
         where = _entered(where, args) if name == "cd" else where
         folder = where
@@ -249,7 +266,9 @@ def _worked_on(args: list[str]) -> list[str]:
 
 def _entered(where: str, args: list[str]) -> str:
     """The folder that is entered from another one; empty where that is not told."""
-    return normpath(join(where, args[0])) if args and not _NOT_A_PATH.search(args[0]) else ""
+    if not args or _NOT_A_PATH.search(args[0]):
+        return ""
+    return normpath(args[0] if is_absolute(args[0]) else join(where, args[0]))
 
 
 def _into(source: str, target: str, many: bool) -> str:
@@ -263,7 +282,7 @@ def _is_path(word: str) -> bool:
 
 def _at(where: str, path: str) -> str:
     """A path as seen from an absolute directory; elsewhere as it was written."""
-    if not path or not isabs(where) or isabs(path) or path.startswith("~"):
+    if not path or not is_absolute(where) or is_absolute(path):
         return path.removeprefix("./")
     joined = join(where, path.removeprefix("./"))
     return normpath(joined) + "/" * joined.endswith("/") if ".." in path else joined
