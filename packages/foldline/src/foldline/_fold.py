@@ -36,6 +36,8 @@ class Occasion(NamedTuple):
     """Hears of a strategy that raises or proposes what is not safe, which is raised where it is None."""
     originals: Mapping[str, Message] = MappingProxyType({})
     """The messages as they were said, by their ids: what a summary tells of those that were cut down since."""
+    known: Mapping[str, Message] = MappingProxyType({})
+    """What is known of messages that nobody here can read, by their ids: what a summary tells in their place."""
 
 
 THRESHOLD = Occasion()

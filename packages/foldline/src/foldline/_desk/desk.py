@@ -16,7 +16,7 @@ from foldline._engine.folding import folding
 from foldline._engine.steps import layers, steps_by_hand
 from foldline._facts.speech import project_rules
 from foldline._fold import Occasion, Trigger, reckoned
-from foldline._messages import replace
+from foldline._messages import Message, replace
 from foldline._models import Model, keeps_reasoning
 from foldline._models import model as model_named
 from foldline._policies import preset
@@ -29,11 +29,15 @@ from foldline._sessions.hooked import stands, take_back
 from foldline._sessions.opening import open_session
 from foldline._sessions.source import parted
 from foldline._tokens.meter import Count, Meter
-from foldline._view import View
+from foldline._view import Brief, View
 from foldline._writers.extraction import extract
 
 if TYPE_CHECKING:
     from foldline._writers.draft import Summarizer
+
+
+UNSEALED = 8_000
+"""Tokens of the page that a model is given in place of what it cannot read."""
 
 
 class Desk:
@@ -193,11 +197,23 @@ class Desk:
         error, rounds = self.size.error, self.session.compactions
         context, held = self.session.context, None if into else self._cached()
         overhead = self.meter.overhead
-        occasion = Occasion(trigger, focus=focus, ratio=self.meter.ratio, overhead=overhead, error=error, rounds=rounds)
+        known, ratio = self._known(), self.meter.ratio
+        occasion = Occasion(
+            trigger, focus=focus, ratio=ratio, overhead=overhead, error=error, rounds=rounds, known=known
+        )
         steps = steps_by_hand(policy, view, reserving(self.budget, policy), overhead, context.since)
         after, fold = run(folding(view, steps, occasion), by)
         fold = reckoned(fold, view, after, self.model, overhead, held)
         return FoldPlan(self, policy, focus, writer, into, after, fold)
+
+    def _known(self) -> dict[str, Message]:
+        """A page of what a compaction stands for that only its provider can read, in place of that and of what it repeats."""
+        sealed = self.session.context.sealed
+        if not sealed.messages:
+            return {}
+        first, *others = sealed.ids
+        page = Message("user", (extract(Brief(UNSEALED), sealed.messages),))
+        return {first: page} | {id: Message("user", ()) for id in others}
 
     def _cached(self) -> int | None:
         """Tokens that the provider's prompt cache still holds of the session, by when its file was written to last."""

@@ -75,7 +75,7 @@ def replacement(
         return Replacement(edit, also)
     stop = start + len(edit.drop)
     span = sorted((*view.entries[start:stop], *also), key=lambda entry: view.index[entry.id])
-    messages = tuple(entry.message for entry in span)
+    messages = tuple(occasion.known.get(entry.id, entry.message) for entry in span)
     if not isinstance(edit.into, Brief):
         return Replacement(_with_facts(edit, edit.into, messages), also)
     wording = _affordable(layer, edit.into.max_tokens)
@@ -84,7 +84,7 @@ def replacement(
     held = note if room >= NOTED or not layer.hard else ""
     round = max(occasion.rounds, folds_behind(messages)) + 1
     behind = view.entries[view.index[span[-1].id] + 1 :]
-    facts = facts_of([_whole(entry, occasion.originals) for entry in span])
+    facts = facts_of([occasion.known.get(entry.id) or _whole(entry, occasion.originals) for entry in span])
     facts = settled(facts, facts_of(entry.message for entry in behind))
     brief = replace(
         edit.into,

@@ -9,6 +9,7 @@ from itertools import accumulate
 from foldline._economics import cached
 from foldline._messages import Message, Usage, replace
 from foldline._models import Model
+from foldline._sessions.reading import Sealed
 from foldline._stages import Course
 from foldline._tokens.meter import Count, Meter, calibrated, newest_size
 from foldline._tokens.sent import weighed
@@ -30,7 +31,7 @@ class Context:
     to itself, and `elsewhere` says of which messages it keeps so many tokens in another place; `learned` is the overhead and
     the ratio that a fold noted when it was made, `replaced` the context that the newest fold took the place of, whose bills
     tell the same where none was noted, `restored` what the agent put beside its own summary and wrote nowhere, and
-    `overhead` what the agent usually sends beside its messages, both in tokens.
+    `overhead` what the agent usually sends beside its messages, both in tokens; `sealed` is what of it only its provider can read.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Context:
         overhead: int = 0,
         replaced: Sequence[Message] = (),
         restored: int = 0,
+        sealed: Sealed = Sealed(),  # noqa: B008  a value
         pins: Collection[str] = (),
         course: Course | None = None,
     ) -> None:
@@ -62,6 +64,7 @@ class Context:
         self.receipt = dict(receipt or {})
         """What the newest fold noted of itself."""
         self.overhead = overhead
+        self.sealed = sealed
         self.usual: Callable[[str], tuple[int, float] | None] = lambda family: None
         """Asked for the overhead and the ratio of such sessions, by the family of tokenizers, where nothing here tells."""
         self.keeps_reasoning = False

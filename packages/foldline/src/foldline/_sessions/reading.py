@@ -57,6 +57,13 @@ def summarized(
     return PastFold(id, timestamp, trigger, "summarize", Receipt(before, after, round=round), text, undone, ours=False)
 
 
+class Sealed(Value, frozen=True):
+    """A compaction that only its provider can read: the entries that hold it, with what it repeats, and the messages that it stands for."""
+
+    ids: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
+
+
 class Reading(Value, frozen=True):
     """What a reader found in a session file.
 
@@ -67,7 +74,8 @@ class Reading(Value, frozen=True):
     context that an undo took back. `window` is what the file says of the model's context window, in tokens; 0 where it
     says nothing; `overhead` what the agent sends beside the entries, in tokens, where the reader knows it better than
     its format. `replaced` is the context that the newest fold took the place of, where the reader knows it as it was, and
-    `restored` what the agent put beside its summary and wrote nowhere, in tokens, by the reader's reckoning.
+    `restored` what the agent put beside its summary and wrote nowhere, in tokens, by the reader's reckoning. `sealed` is
+    a compaction among the entries that only its provider can read.
     """
 
     agent: str
@@ -86,6 +94,7 @@ class Reading(Value, frozen=True):
     overhead: int | None = None
     replaced: tuple[Message, ...] = ()
     restored: int = 0
+    sealed: Sealed = Sealed()
 
 
 class Stored(NamedTuple):

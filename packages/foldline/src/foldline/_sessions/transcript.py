@@ -32,6 +32,7 @@ class Transcript:
             overhead=overhead,
             replaced=reading.replaced,
             restored=reading.restored,
+            sealed=reading.sealed,
         )
 
     def meter(self, family: str = "o200k") -> Meter:

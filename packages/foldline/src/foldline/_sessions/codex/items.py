@@ -33,6 +33,11 @@ def is_generated(item: Json) -> bool:
     return kind == "reasoning" or kind.endswith("_call")
 
 
+def is_sealed(item: Json) -> bool:
+    """Whether the item is a compaction that only its provider can read."""
+    return item.get("type") in _OPAQUE
+
+
 def reply_part(item: Json) -> tuple[Part, ...]:
     """The parts of a reply that a generated item says."""
     kind = string(item.get("type"))
@@ -67,7 +72,7 @@ def message_of(item: Json, round: int) -> Message | None:
         return summary(text, round) if role == "user" and text.startswith(SUMMARY_START) else Message(role, parts)
     if kind.endswith("_output"):
         return Message("tool", (_result(item),))
-    if kind in _OPAQUE:
+    if is_sealed(item):
         return Message("assistant", (Opaque(item),))
     if kind == "agent_message":
         parts = _content(item.get("content"))

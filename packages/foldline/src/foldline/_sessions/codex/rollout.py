@@ -9,7 +9,7 @@ from foldline._messages import Message, Text, ToolCall, Usage, replace
 from foldline._sessions.codex import items as codex_items
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import spoken_by, summary, system, usage_at
-from foldline._sessions.reading import PastFold, Reading, summarized
+from foldline._sessions.reading import PastFold, Reading, Sealed, summarized
 from foldline._sessions.source import Source
 from foldline._sessions.values import Json, count, items, mapping, mappings, string, words
 
@@ -38,6 +38,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
         faults=tuple(source.faults),
         window=rollout.window,
         replaced=tuple(message for _, message in system) + rollout.replaced,
+        sealed=rollout.sealed(),
     )
 
 
@@ -67,6 +68,10 @@ class Rollout:
         self.largest_output = codex_items.LARGEST
         self.replaced: tuple[Message, ...] = ()
         """The context that the newest fold took the place of."""
+        self._told: list[RolloutEntry] = []
+        """All that was in the context before the newest compaction, as it was said first."""
+        self._repeated: list[RolloutEntry] = []
+        """What the newest compaction holds."""
         self.typed: set[str] = set()
         """What the user sent, as the events of the screen say; all else in the user's role was put there."""
         self._reply: list[RolloutEntry] = []
@@ -112,6 +117,15 @@ class Rollout:
         text = string(mapping(self.meta.get("base_instructions")).get("text"), self.meta.get("instructions"))
         message = system([text], items(self.meta.get("dynamic_tools")))
         return [("instructions", message)] if message else []
+
+    def sealed(self) -> Sealed:
+        """The newest compaction, where only its provider can read it, with those of its messages that it repeats."""
+        live = [entry for entry in self._repeated if entry in self.live]
+        if not any(map(_is_sealed, live)):
+            return Sealed()
+        said = {entry.message.text for entry in self._told}
+        again = (e for e in live if _is_sealed(e) or (e.message.role != "system" and e.message.text in said))
+        return Sealed(tuple(entry.id for entry in again), tuple(entry.message for entry in self._told))
 
     def _begin(self, meta: Json) -> None:
         """The first header is the session's own; later ones repeat it, or are those of what it was forked from."""
@@ -206,6 +220,7 @@ class Rollout:
         replacement = payload.get("replacement_history")
         text = string(payload.get("message"))
         before, self._reply = self.live, []
+        self._told += [entry for entry in before if entry not in self._repeated]
         self.replaced = tuple(entry.message for entry in before)
         if isinstance(replacement, list):
             self.gone += before
@@ -222,11 +237,16 @@ class Rollout:
             self.gone += [entry for entry in before[start:] if not entry.opens]
             self._fold(line, row, text)
             self.live.append(RolloutEntry(line, 1, summary(text, len(self.folds))))
+        self._repeated = [*self.live]
         self.since = len(self.live)
 
     def _fold(self, line: int, row: Json, text: str) -> None:
         when, round = string(row.get("timestamp")), len(self.folds) + 1
         self.folds.append(summarized(str(line), when, self._context, round, text))
+
+
+def _is_sealed(entry: RolloutEntry) -> bool:
+    return any(map(codex_items.is_sealed, entry.items))
 
 
 def usage_of(billed: Json) -> Usage | None:
