@@ -1179,6 +1179,28 @@ def test_what_is_said_to_a_refused_call_is_added_to_the_task_and_takes_its_place
     assert words in told
 
 
+def test_where_a_report_says_what_was_found_no_lines_of_outputs_stand_before_it() -> None:
+    record = json.dumps({"state": "OPEN", "headRefOid": "5d3185a1d6b512", "mergeable": "CLEAN-5d3185"})
+    listed = "\n".join(f"build-{n:03} queued on runner-{n % 7}" for n in range(40))
+    work = [
+        user("Is the pull request for the importer merged, and what is its newest commit?"),
+        *bash("gh pr view 31 --json state,headRefOid", record),
+        *runs(
+            "exec",
+            "const r = await tools.write_stdin({session_id: 7}); text(r)",
+            f"{listed}\nbuild-041 waits for runner-9",
+        ),
+        says("It is OPEN still; its newest commit is 5d3185a1d6b512, and build-041 waits for runner-9."),
+        user("Thanks. Then please rebase it onto main and tell me whether anything is in conflict there."),
+    ]
+    told = section(page(work), "What happened")
+    assert "newest commit is 5d3185a1d6b512" in told
+    assert "headRefOid:" not in told
+    assert "queued" not in told
+    unsaid = section(page(work[:-2]), "What happened")
+    assert "headRefOid: 5d3185a1d6b512" in unsaid
+
+
 def test_what_files_show_is_left_to_the_files() -> None:
     messages = [
         user("Where is expired_documents defined, and who calls it?"),

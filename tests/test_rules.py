@@ -282,6 +282,8 @@ INSTRUCTED = [
     ("# Planner\n\nA service for depots.\n\n## Commit rules\n- Conventional titles\n- `make lint`\n\n"
      "## Layout\n- `src/` holds the code\n- Routes are in the database\n- Keep modules small\n- Run tests: `make test`",
      ["Conventional titles", "Keep modules small"]),
+    ("# Guide\n\n## Commits\n1. Never commit to main\n2. Use `make fix` before a commit\n3. Do not amend, use a new commit.",
+     ["Never commit to main", "Use `make fix` before a commit", "Do not amend, use a new commit."]),
     ("# Planer\n\n## Regeln\n- **KEINE** Umlaute in Namen\n- Kleine Änderungen\n\n## Aufbau\n- Der Dienst läuft auf 8080\n"
      "- Nach dem Zusammenführen den Zweig löschen",
      ["**KEINE** Umlaute in Namen", "Kleine Änderungen", "Nach dem Zusammenführen den Zweig löschen"]),

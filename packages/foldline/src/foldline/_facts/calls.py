@@ -71,6 +71,10 @@ _COMMIT = re.compile(
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
 
+_WRITTEN = re.compile(r"[^\W\d_]+(?:,? [^\W\d_]+){6}|[\u3040-\u9fff\uac00-\ud7a3]{12}")
+"""What somebody wrote, in a program's record: so many words in a row."""
+
+
 class Called(NamedTuple):
     """A call that was made, what it is, and where it stands."""
 
@@ -122,6 +126,13 @@ class Ended(Value, frozen=True, dict=True):
         action = self.called.action
         searches = bool(words_of(self.called.call.name) & SEARCHING) and '"pattern"' in self.called.call.arguments
         return searches or bool(action.touches and not action.command)
+
+    @cached_property
+    def prints(self) -> bool:
+        """Whether what it answers is the output of a program."""
+        call, arguments = self.called.call, arguments_of(self.called.call)
+        coded = isinstance(arguments, str) and bool(calls_in_code(arguments))
+        return bool(self.called.action.command) or coded or bool(words_of(call.name) & FEEDING)
 
     @property
     def outcome(self) -> str:
@@ -237,14 +248,16 @@ class Ended(Value, frozen=True, dict=True):
 
 def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
     """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
-    answer, action = ended.answer, ended.called.action
+    answer = ended.answer
     if not answer or ended.whole or ended.wrote or ended.commit or ended.passed:
         return "result", []
     if ended.reads:
         return "shown", list(wanted_lines(answer))[:_LINES]
     if (record := record_of(answer)) is not None:
-        return "shown" if ended.looks else "result", fields(record)
-    if action.command or words_of(ended.called.call.name) & FEEDING:
+        told = fields(record)
+        written = [field for field in told if _WRITTEN.search(field)] if ended.prints else told
+        return "shown" if ended.looks else "result" if written else "excerpt", written or told
+    if ended.prints:
         return "shown" if ended.looks else "excerpt", [*wanted_lines(answer), *rims(answer)]
     if len(answer) <= _SHORT:
         return "result", list(sentences(answer))

@@ -144,7 +144,7 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
             if kind == "standing":
                 yield _led(each.text, read)
         elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
-            yield _with_instead(each.text, behind.text)
+            yield _with_instead(each.text, "" if behind.item and behind.line else behind.text)
 
 
 def _is_order(item: str, language: str, above: Lifetime) -> bool:

@@ -283,6 +283,15 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
     return [i for i, piece in enumerate(facts.pieces) if closed(piece.at)]
 
 
+def looked_up(facts: Facts) -> set[int]:
+    """The places of lines of outputs, where a report that closed the turn says what was found; what failed and what was changed
+    brought more than it says."""
+    heads = {(p.at, p.part) for p in facts.pieces if p.kind in ("change", "failure")}
+    reports = {p.at for p in facts.pieces if p.kind == "report"}
+    lines = (i for i in _closed(facts, reports) if facts.pieces[i].kind == "excerpt" and facts.pieces[i].by == "tool")
+    return {i for i in lines if (facts.pieces[i].at, facts.pieces[i].part) not in heads}
+
+
 def summed_up(facts: Facts) -> set[int]:
     """The places of other agents' words that the agent itself sums up, right behind them or in the report that closes the turn,
     but for the first sentence and the last of each of them."""

@@ -16,7 +16,17 @@ from foldline._facts.standing import answered
 from foldline._facts.told import COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Request, Rule
 from foldline._messages import replace
-from foldline._page.choosing import candidates, choose, idle, settled, summed_up, terms, told_again, unanswered
+from foldline._page.choosing import (
+    candidates,
+    choose,
+    idle,
+    looked_up,
+    settled,
+    summed_up,
+    terms,
+    told_again,
+    unanswered,
+)
 from foldline._page.files import files
 from foldline._page.plain import plain
 from foldline._page.quoting import safe, shorten, wanted
@@ -114,7 +124,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing)
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= set() if brief.fills else summed_up(facts)
+    over |= set() if brief.fills else summed_up(facts) | looked_up(facts)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
     found = [e for e in found if e.piece.kind != "rule"]
     again = set() if brief.fills else told_again(found)
