@@ -284,6 +284,8 @@ INSTRUCTED = [
      ["Conventional titles", "Keep modules small"]),
     ("# Guide\n\n## Commits\n1. Never commit to main\n2. Use `make fix` before a commit\n3. Do not amend, use a new commit.",
      ["Never commit to main", "Use `make fix` before a commit", "Do not amend, use a new commit."]),
+    ("# Guide\n\n## Links\n- Do NOT shorten paths like `docs/...` - always write the full one.\n- The site is built by `make site`.",
+     ["Do NOT shorten paths like `docs/...` - always write the full one."]),
     ("# Planer\n\n## Regeln\n- **KEINE** Umlaute in Namen\n- Kleine Änderungen\n\n## Aufbau\n- Der Dienst läuft auf 8080\n"
      "- Nach dem Zusammenführen den Zweig löschen",
      ["**KEINE** Umlaute in Namen", "Kleine Änderungen", "Nach dem Zusammenführen den Zweig löschen"]),

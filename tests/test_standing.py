@@ -95,6 +95,29 @@ def test_a_path_is_told_from_the_repository_on_where_others_are() -> None:
     assert files(*commit, *edit("src/a.py"), *edit("/srv/app/docs/b.md", "e2")) == ["changed: src/a.py; docs/b.md"]
 
 
+def test_where_the_first_folder_is_that_of_the_repository_other_paths_are_told_from_it() -> None:
+    commit = runs("exec", {"cmd": "git add -A && git commit -m x", "workdir": "/srv/app"}, "[main 1234567] x", id="c1")
+    there = [m for n in range(4) for m in edit(f"/srv/app/core/part_{n}.rs", id=f"f{n}")]
+    assert files(*commit, *there, *edit("src/a.py"), *bash("cat docs/api.md", "the API")) == [
+        "in /srv/app/",
+        "changed: core/{part_0.rs, part_1.rs, part_2.rs, part_3.rs}; src/a.py",
+        "read: docs/api.md",
+    ]
+
+
+def test_what_an_agent_reads_of_its_own_is_not_listed_beside_files_of_the_work() -> None:
+    own = "/home/u/.codex/plugins/cache/github/skills/yeet/SKILL.md"
+    crate = "/home/u/.cargo/registry/src/usage-3.5.4/src/parse.rs"
+    looked = [m for n, path in enumerate((own, crate)) for m in bash(f"cat {path}", "…") if n >= 0]
+    assert files(*looked, *edit("src/a.py"), *bash("cat docs/api.md", "the API")) == [
+        "changed: src/a.py",
+        "read: docs/api.md",
+    ]
+    tree = "/home/u/.codex/worktrees/3822/app/src/b.py"
+    assert files(*edit("src/a.py"), *bash(f"cat {tree}", "x = 1")) == ["changed: src/a.py", f"read: {tree}"]
+    assert files(*bash(f"cat {own}", "…")) == [f"read: {own}"]
+
+
 def test_the_folder_that_a_script_names_is_that_of_its_commands() -> None:
     script = 'const r = await tools.exec_command({cmd:"git add -A && git commit -m x",workdir:"/srv/app"})'
     commit = runs("exec", script, "[main 1234567] x", id="c1")

@@ -115,7 +115,8 @@ def split(line: str) -> Iterator[str]:
 def ends(line: str, start: int = 0) -> Iterator[int]:
     """Where the sentences of a line end behind a place, the line's own end last."""
     for end in _END.finditer(line, start):
-        left_out = end.group().startswith(("..", "…")) and line[end.end() + 1 : end.end() + 2].islower()
+        goes_on = line[end.end() + 1 : end.end() + 2]
+        left_out = end.group().startswith(("..", "…")) and (goes_on.islower() or goes_on in ("-", "–", "—"))
         if not left_out and (end.group() != "." or not _SHORT.search(line[max(start, end.end() - 12) : end.end()])):
             yield end.end()
     yield len(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
@@ -15,6 +16,9 @@ from foldline._facts.types import Facts, File
 from foldline._messages import replace
 from foldline._tokens.estimate import estimate
 
+_AGENTS = re.compile(r"/\.(?!\w+/worktrees/)[\w-]+/")
+"""A hidden folder, where agents keep skills and programs what they downloaded."""
+
 
 def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     """The files by what was done to them: those that were changed, then in a third of the room those only read.
@@ -24,9 +28,10 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     known = {file.path for file in facts.files}
     facts = replace(facts, files=tuple(file for file in facts.latest.files if file.path in known))
     root, home = base_of(facts), _home(facts)
+    root = home if home and root.startswith(home) else root
     changed, read = (
         [replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some]
-        for some in (changed_files(facts), (f for f in facts.files if not f.changed))
+        for some in (changed_files(facts), _read(facts, root or home))
     )
     lines = [f"in {root}"] if root else []
     for by in ("", "peer"):
@@ -38,6 +43,13 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     return lines
 
 
+def _read(facts: Facts, home: str) -> list[File]:
+    """The files that were only read, without what lies in hidden folders elsewhere where others are known."""
+    read = [f for f in facts.files if not f.changed]
+    work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.search(f.path)]
+    return work if work or len(read) < len(facts.files) else read
+
+
 def _home(facts: Facts) -> str:
     """The folder of the repository that paths from the working folder are taken to start in; empty where there are none."""
     folders = [r.folder for r in facts.repositories if r.folder.startswith("/") and not passes(r.folder)]
@@ -46,6 +58,8 @@ def _home(facts: Facts) -> str:
 
 
 def _shown(path: str, root: str, home: str) -> str:
+    if root == home and not is_absolute(path):
+        return path
     return seen_from(root, path) if root else path.removeprefix(home)
 
 
