@@ -35,7 +35,8 @@ def with_words(words: str, messages: list[Message]) -> list[Message]:
     [
         ({"old_string": "a", "new_string": "def load(path):\n    return path"}, "a.py", {"a.py": "load"}),
         ({"old_string": "{}", "new_string": "{SystemMessage: context}"}, "a.go", {"a.go": "SystemMessage"}),
-        ({"old_string": "use(old_limit)\nuse(new_limit)", "new_string": "use(new_limit)"}, "a.py", {"a.py": "without old_limit"}),
+        ({"old_string": "use(old_limit)\nuse(new_limit)", "new_string": "use(new_limit)"}, "a.py", {"a.py": ""}),
+        ({"old_string": "def old():\n    pass\n\ndef kept(): ...", "new_string": "def kept(): ..."}, "a.py", {"a.py": "without old"}),
         ({"content": "# How to export\n\ntext\n"}, "docs/a.md", {"docs/a.md": "How to export"}),
         ({"content": "# a comment\nx = 1\n"}, "a.py", {"a.py": ""}),
         ("*** Begin Patch\n*** Update File: src/a.rs\n+fn clear_socket() {}\n*** Add File: b.md\n+## Clearing\n*** End Patch", "", {"src/a.rs": "clear_socket", "b.md": "Clearing"}),

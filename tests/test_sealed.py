@@ -75,6 +75,21 @@ def test_a_fold_tells_what_a_sealed_compaction_stands_for(tmp_path: Path) -> Non
     assert told.count(QUESTION) == 1
 
 
+def test_a_fold_tells_it_where_the_sealed_words_were_taken_out_of_the_file(tmp_path: Path) -> None:
+    bare = "compacted", {"message": "", "replacement_history": [_says("user", QUESTION)]}
+    after = [*_item(_says("user", NEXT)), *_work("one", "two", "three", "four", "five", "six")]
+    assert "close() is skipped" in _desk(tmp_path, *_before(), bare, *after).asked().summary
+
+
+def test_a_summary_that_can_be_read_is_carried_on_as_it_is(tmp_path: Path) -> None:
+    words = "Another language model started to solve this problem and produced a summary: the pool is mended."
+    told = "compacted", {"message": "", "replacement_history": [_says("user", QUESTION), _says("user", words)]}
+    after = [*_item(_says("user", NEXT)), *_work("one", "two", "three", "four", "five", "six")]
+    summary = _desk(tmp_path, *_before(), told, *after).asked().summary
+    assert "the pool is mended" in summary
+    assert "close() is skipped" not in summary
+
+
 def test_of_several_sealed_compactions_each_is_told(tmp_path: Path) -> None:
     first = [*_before(), _compacted(_says("user", QUESTION))]
     done = _says(

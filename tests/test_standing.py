@@ -625,8 +625,10 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
 
 def test_a_commit_of_the_messages_that_stay_is_told_as_theirs() -> None:
     told = page_before([user("Commit it."), *COMMIT], [TASK, *edit("src/rows.py"), LONG])
-    line = "git: on branch main; last commit 1a2b3c4 “x”; made in the messages that follow; nothing left to commit"
+    line = "git (as the messages below leave it): on branch main; last commit 1a2b3c4 “x”; nothing left to commit"
     assert line in section(told, "State")
+    [again] = facts_of([Message("user", (Summary(f"[folded: 9 messages, recall by id]\n{told}", {}),))]).repositories
+    assert (again.branch, again.commit) == ("main", "1a2b3c4 “x”")
 
 
 def test_what_the_messages_that_stay_tell_is_not_told_in_the_state() -> None:
@@ -895,3 +897,23 @@ def test_what_is_hardly_larger_than_a_summary_stays_as_it_is(words: str) -> None
     messages = [user(words), LONG]
     assert list(compactor.fit(messages)) == messages
     assert not compactor.folds
+
+
+def test_what_the_user_threw_in_amid_the_work_takes_the_place_of_no_task_and_no_plan() -> None:
+    plan = runs(
+        "TodoWrite", {"todos": [{"content": "Push it and open a pull request", "status": "in_progress"}]}, id="t1"
+    )
+    aside = user("no need to check anything above this folder")
+    work = [TASK, *plan, *bash("cat rows.log", "a row\n" * 900), *edit("src/rows.py")]
+    told = page_before([aside, *bash("make", "ok"), *edit("src/cols.py", "e2")], work)
+    assert section(told, "Task now") == [f"> {TASK.text}"]
+    assert any("Push it and open a pull request" in line for line in section(told, "State"))
+    closed = [*work, says("It is pushed, and the pull request is open.")]
+    assert not section(page_before([aside, *edit("src/cols.py", "e2")], closed), "Task now")
+
+
+def test_a_file_that_calls_name_in_two_ways_is_listed_once() -> None:
+    commit = runs("exec", {"cmd": "git add -A && git commit -m x", "workdir": "/srv/app"}, "[main 1234567] x", id="c1")
+    there = [m for n in range(4) for m in edit(f"/srv/app/core/part_{n}.rs", id=f"f{n}")]
+    both = [*edit("build.rs", "e1"), *edit("/srv/app/build.rs", "e2")]
+    assert files(*commit, *there, *both)[1].count("build.rs") == 1

@@ -21,6 +21,11 @@ def happened(messages: Sequence[Message], tokens: int = 1_500) -> list[str]:
     return text.partition("## What happened\n")[2].partition("\n\n## ")[0].splitlines()
 
 
+def told_of(messages: Sequence[Message], tokens: int) -> str:
+    """The same as one text."""
+    return "\n".join(happened(messages, tokens))
+
+
 # -- lists and lines ------------------------------------------------------------------------------------------------
 
 
@@ -303,3 +308,47 @@ def test_of_a_long_block_of_code_the_head_stands_behind_the_line_that_leads_it_i
     assert "Create a function for both callers: `def migrate_rows(share):" in told
     assert "both callers: One more detail" not in told
     assert "row_11" not in told
+
+
+PARTS = ("The head", "The body", "The tail", "The index", "The cache", "The queue")
+
+
+def looked_through(n: int) -> list[Message]:
+    """A turn that ends with a report of several findings of two sentences each."""
+    found = "\n".join(
+        f"{k}. {what} of mirror_{n} is read for {n * 97 + k * 31} rows. It took {n * 13 + k * 7} ms, with room_{n}_{k}.lck held."
+        for k, what in enumerate(PARTS, 1)
+    )
+    asked = user(f"Please look through the parts of mirror_{n} and report all that you see in them.")
+    return [asked, says(f"All six parts of mirror_{n} are looked through now.\n\nFindings:\n{found}")]
+
+
+def test_of_a_longer_report_a_whole_is_told_and_no_sentences_from_here_and_there() -> None:
+    told = told_of([*(m for n in range(1, 9) for m in looked_through(n)), ASKED, *EDIT, says("Done."), LATER], 1_000)
+    for n in range(1, 9):
+        turn = told.split(f"**{n}** ")[1].split(f"**{n + 1}** ")[0]
+        heads = [f"{what} of mirror_{n} is read" in turn for what in PARTS]
+        behind = [f"room_{n}_{k}.lck held" in turn for k in range(1, 7)]
+        assert heads == sorted(heads, reverse=True), turn
+        assert behind in (heads, [False] * 6), turn
+    assert all(f"{what} of mirror_8 is read" in told for what in PARTS)
+
+
+def test_what_the_agent_offered_is_not_told_once_the_user_said_what_to_do() -> None:
+    report = says("The exporter of mirror_7 is mended. If you want, I can also write a memo about mirror_8.")
+    assert "memo about mirror_8" not in told_of([ASKED, *EDIT, report, LATER], 1_500)
+    assert "memo about mirror_8" in extract(Brief(1_500), [ASKED, *EDIT, report, user("Yes, do.")]).text
+
+
+def test_a_command_that_was_run_again_is_told_once_with_how_it_ended_last() -> None:
+    runs_of = [m for n in (3, 2) for m in bash("cargo test exporter", f"test result: ok. {n} passed; 0 failed")]
+    told = told_of([ASKED, *EDIT, *runs_of, says("mirror_7 exports again."), LATER], 1_500)
+    assert told.count("`cargo test exporter`") == 1
+    assert "2 passed" in told
+
+
+def test_who_was_started_for_a_task_is_not_told_by_the_numbers_of_its_record() -> None:
+    started = runs("spawn_agent", {"agent_type": "explorer", "message": "Look into mirror_7"}, '{"agent_id": "019d7d09-b449", "nickname": "Harvey"}')  # fmt: skip
+    assert "Harvey" not in told_of([ASKED, *started, says("Harvey looks into mirror_7."), *EDIT, LATER], 1_500).replace(
+        "Harvey looks", ""
+    )

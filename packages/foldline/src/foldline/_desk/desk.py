@@ -209,7 +209,7 @@ class Desk:
     def _known(self) -> dict[str, Message]:
         """A page of what a compaction stands for that only its provider can read, in place of that and of what it repeats."""
         sealed = self.session.context.sealed
-        if not sealed.messages:
+        if not (sealed.ids and sealed.messages):
             return {}
         first, *others = sealed.ids
         page = Message("user", (extract(Brief(UNSEALED), sealed.messages),))

@@ -254,7 +254,7 @@ def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple
     if ended.reads:
         return "shown", list(wanted_lines(answer))[:_LINES]
     if (record := record_of(answer)) is not None:
-        told = fields(record)
+        told = [] if words_of(ended.called.call.name) & DELEGATING else fields(record)
         written = [field for field in told if _WRITTEN.search(field)] if ended.prints else told
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:

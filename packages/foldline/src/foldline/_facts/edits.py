@@ -60,12 +60,17 @@ def _patched(patch: str) -> Iterator[tuple[str, str, str]]:
         yield header[1] or header[2], old, new
 
 
+def _defined(path: str, text: str) -> list[str]:
+    """The names that a text defines, but for one of those that are brought in."""
+    found = (name.strip() for name in (_HEADING if path.endswith(_PROSE) else _DEFINED).findall(text))
+    return [name for name in found if not name.endswith(",")]
+
+
 def _names(path: str, old: str, new: str) -> str:
-    """What is defined in the new text, else the names that are new in it, else those that are gone."""
-    defined = [name.strip() for name in (_HEADING if path.endswith(_PROSE) else _DEFINED).findall(new)]
-    defined = [name for name in defined if not name.endswith(",")]  # one of those that are brought in
-    fresh = [name for name in defined if name not in old] or defined
-    brought = fresh or [name for name in _IDENTIFIER.findall(new) if name not in old]
-    gone = [] if brought else [f"without {name}" for name in _IDENTIFIER.findall(old) if name not in new]
-    names = list(dict.fromkeys(brought or gone))
+    """What is defined anew, else what no longer is, else what is defined in what was changed, else the names that are new in it."""
+    before, after = _defined(path, old), _defined(path, new)
+    fresh = [name for name in after if name not in old]
+    gone = [f"without {name}" for name in before if name not in new]
+    brought = [name for name in _IDENTIFIER.findall(new) if name not in old]
+    names = list(dict.fromkeys(fresh or gone or after or brought))
     return ", ".join(names[:MOST]) + (", …" if len(names) > MOST else "")

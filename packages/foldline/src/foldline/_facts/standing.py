@@ -107,9 +107,9 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     touched = max((todo.at for todo in facts.todos), default=0)
     worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
-    asked = max((r.at for r in facts.requests if worked and touched < r.at < worked[-1]), default=0)
+    asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
     for todo in facts.todos:
-        forgotten = bool(closing or asked) and not any(said_again(todo.text, p.text) for p in closing)
+        forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
         if todo.status in ("pending", "in_progress") and not forgotten:
             yield todo
 
@@ -160,6 +160,13 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
     """Whether the agent closed a turn with a report since it was asked, then or in the newest request."""
     since = _asked(facts) if asked is None else asked
     return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > since
+
+
+def interjects(facts: Facts, request: Request) -> bool:
+    """Whether a request came amid the work for the one before, which no report had closed."""
+    before = max((r.newest for r in facts.requests if r.newest < request.newest), default=request.newest)
+    between = {p.kind for p in facts.pieces if before < p.at < request.newest}
+    return bool(between & {"call", "change", "failure"}) and "report" not in between
 
 
 def clarifies(facts: Facts, request: Request) -> bool:

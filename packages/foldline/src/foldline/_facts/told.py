@@ -53,6 +53,9 @@ STILL_RUNS = "runs still when seen last: "
 INTENDED = "what the agent said it would do: "
 """What stands before the plan that it told in words."""
 
+LATER = " (as the messages below leave it)"
+"""What is told of a repository that the messages change before which the page stands."""
+
 NOT_SEEN = "(asked for, and not seen yet: "
 """What stands before what a request asks for and no call did."""
 
@@ -65,12 +68,13 @@ _READ = (
     "last run: ",
     "git: ",
     "git in ",
+    "git (",
     "the last request is ",
     "the agent said last: ",
 )
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
-_GIT = pattern(r"git(?: in (.+?))?: (.+)")
+_GIT = pattern(rf"git(?: in (.+?))?(?:{re.escape(LATER)})?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
     "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "read": "read",

@@ -13,7 +13,7 @@ from math import log
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import COMMIT
-from foldline._facts.cues import announces, asks, denies_alarm, leans, reasons, wonders
+from foldline._facts.cues import announces, asks, denies_alarm, leans, offers, reasons, wonders
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
@@ -290,6 +290,31 @@ def looked_up(facts: Facts) -> set[int]:
     reports = {p.at for p in facts.pieces if p.kind == "report"}
     lines = (i for i in _closed(facts, reports) if facts.pieces[i].kind == "excerpt" and facts.pieces[i].by == "tool")
     return {i for i in lines if (facts.pieces[i].at, facts.pieces[i].part) not in heads}
+
+
+def run_again(facts: Facts) -> set[int]:
+    """The places of calls that were made once more in the same turn, word for word, and of what they brought."""
+    asked = sorted(request.at for request in facts.requests)
+    newest: dict[tuple[int, str], tuple[int, int]] = {}
+    calls: dict[tuple[int, int], tuple[int, str]] = {}
+    for p in facts.pieces:
+        if p.by == "tool" and p.kind in ("call", "change", "failure"):
+            calls[p.at, p.part] = made = bisect_right(asked, p.at), p.text.partition(" → ")[0]
+            newest[made] = p.at, p.part
+    over = {call for call, made in calls.items() if newest[made] != call}
+    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
+
+
+def offered(facts: Facts) -> set[int]:
+    """The places of what a report says that its speaker could do, where the user said next what to do."""
+    asked = sorted((request.newest, telling(request.text)) for request in facts.requests)
+
+    def decided(at: int) -> bool:
+        behind = bisect_right(asked, (at, True))
+        return behind < len(asked) and asked[behind][1]
+
+    reports = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "report" and decided(p.at))
+    return {i for i, p in reports if offers(p.text) or offers(p.under)}
 
 
 def summed_up(facts: Facts) -> set[int]:

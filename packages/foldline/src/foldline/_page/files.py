@@ -30,7 +30,7 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     root, home = base_of(facts), _home(facts)
     root = home if home and root.startswith(home) else root
     changed, read = (
-        [replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some]
+        _once(replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some)
         for some in (changed_files(facts), _read(facts, root or home))
     )
     lines = [f"in {root}"] if root else []
@@ -41,6 +41,11 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
             lines += _listed(told, some, room - size(lines))
     lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - size(lines), room // 3) + spare)
     return lines
+
+
+def _once(some: Iterable[File]) -> list[File]:
+    """Files of which each path is told once, as it is last: of one that calls named in two ways both are known."""
+    return [*{file.path: file for file in some}.values()]
 
 
 def _read(facts: Facts, home: str) -> list[File]:

@@ -24,7 +24,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
-from foldline._facts.told import CAUSE, INTENDED, STILL_RUNS
+from foldline._facts.told import CAUSE, INTENDED, LATER, STILL_RUNS
 from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._page.files import by_change, size
 from foldline._page.quoting import LEAST_CUT
@@ -42,9 +42,6 @@ RUNNING = 3
 
 DONE, _DONE = 6, 110
 """The newest steps that are told of what was done for the last request, and the characters of each."""
-
-LATER = "made in the messages that follow"
-"""What is told of a commit that the page stands before."""
 
 STEP, STEPS, _DETAIL = "[ ] ", 6, 240
 """How an open step of the plan is told, how many are told before others are left out, and the characters of what one says
@@ -75,9 +72,9 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     worked_in = [each for each in now.repositories if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1
     for each in worked_in:
-        before = next((old.commit for old in facts.repositories if old.folder == each.folder), "")
-        if line := repository(now, each, before):
-            yield f"git in {each.folder or NAMELESS}: {line}" if several else f"git: {line}"
+        if line := repository(now, each):
+            where = f" in {each.folder or NAMELESS}" if several else ""
+            yield f"git{where}{'' if each in facts.repositories else LATER}: {line}"
     yield from (line for line in _left(facts) if not (after and line.startswith(ASKED)))
 
 
@@ -135,11 +132,8 @@ def first_steps(lines: Sequence[str], room: int) -> list[str]:
     return [more if gone and line == gone[0] else line for line in lines if line not in gone[1:]]
 
 
-def repository(facts: Facts, known: Repository, before: str) -> str:
-    """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells.
-
-    A commit that is not the one `before` the messages that stay was made in them.
-    """
+def repository(facts: Facts, known: Repository) -> str:
+    """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
     commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
     since = _changed_since(facts, known)
     names = ", ".join(since[:SINCE]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
@@ -150,7 +144,6 @@ def repository(facts: Facts, known: Repository, before: str) -> str:
             (
                 f"on branch {known.branch}" if known.branch else "",
                 commit,
-                LATER if known.commit not in ("", before) else "",
                 "opened " + ", ".join(known.pulls) if known.pulls else "",
                 f"{'changed since' if known.settled >= 0 else 'not committed'}: {names}" if since else clean,
             ),

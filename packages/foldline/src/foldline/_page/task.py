@@ -16,6 +16,7 @@ from foldline._facts.rules import is_long, lifetime, shouts
 from foldline._facts.standing import (
     answered,
     clarifies,
+    interjects,
     open_steps,
 )
 from foldline._facts.told import BELOW, NOT_SEEN
@@ -69,7 +70,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     planned = _planned(facts)
     since = list(after)
     if any(telling(text) for text in since):
-        return Task([request.text for request in planned])
+        return Task([*dict.fromkeys(request.text for request in (*planned, *_interrupted(facts)))])
     chain: list[Request] = []
     for request in reversed(facts.requests):
         over = asks(request.text) and answered(facts, request.newest)
@@ -90,6 +91,14 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     if not ((len(chain) > 1 or since) and not (chain[-1].amid or (telling(words[-1]) and len(chain) > 1))):
         return Task(words)
     return _leaning(facts, words, (since or words)[-1], chain[-1].newest if len(chain) > 1 else facts.end)
+
+
+def _interrupted(facts: Facts) -> list[Request]:
+    """The request that the agent was at work for when the user said what stands behind the folded messages."""
+    now = facts.latest
+    behind = min((r for r in now.requests if r.newest >= facts.end), key=lambda r: r.newest, default=None)
+    asked = (r for r in reversed(facts.requests) if telling(r.text) and not r.amid)
+    return [*islice(asked, 1)] if behind and interjects(now, behind) else []
 
 
 def _planned(facts: Facts) -> list[Request]:

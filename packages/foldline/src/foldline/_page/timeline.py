@@ -22,6 +22,7 @@ from foldline._page.choosing import (
     unlike,
 )
 from foldline._page.quoting import shorten
+from foldline._page.reports import LEAST_ROOM, formed, of_longer
 from foldline._page.turns import Turns
 from foldline._page.wholes import standing, torn
 
@@ -96,6 +97,10 @@ class Timeline:
         share = int(room * (ALL_WORDS if whole else WORDS)) - self._spent
         self.chosen += choose(self._without_chosen(words), share, self.told, self._newest)
         self.chosen += self._choose(filter(self._tells, self.left()), room - self._spent)
+        if not self._fills and room >= LEAST_ROOM:
+            self.chosen = formed(self.found, self.chosen, room)
+            known, longer = {each.place for each in self.chosen}, of_longer(self.found)
+            self.found = [each for each in self.found if each.place in known or each.place not in longer]
 
     def _too_long(self, room: int) -> Candidate | None:
         """The beginning of what says most where that has no room as a whole; None where it has, or its beginning says little."""

@@ -76,5 +76,6 @@ def _joined(group: Sequence[Candidate]) -> str:
             parted = piece.begins and (piece.by != "user" or last.piece.item)
             below = parted or _LABELLED.match(piece.text)
             text += f"{apart}{chr(10) if below else ' '}{piece.text}"
+            led = piece.text.partition(": ")[0] if below else led
         last = each
     return text[1:]

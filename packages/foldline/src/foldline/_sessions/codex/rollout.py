@@ -119,10 +119,10 @@ class Rollout:
         return [("instructions", message)] if message else []
 
     def sealed(self) -> Sealed:
-        """The newest compaction, where only its provider can read it, with those of its messages that it repeats."""
-        live = [entry for entry in self._repeated if entry in self.live]
-        if not any(map(_is_sealed, live)):
+        """The newest compaction, where it has no words that can be read, with those of its messages that it repeats."""
+        if not self.folds or self.folds[-1].summary:
             return Sealed()
+        live = [entry for entry in self._repeated if entry in self.live]
         said = {entry.message.text for entry in self._told}
         again = (e for e in live if _is_sealed(e) or (e.message.role != "system" and e.message.text in said))
         return Sealed(tuple(entry.id for entry in again), tuple(entry.message for entry in self._told))

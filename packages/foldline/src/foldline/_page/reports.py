@@ -1,0 +1,63 @@
+"""The agent's longer reports as wholes, where no budget is to be filled: all of one, its outline, or how it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+from foldline._page.choosing import Candidate
+
+LONG = 4
+"""Sentences from which some of a report, picked out of all of it, do not read on."""
+
+OPENING = 2
+"""The sentences by which a report is known: what it says first is what was done."""
+
+LEAST_ROOM = 500
+"""Tokens of a timeline below which sentences are chosen one by one, from wherever they stand."""
+
+Form = Callable[[Sequence[Candidate]], list[Candidate]]
+
+
+def formed(found: Iterable[Candidate], chosen: Sequence[Candidate], room: int) -> list[Candidate]:
+    """What was chosen within `room` tokens, but of longer reports a form each in place of what was chosen of them: how it
+    opens at least, and a fuller one of the newest first."""
+    picked = {each.place for each in chosen}
+    reports = [report for report in _longer(found) if any(each.place in picked for each in report)]
+    among = {each.place for report in reports for each in report}
+    others = [each for each in chosen if each.place not in among]
+    forms = [report[:1] for report in reports]
+    left = room - _cost(others) - sum(map(_cost, forms))
+    for shape in _FORMS:
+        for i in reversed(range(len(reports))):
+            fuller = shape(reports[i])
+            if 0 < (more := _cost(fuller) - _cost(forms[i])) <= left:
+                forms[i], left = fuller, left - more
+    return [*others, *(each for form in reversed(forms) for each in form)]
+
+
+def of_longer(found: Iterable[Candidate]) -> set[int]:
+    """The places of what longer reports say."""
+    return {each.place for report in _longer(found) for each in report}
+
+
+def _longer(found: Iterable[Candidate]) -> list[list[Candidate]]:
+    said = (each for each in found if each.piece.kind == "report")
+    return [report for _, some in groupby(said, key=lambda each: each.piece.at) if len(report := [*some]) >= LONG]
+
+
+def _cost(some: Iterable[Candidate]) -> int:
+    return sum(each.cost for each in some)
+
+
+def _outline(report: Sequence[Candidate]) -> list[Candidate]:
+    """The first sentence of each paragraph and item, and what was left open."""
+    return [each for each in report if each.piece.begins or each.piece.edge or each.piece.open]
+
+
+def _opening(report: Sequence[Candidate]) -> list[Candidate]:
+    """How it begins, and what was left open."""
+    return [*report[:OPENING], *(each for each in report[OPENING:] if each.piece.open)]
+
+
+_FORMS: tuple[Form, ...] = (_opening, _outline, list)
