@@ -316,7 +316,7 @@ PARTS = ("The head", "The body", "The tail", "The index", "The cache", "The queu
 def looked_through(n: int) -> list[Message]:
     """A turn that ends with a report of several findings of two sentences each."""
     found = "\n".join(
-        f"{k}. {what} of mirror_{n} is read for {n * 97 + k * 31} rows. It took {n * 13 + k * 7} ms, with room_{n}_{k}.lck held."
+        f"{k}. {what} was slow for some of the people at the desk. It took {n * 13 + k * 7} ms, with room_{n}_{k}.lck held."
         for k, what in enumerate(PARTS, 1)
     )
     asked = user(f"Please look through the parts of mirror_{n} and report all that you see in them.")
@@ -327,11 +327,11 @@ def test_of_a_longer_report_a_whole_is_told_and_no_sentences_from_here_and_there
     told = told_of([*(m for n in range(1, 9) for m in looked_through(n)), ASKED, *EDIT, says("Done."), LATER], 1_000)
     for n in range(1, 9):
         turn = told.split(f"**{n}** ")[1].split(f"**{n + 1}** ")[0]
-        heads = [f"{what} of mirror_{n} is read" in turn for what in PARTS]
+        heads = [f"{what} was slow" in turn for what in PARTS]
         behind = [f"room_{n}_{k}.lck held" in turn for k in range(1, 7)]
         assert heads == sorted(heads, reverse=True), turn
         assert behind in (heads, [False] * 6), turn
-    assert all(f"{what} of mirror_8 is read" in told for what in PARTS)
+    assert "1. The head was slow" in told.split("**8** ")[1]
 
 
 def test_what_the_agent_offered_is_not_told_once_the_user_said_what_to_do() -> None:

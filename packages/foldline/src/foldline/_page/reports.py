@@ -16,18 +16,20 @@ OPENING = 2
 LEAST_ROOM = 500
 """Tokens of a timeline below which sentences are chosen one by one, from wherever they stand."""
 
+OFTEN = 0.3
+"""What is left of the worth of a sentence that is said too often to be part of a form."""
+
 Form = Callable[[Sequence[Candidate]], list[Candidate]]
 
 
 def formed(found: Iterable[Candidate], chosen: Sequence[Candidate], room: int) -> list[Candidate]:
-    """What was chosen within `room` tokens, but of longer reports a form each in place of what was chosen of them: how it
-    opens at least, and a fuller one of the newest first."""
-    picked = {each.place for each in chosen}
-    reports = [report for report in _longer(found) if any(each.place in picked for each in report)]
+    """What was chosen within `room` tokens, but of each longer report a form in place of what was chosen of it: how it opens,
+    then fuller ones, the newest first."""
+    reports = _longer(found)
     among = {each.place for report in reports for each in report}
     others = [each for each in chosen if each.place not in among]
-    forms = [report[:1] for report in reports]
-    left = room - _cost(others) - sum(map(_cost, forms))
+    forms: list[list[Candidate]] = [[] for _ in reports]
+    left = room - _cost(others)
     for shape in _FORMS:
         for i in reversed(range(len(reports))):
             fuller = shape(reports[i])
@@ -42,7 +44,7 @@ def of_longer(found: Iterable[Candidate]) -> set[int]:
 
 
 def _longer(found: Iterable[Candidate]) -> list[list[Candidate]]:
-    said = (each for each in found if each.piece.kind == "report")
+    said = (each for each in found if each.piece.kind == "report" and each.share > OFTEN)
     return [report for _, some in groupby(said, key=lambda each: each.piece.at) if len(report := [*some]) >= LONG]
 
 
@@ -60,4 +62,4 @@ def _opening(report: Sequence[Candidate]) -> list[Candidate]:
     return [*report[:OPENING], *(each for each in report[OPENING:] if each.piece.open)]
 
 
-_FORMS: tuple[Form, ...] = (_opening, _outline, list)
+_FORMS: tuple[Form, ...] = (lambda report: [*report[:1]], _opening, _outline, list)
