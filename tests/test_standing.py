@@ -912,6 +912,18 @@ def test_what_the_user_threw_in_amid_the_work_takes_the_place_of_no_task_and_no_
     assert not section(page_before([aside, *edit("src/cols.py", "e2")], closed), "Task now")
 
 
+def test_what_the_messages_that_stay_show_is_not_told_as_not_seen() -> None:
+    asked = user("Make the rows add up again, then commit it and open a pull request for it.")
+    work = [asked, *edit("src/rows.py"), *bash("cat rows.log", "a row\n" * 900)]
+    opened = bash("gh pr create --fill", "https://github.com/a/b/pull/12")
+    assert not any("not seen yet" in line for line in section(page_before([*COMMIT, *opened], work), "Task now"))
+    assert any("not seen yet: pull request" in line for line in section(page_before([*COMMIT], work), "Task now"))
+
+
+def test_what_git_keeps_for_itself_is_no_file_of_the_work() -> None:
+    assert files(*edit("src/a.py"), *bash("rm -f .git/index.lock")) == ["changed: src/a.py"]
+
+
 def test_a_file_that_calls_name_in_two_ways_is_listed_once() -> None:
     commit = runs("exec", {"cmd": "git add -A && git commit -m x", "workdir": "/srv/app"}, "[main 1234567] x", id="c1")
     there = [m for n in range(4) for m in edit(f"/srv/app/core/part_{n}.rs", id=f"f{n}")]

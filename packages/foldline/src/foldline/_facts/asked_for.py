@@ -68,7 +68,9 @@ _ACTS = (
 
 
 def not_seen(facts: Facts, words: Container[str]) -> list[str]:
-    """What those of the `words` that no report closed ask for by name, in order, and neither a call nor the agent showed since."""
+    """What those of the `words` that no report closed ask for by name, in order, and neither a call nor the agent showed since, in the
+    messages behind either."""
+    facts = facts.latest
     closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
     found: dict[str, None] = {}
     for request in (r for r in facts.requests if r.text in words and r.newest > closed and not r.amid):

@@ -259,7 +259,10 @@ def changed_files(facts: Facts) -> list[File]:
     return [
         file
         for file in facts.files
-        if file.changed and not file.passed and not _PASSING.search(file.path.removeprefix(root))
+        if file.changed
+        and not file.passed
+        and "/.git/" not in f"/{file.path}"
+        and not _PASSING.search(file.path.removeprefix(root))
     ]
 
 

@@ -64,18 +64,18 @@ class Turns:
 
 def _joined(group: Sequence[Candidate]) -> str:
     """The texts of pieces in order, items in lines below the one that leads them in, marked where some are left out."""
-    text, led, last = "", "", group[0]
+    text, led, last = "", {""}, group[0]
     for each in group:
         piece = each.piece
         apart = " …" if each.place > last.place + 1 else ""
         if piece.item:
-            lead = f"\n{piece.under}:" if piece.under not in ("", led) else ""
+            lead = "" if piece.under in led else f"\n{piece.under}:"
             text += f"{apart}{lead}\n{item(piece)}"
-            led = piece.under
+            led.add(piece.under)
         else:
             parted = piece.begins and (piece.by != "user" or last.piece.item)
             below = parted or _LABELLED.match(piece.text)
             text += f"{apart}{chr(10) if below else ' '}{piece.text}"
-            led = piece.text.partition(": ")[0] if below else led
+            led.add(piece.text.partition(": ")[0])
         last = each
     return text[1:]
