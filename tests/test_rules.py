@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline import Message, Summary
 from foldline._facts.language import language_of
 from foldline._facts.reading import facts_of
 from foldline._facts.rules import lifetime, rules_in, ruling
@@ -314,6 +315,43 @@ def test_an_order_of_short_words_is_taken_back_too(order: str, back: str) -> Non
     before = [user(order), says("All right."), user(KEPT)]
     assert [rule.text for rule in facts_of(before).rules] == [order, KEPT]
     assert [rule.text for rule in facts_of([*before, says("Done."), user(back)]).rules] == [KEPT]
+
+
+def standing(*messages: Message) -> list[str]:
+    return [rule.text for rule in facts_of(messages).rules if rule.lifetime == "standing"]
+
+
+def test_what_is_said_in_place_of_a_rule_is_one() -> None:
+    before = [user("Keep lines under 80 characters. Add a helper for dates."), says("Added.")]
+    assert standing(*before, user("Actually, keep lines under 100 characters.")) == [
+        "Actually, keep lines under 100 characters."
+    ]
+    before = [user("Always use requests for HTTP calls."), says("Done.")]
+    back = "I changed my mind: always use httpx for HTTP calls, not requests."
+    assert standing(*before, user(back)) == [back]
+
+
+def test_a_rule_is_taken_back_behind_a_fold_too() -> None:
+    before = facts_of([user("Never push to main."), says("All right."), user(KEPT)])
+    folded = Message("user", (Summary("Folded.", before.data()),))
+    assert standing(folded, says("Done.")) == ["Never push to main.", KEPT]
+    assert standing(folded, says("Done."), user("You may push now.")) == [KEPT]
+
+
+def test_what_is_forbidden_until_the_user_says_so_outlasts_the_turn() -> None:
+    assert standing(user("Don't push until I say so."), says("ok"), user("Rename the class.")) == [
+        "Don't push until I say so."
+    ]
+
+
+@pytest.mark.parametrize("later", ["You can push the branch feature/x now.", "Never mind the warning, go on."])
+def test_what_is_said_of_another_thing_takes_back_nothing(later: str) -> None:
+    assert standing(user("Never push to main."), says("ok"), user(later)) == ["Never push to main."]
+
+
+@pytest.mark.parametrize("verb", ["use", "ask", "add", "answer", "test", "sign"])
+def test_what_is_always_to_be_done_is_a_rule_whatever_it_is(verb: str) -> None:
+    assert lifetime(f"Always {verb} things that way.") == "standing"
 
 
 REVIEW = "The retry loop keeps its counter, so that a worker never gets a second chance after it has failed. " * 10
