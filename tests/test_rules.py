@@ -256,6 +256,7 @@ def test_bold_words_and_smiles_say_nothing_of_their_own(sentence: str) -> None:
 def test_what_was_spoken_before_tells_the_language_of_few_words() -> None:
     assert rules_in("Halte jeden Commit lauffähig.", "de") == [("Halte jeden Commit lauffähig.", "standing")]
     assert rules_in("Never push to main.", "de") == [("Never push to main.", "standing")]
+    assert rules_in("tests before code", "en") == [("tests before code", "standing")]
 
 
 BRIEF = (
