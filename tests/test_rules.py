@@ -177,6 +177,16 @@ def test_precision_and_recall_on_sentences_written_later(kind: str, least: tuple
     assert recall >= least[1]
 
 
+@pytest.mark.parametrize("language", ["de", "en", "es"])
+def test_precision_and_recall_on_messages_of_coding_chats(language: str) -> None:
+    """All were written before the cues were read, then the cues were mended by half of them."""
+    rows = [(label, rules_in(text, language)) for row, label, text in rows_of("rules_in_chat.tsv") if row == language]
+    meant = [any(kind == "standing" for _, kind in found) for label, found in rows if label == "standing"]
+    told = [label == "standing" for label, found in rows if any(kind == "standing" for _, kind in found)]
+    assert sum(told) / len(told) >= 0.94
+    assert sum(meant) / len(meant) >= 0.8
+
+
 @pytest.mark.parametrize(
     ("text", "language"),
     [
