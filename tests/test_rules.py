@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline import Message, Summary
 from foldline._facts.language import language_of
 from foldline._facts.reading import facts_of
 from foldline._facts.rules import lifetime, rules_in, ruling
@@ -176,6 +177,16 @@ def test_precision_and_recall_on_sentences_written_later(kind: str, least: tuple
     assert recall >= least[1]
 
 
+@pytest.mark.parametrize("language", ["de", "en", "es"])
+def test_precision_and_recall_on_messages_of_coding_chats(language: str) -> None:
+    """All were written before the cues were read, then the cues were mended by half of them."""
+    rows = [(label, rules_in(text, language)) for row, label, text in rows_of("rules_in_chat.tsv") if row == language]
+    meant = [any(kind == "standing" for _, kind in found) for label, found in rows if label == "standing"]
+    told = [label == "standing" for label, found in rows if any(kind == "standing" for _, kind in found)]
+    assert sum(told) / len(told) >= 0.94
+    assert sum(meant) / len(meant) >= 0.8
+
+
 @pytest.mark.parametrize(
     ("text", "language"),
     [
@@ -255,6 +266,7 @@ def test_bold_words_and_smiles_say_nothing_of_their_own(sentence: str) -> None:
 def test_what_was_spoken_before_tells_the_language_of_few_words() -> None:
     assert rules_in("Halte jeden Commit lauffähig.", "de") == [("Halte jeden Commit lauffähig.", "standing")]
     assert rules_in("Never push to main.", "de") == [("Never push to main.", "standing")]
+    assert rules_in("tests before code", "en") == [("tests before code", "standing")]
 
 
 BRIEF = (
@@ -318,6 +330,43 @@ def test_an_order_of_short_words_is_taken_back_too(order: str, back: str) -> Non
     before = [user(order), says("All right."), user(KEPT)]
     assert [rule.text for rule in facts_of(before).rules] == [order, KEPT]
     assert [rule.text for rule in facts_of([*before, says("Done."), user(back)]).rules] == [KEPT]
+
+
+def standing(*messages: Message) -> list[str]:
+    return [rule.text for rule in facts_of(messages).rules if rule.lifetime == "standing"]
+
+
+def test_what_is_said_in_place_of_a_rule_is_one() -> None:
+    before = [user("Keep lines under 80 characters. Add a helper for dates."), says("Added.")]
+    assert standing(*before, user("Actually, keep lines under 100 characters.")) == [
+        "Actually, keep lines under 100 characters."
+    ]
+    before = [user("Always use requests for HTTP calls."), says("Done.")]
+    back = "I changed my mind: always use httpx for HTTP calls, not requests."
+    assert standing(*before, user(back)) == [back]
+
+
+def test_a_rule_is_taken_back_behind_a_fold_too() -> None:
+    before = facts_of([user("Never push to main."), says("All right."), user(KEPT)])
+    folded = Message("user", (Summary("Folded.", before.data()),))
+    assert standing(folded, says("Done.")) == ["Never push to main.", KEPT]
+    assert standing(folded, says("Done."), user("You may push now.")) == [KEPT]
+
+
+def test_what_is_forbidden_until_the_user_says_so_outlasts_the_turn() -> None:
+    assert standing(user("Don't push until I say so."), says("ok"), user("Rename the class.")) == [
+        "Don't push until I say so."
+    ]
+
+
+@pytest.mark.parametrize("later", ["You can push the branch feature/x now.", "Never mind the warning, go on."])
+def test_what_is_said_of_another_thing_takes_back_nothing(later: str) -> None:
+    assert standing(user("Never push to main."), says("ok"), user(later)) == ["Never push to main."]
+
+
+@pytest.mark.parametrize("verb", ["use", "ask", "add", "answer", "test", "sign"])
+def test_what_is_always_to_be_done_is_a_rule_whatever_it_is(verb: str) -> None:
+    assert lifetime(f"Always {verb} things that way.") == "standing"
 
 
 REVIEW = "The retry loop keeps its counter, so that a worker never gets a second chance after it has failed. " * 10

@@ -12,6 +12,9 @@ from foldline._facts.language import common_words
 _WORD = re.compile(r"[^\W_][\w./-]{2,}\w")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
+_FILE = re.compile(r"[\w-]+(?:[./_][\w-]+)+")
+"""The name of a file, a branch, a function."""
+
 _ANY = re.compile(r"[^\W_]{2,}")
 
 _PULL = re.compile(r"\b[pm]rs?\b")
@@ -52,8 +55,12 @@ def shared_words(text: str, others: Iterable[str]) -> list[int]:
 
 
 def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
-    """The rules that a sentence of a message takes back: those that the message says again, else those that name most of what it names."""
-    rules = list(rules)
+    """The rules that a sentence of a message takes back: those that the message says again, else those that name most of what it names.
+
+    What is allowed for a file or a branch by its name takes back no rule that does not name it.
+    """
+    files = set(_FILE.findall(sentence))
+    rules = [rule for rule in rules if not files or not files.isdisjoint(_FILE.findall(rule))]
     if again := {rule for rule in rules if said_again(rule, words)}:
         return again
     for words_of, share in ((_stems, 0), (_names, NAMED)):
@@ -84,7 +91,7 @@ def _forms(text: str) -> set[str]:
 
 def _stems(text: str) -> set[str]:
     """What the forms of a word have in common, of words that are long enough to have forms."""
-    return {word[:_STEM] for word in _telling(text) if len(word) >= _STEM}
+    return {word[:_STEM] for word in _telling(text) - common_words(text) if len(word) >= _STEM}
 
 
 def _names(text: str) -> set[str]:

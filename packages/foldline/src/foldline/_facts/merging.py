@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from foldline._facts.attempts import closes
+from foldline._facts.lasting import lasting
 from foldline._facts.plan import Plan
 from foldline._facts.repository import later
-from foldline._facts.rules import is_long
+from foldline._facts.rules import rules_in
 from foldline._facts.speech import clean
 from foldline._facts.trails import Trails
 from foldline._facts.types import Command, Facts, Fault, File, Piece, Repository, Request, Rule, Todo
@@ -85,9 +86,10 @@ def merge(older: Facts, newer: Facts) -> Facts:
 
 
 def _lasting(rules: tuple[Rule, ...], requests: Sequence[Request]) -> tuple[Rule, ...]:
-    """The rules that hold on: those of a task do until the next one is given."""
-    over = any(is_long(request.text) for request in requests)
-    return tuple(rule for rule in rules if not (over and rule.lifetime == "task"))
+    """The rules that hold on behind what the user said since."""
+    for request in requests if rules else ():
+        rules = lasting(rules, request.text, rules_in(request.text))
+    return rules
 
 
 def settled(facts: Facts, behind: Facts) -> Facts:

@@ -114,6 +114,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
             title, kind = "", above
         if kind != "none":
             found.append((text, kind))
+            if kind == "back" and lifetime(_instead_of(text), language=spoken) == "standing":
+                found.append((text, "standing"))
             listed |= {text} if each.item and not _for_good(text, spoken) else set()
     if short or MOSTLY * len(listed) >= sum(each.item for each in said):
         return found
@@ -164,6 +166,11 @@ def shouts(order: str) -> bool:
 def _with_instead(order: str, behind: str) -> str:
     """What is forbidden together with what is to be done in its place, where that is said next."""
     return f"{order} {behind}" if _INSTEAD.match(behind) and len(order) + len(behind) < _LONGEST else order
+
+
+def _instead_of(back: str) -> str:
+    """What is said behind the words that take something back ("Changed my mind: always tabs")."""
+    return re.split(r"[,:;–—，：；、] ?", back, maxsplit=1)[-1]
 
 
 def _led(title: str, text: str) -> str:

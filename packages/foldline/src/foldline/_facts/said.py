@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-from foldline._facts.again import taken_back, with_other_amounts
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
 from foldline._facts.language import language_of
+from foldline._facts.lasting import lasting
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import is_long, rules_in, ruling
+from foldline._facts.rules import rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.texts import LONGEST, passages, said_in, sentences
@@ -124,14 +124,11 @@ class Said:
     def _bind(self, words: str, at: int) -> None:
         """The rules in the user's words; one that they take back, or say again with other amounts, is none any more."""
         self._language = language_of(words, self._language)
-        if is_long(words):
-            self.rules = {known: rule for known, rule in self.rules.items() if rule.lifetime != "task"}
-        for text, lifetime in rules_in(words, self._language):
-            before = [known for known, rule in self.rules.items() if rule.at < at]
-            over = taken_back(text, words, before) if lifetime == "back" else with_other_amounts(text, before)
-            self.rules = {known: rule for known, rule in self.rules.items() if known not in over}
-            if lifetime in ("standing", "task", "once") and text not in self.rules:
-                self.rules[text] = Rule(text, at, "user", lifetime)
+        said = rules_in(words, self._language)
+        self.rules = {rule.text: rule for rule in lasting(self.rules.values(), words, said)}
+        for text, lifetime in said:
+            if lifetime in ("standing", "task", "once"):
+                self.rules.setdefault(text, Rule(text, at, "user", lifetime))
 
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
