@@ -204,14 +204,14 @@ class Rows:
     def ask(self, text: str = "count the plums", **more: Any) -> None:
         self.add("user", message={"role": "user", "content": text}, **more)
 
-    def say(self, billed: int, output: int = 5, *parts: dict[str, Any]) -> None:
+    def say(self, billed: int, output: int = 5, *parts: dict[str, Any], model: str = "claude-opus-4-6") -> None:
         used = {"input_tokens": billed, "output_tokens": output}
-        said = {"role": "assistant", "id": f"m{len(self.rows)}", "model": "claude-opus-4-6", "usage": used}
+        said = {"role": "assistant", "id": f"m{len(self.rows)}", "model": model, "usage": used}
         self.add("assistant", message={**said, "content": [*parts, {"type": "text", "text": "There are three."}]})
 
-    def compact(self, summary: str = "Plums were counted.") -> None:
+    def compact(self, summary: str = "Plums were counted.", trigger: str = "auto", at: int = 23_200) -> None:
         before = self.rows[-1]["uuid"]
-        self.add("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 23_200})
+        self.add("system", subtype="compact_boundary", compactMetadata={"trigger": trigger, "preTokens": at})
         self.rows[-1] |= {"parentUuid": None, "logicalParentUuid": before}
         self.ask(summary, isCompactSummary=True)
 
@@ -223,9 +223,13 @@ class Rows:
         self.add("user", message={"role": "user", "content": [came]}, toolUseResult=result)
 
     @property
-    def size(self) -> Any:
+    def desk(self) -> Desk:
         self.path.write_text("".join(json.dumps(each) + "\n" for each in self.rows))
-        return Desk(open_session(self.path)).size
+        return Desk(open_session(self.path))
+
+    @property
+    def size(self) -> Any:
+        return self.desk.size
 
 
 def test_behind_a_compaction_of_claude_code_counts_what_its_bills_had_taught(tmp_path: Path) -> None:
@@ -236,6 +240,44 @@ def test_behind_a_compaction_of_claude_code_counts_what_its_bills_had_taught(tmp
     rows.compact()
     assert rows.size.tokens == pytest.approx(23_000, rel=0.01)
     assert rows.size.error <= 0.1
+
+
+def test_where_claude_code_compacts_by_itself_tells_the_window(tmp_path: Path) -> None:
+    """Models of a million tokens have 200,000 where the client was not told of more: Claude Code compacts at 167,000."""
+    rows = Rows(tmp_path / "s.jsonl")
+    rows.ask()
+    rows.say(166_900)
+    assert rows.desk.budget.window == 1_000_000
+    rows.compact(trigger="manual", at=167_000)
+    assert rows.desk.budget.window == 1_000_000, "where the user asked for it, it tells nothing"
+    rows.say(20_000)
+    rows.compact(at=23_200)
+    assert rows.desk.budget.window == 1_000_000, "less than Claude Code takes for a window"
+    rows.say(166_900)
+    rows.compact(at=167_000)
+    assert rows.desk.budget.window == 200_000
+    rows.say(210_000)
+    assert rows.desk.budget.window == 1_000_000
+
+
+def test_a_bill_beyond_the_small_window_of_claude_tells_the_large_one(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "s.jsonl")
+    rows.ask()
+    rows.say(210_000, model="claude-sonnet-4-5")
+    assert rows.desk.budget.window == 1_000_000
+    rows.say(20_000, model="claude-haiku-4-5")
+    assert rows.desk.budget.window == 200_000, "it was another model's"
+
+
+def test_a_fold_of_foldlines_in_claude_codes_rows_tells_nothing_of_the_window(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "s.jsonl")
+    for n in range(12):
+        rows.ask(f"Prompt {n}. " + "plums and pears " * 400)
+        rows.say(110_000 + 2_000 * n)
+    desk = rows.desk
+    desk.plan(desk.policy(), trigger="threshold").write()
+    assert Desk(open_session(rows.path)).session.compactions == 1
+    assert Desk(open_session(rows.path)).budget.window == 1_000_000
 
 
 def test_behind_a_compaction_claude_code_reads_the_files_again_that_were_opened_last(tmp_path: Path) -> None:

@@ -365,6 +365,18 @@ def test_the_window_is_the_one_that_the_file_tells(home: Home) -> None:
     assert Desk(open_session(path), window=50_000).budget.window == 50_000
 
 
+@pytest.mark.parametrize("billed", [150_000, 250_000])
+def test_the_window_that_a_bill_of_claude_proves_is_listed(home: Home, billed: int) -> None:
+    rows = claude_rows(3)
+    for row in rows:
+        if usage := row["message"].get("usage"):
+            usage["input_tokens"] = billed
+    path = home.write(".claude/projects/-srv-shop/c1.jsonl", rows)
+    window = Desk(open_session(path)).budget.window
+    assert [each.window for each in home.list()] == [window]
+    assert window == (200_000 if billed < 200_000 else 1_000_000)
+
+
 # -- on a terminal -----------------------------------------------------------------------------------------------
 
 
