@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from foldline import __version__
 from foldline._errors import SessionError
+from foldline._sessions.descriptors import open_plain
 from foldline._sessions.finding import StoreFile
 from foldline._sessions.format import printable
 
@@ -63,7 +64,7 @@ class Memory:
         self.changed = False
         """Whether there is something to be saved."""
         with suppress(OSError, ValueError, msgspec.DecodeError):
-            with open(path, "rb") as file:
+            with open_plain(path) as file:
                 kept = msgspec.msgpack.decode(file.read(), type=_Kept)
             if kept.version == VERSION:
                 self._rows = kept.rows
