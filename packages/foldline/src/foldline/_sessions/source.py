@@ -128,13 +128,6 @@ class Source:
             raise self.refused(f"cannot be read: {reason(error)}") from error
 
 
-def documents(folder: str) -> Iterator[tuple[str, object]]:
-    """The JSON documents in a folder by their names, each its value or None; raises `OSError` where there is no folder."""
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".json"):
-            yield name, Source(os.path.join(folder, name)).optional()
-
-
 def parted(path: str | os.PathLike[str]) -> tuple[str, str]:
     """A path, and the number or the id of a session in it where one is named behind a `#`."""
     whole = os.fspath(path)
