@@ -342,6 +342,18 @@ def test_a_name_that_is_no_text_is_listed(home: Home) -> None:
     assert b"two.jsonl" in home.memory.read_bytes()
 
 
+@pytest.mark.parametrize("odd", ["prompt", "model", "id", "cwd"])
+def test_a_session_that_says_half_a_character_is_listed(home: Home, odd: str) -> None:
+    meta = {"id": "c1", "cwd": "/srv/shop"} | ({odd: "half \ud83d"} if odd in ("id", "cwd") else {})
+    said = {"type": "message", "role": "user", "content": "half \ud83d" if odd == "prompt" else "begin"}
+    turn = {"model": "half \ud83d" if odd == "model" else "gpt-5.4"}
+    rows = [("session_meta", meta), ("turn_context", turn), ("response_item", said)]
+    home.write(".codex/sessions/2026/01/01/rollout-h.jsonl", [{"type": kind, "payload": each} for kind, each in rows])
+    home.pi("two", _short())
+    assert len(home.list()) == len(home.list()) == 2
+    assert b"two.jsonl" in home.memory.read_bytes()
+
+
 def _short(cwd: str = "/srv/shop", said: str = "begin") -> Log:
     log = Log({**HEADER, "cwd": cwd})
     log.user(said)
