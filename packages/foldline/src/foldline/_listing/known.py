@@ -63,7 +63,7 @@ class Memory:
         self.changed = False
         """Whether there is something to be saved."""
         with suppress(OSError, ValueError, msgspec.DecodeError):
-            with open_plain(path) as file:
+            with open(open_plain(path), "rb") as file:
                 kept = msgspec.msgpack.decode(file.read(), type=_Kept)
             if kept.version == VERSION:
                 self._rows = kept.rows

@@ -6,19 +6,18 @@ import errno
 import os
 import stat
 import sys
-from typing import BinaryIO
 
 READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """How a file is opened for its bytes; Windows would translate the ends of its lines."""
 
 
-def open_plain(path: str) -> BinaryIO:
+def open_plain(path: str) -> int:
     """A plain file, opened to be read; raises `OSError` for a pipe or a device, of which nobody knows when it ends."""
     fd = os.open(path, READ | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "no plain file", path)
-    return os.fdopen(fd, "rb")
+        raise OSError(errno.EINVAL, "a folder, a pipe or a device", path)
+    return fd
 
 
 def _sought(fd: int, size: int, at: int, /) -> bytes:

@@ -50,7 +50,7 @@ class Source:
     def lines(self, *, blank: bool = False) -> Iterator[tuple[int, bytes]]:
         """The lines with their numbers, the blank ones too where they count."""
         try:
-            with open_plain(self.path) as file:
+            with open(open_plain(self.path), "rb") as file:
                 for number, line in enumerate(file, 1):
                     data = line.removeprefix(BOM) if number == 1 else line
                     if blank or data.strip():
@@ -122,7 +122,7 @@ class Source:
     def _start(self, size: int) -> bytes:
         """The first bytes of the file, at most so many."""
         try:
-            with open_plain(self.path) as file:
+            with open(open_plain(self.path), "rb") as file:
                 return file.read(size)
         except (OSError, ValueError) as error:
             raise self.refused(f"cannot be read: {reason(error)}") from error
