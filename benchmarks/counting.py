@@ -72,7 +72,7 @@ def cases(folder: Path) -> Iterator[Case]:
         session.context.keeps_reasoning = kept = keeps_reasoning(session.model)
         entries, since = session.context.entries, session.context.since
         steps, size, words, approximate = [], 0, 0, 0
-        _, sent = weighed([message for _, message in entries], family, since, kept)
+        sent = weighed([message for _, message in entries], family, since, kept).before
         for i, (_, message) in enumerate(entries):
             if i >= since and message.usage and message.usage.prompt > LEAST:
                 steps.append(Step(i, message.usage.prompt, sent[i], size, words, approximate))

@@ -19,6 +19,9 @@ FAR = {"claude3": 1.3, "claude4.7": 1.3, "glm": 1.3, "deepseek": 1.3}
 SEALED = {"type": "reasoning", "summary": [], "encrypted_content": "gAAA" * 100}
 
 
+SAID = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]}
+
+
 def item(**payload: Any) -> dict[str, Any]:
     return {"type": "response_item", "payload": payload}
 
@@ -156,11 +159,32 @@ def test_what_no_bill_taught_is_told_with_a_wider_interval(tmp_path: Path) -> No
 
 def test_behind_a_compaction_of_codex_counts_what_its_bills_had_taught(tmp_path: Path) -> None:
     grown = [row for n in range(20) for row in (*calls(f"c{n}"), bill(n + 1, 30_000 + 60 * n))]
-    kept = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]}
-    folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [kept]}}
+    folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [SAID]}}
     size = open_session(rollout(tmp_path / "s.jsonl", says("user", "go"), *grown, folded)).context.size()
     assert size.tokens == pytest.approx(30_000, rel=0.01)
     assert size.error <= 0.1
+
+
+def test_behind_a_compaction_reasoning_that_was_taken_out_weighs_what_it_did_before(tmp_path: Path) -> None:
+    withheld = item(type="reasoning", summary=[], encrypted_content="REDACTED")
+    billed = [row for n in range(20) for row in (withheld, *calls(f"c{n}"), bill(n + 1, 9_000 + 430 * n, output=420))]
+    folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [SAID]}}
+    rows = [says("user", "go"), *billed, folded]
+    whole = tokens(rollout(tmp_path / "folded.jsonl", *rows))
+    after = [row for n in range(10) for row in (withheld, *calls(f"d{n}"))]
+    size = tokens(rollout(tmp_path / "after.jsonl", *rows, *after))
+    assert size - whole == pytest.approx(10 * 430, rel=0.15)
+
+
+def test_what_came_at_once_and_no_message_explains_is_gone_behind_a_compaction(tmp_path: Path) -> None:
+    """A picture, or what a tool found: it was no part of what every request carries, and no word weighs more for it."""
+    grown = [row for n in range(20) for row in (*calls(f"c{n}"), bill(n + 1, 6_000 + 60 * n))]
+    later = [row for n in range(20, 40) for row in (*calls(f"c{n}"), bill(n + 1, 36_000 + 60 * n))]
+    words = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "word " * 4_000}]}
+    folded = {"type": "compacted", "payload": {"message": "", "replacement_history": [words]}}
+    shown = item(**words)
+    size = tokens(rollout(tmp_path / "s.jsonl", shown, *grown, *later, folded))
+    assert size == pytest.approx(6_000, rel=0.1)
 
 
 class Rows:
@@ -180,14 +204,14 @@ class Rows:
     def ask(self, text: str = "count the plums", **more: Any) -> None:
         self.add("user", message={"role": "user", "content": text}, **more)
 
-    def say(self, billed: int, output: int = 5, *parts: dict[str, Any]) -> None:
+    def say(self, billed: int, output: int = 5, *parts: dict[str, Any], model: str = "claude-opus-4-6") -> None:
         used = {"input_tokens": billed, "output_tokens": output}
-        said = {"role": "assistant", "id": f"m{len(self.rows)}", "model": "claude-opus-4-6", "usage": used}
+        said = {"role": "assistant", "id": f"m{len(self.rows)}", "model": model, "usage": used}
         self.add("assistant", message={**said, "content": [*parts, {"type": "text", "text": "There are three."}]})
 
-    def compact(self, summary: str = "Plums were counted.") -> None:
+    def compact(self, summary: str = "Plums were counted.", trigger: str = "auto", at: int = 23_200) -> None:
         before = self.rows[-1]["uuid"]
-        self.add("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 23_200})
+        self.add("system", subtype="compact_boundary", compactMetadata={"trigger": trigger, "preTokens": at})
         self.rows[-1] |= {"parentUuid": None, "logicalParentUuid": before}
         self.ask(summary, isCompactSummary=True)
 
@@ -199,9 +223,13 @@ class Rows:
         self.add("user", message={"role": "user", "content": [came]}, toolUseResult=result)
 
     @property
-    def size(self) -> Any:
+    def desk(self) -> Desk:
         self.path.write_text("".join(json.dumps(each) + "\n" for each in self.rows))
-        return Desk(open_session(self.path)).size
+        return Desk(open_session(self.path))
+
+    @property
+    def size(self) -> Any:
+        return self.desk.size
 
 
 def test_behind_a_compaction_of_claude_code_counts_what_its_bills_had_taught(tmp_path: Path) -> None:
@@ -212,6 +240,44 @@ def test_behind_a_compaction_of_claude_code_counts_what_its_bills_had_taught(tmp
     rows.compact()
     assert rows.size.tokens == pytest.approx(23_000, rel=0.01)
     assert rows.size.error <= 0.1
+
+
+def test_where_claude_code_compacts_by_itself_tells_the_window(tmp_path: Path) -> None:
+    """Models of a million tokens have 200,000 where the client was not told of more: Claude Code compacts at 167,000."""
+    rows = Rows(tmp_path / "s.jsonl")
+    rows.ask()
+    rows.say(166_900)
+    assert rows.desk.budget.window == 1_000_000
+    rows.compact(trigger="manual", at=167_000)
+    assert rows.desk.budget.window == 1_000_000, "where the user asked for it, it tells nothing"
+    rows.say(20_000)
+    rows.compact(at=23_200)
+    assert rows.desk.budget.window == 1_000_000, "less than Claude Code takes for a window"
+    rows.say(166_900)
+    rows.compact(at=167_000)
+    assert rows.desk.budget.window == 200_000
+    rows.say(210_000)
+    assert rows.desk.budget.window == 1_000_000
+
+
+def test_a_bill_beyond_the_small_window_of_claude_tells_the_large_one(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "s.jsonl")
+    rows.ask()
+    rows.say(210_000, model="claude-sonnet-4-5")
+    assert rows.desk.budget.window == 1_000_000
+    rows.say(20_000, model="claude-haiku-4-5")
+    assert rows.desk.budget.window == 200_000, "it was another model's"
+
+
+def test_a_fold_of_foldlines_in_claude_codes_rows_tells_nothing_of_the_window(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "s.jsonl")
+    for n in range(12):
+        rows.ask(f"Prompt {n}. " + "plums and pears " * 400)
+        rows.say(110_000 + 2_000 * n)
+    desk = rows.desk
+    desk.plan(desk.policy(), trigger="threshold").write()
+    assert Desk(open_session(rows.path)).session.compactions == 1
+    assert Desk(open_session(rows.path)).budget.window == 1_000_000
 
 
 def test_behind_a_compaction_claude_code_reads_the_files_again_that_were_opened_last(tmp_path: Path) -> None:
@@ -400,6 +466,21 @@ def test_what_the_estimate_was_off_by_is_folded_with_its_messages() -> None:
     compactor.meter.forget()
     assert compactor.meter.overhead == pytest.approx(5_000, abs=1_000)
     assert compactor.meter.ratio == pytest.approx(1.15, rel=0.03)
+
+
+def test_what_every_request_carries_is_known_behind_a_fold_that_follows_a_restart() -> None:
+    compactor = Compactor("gpt-5.4", window=400_000)
+    said: list[dict[str, str]] = []
+    for n in range(1, 11):
+        said.append({"role": "user", "content": "word " * 1_000})
+        compactor.fit(said)
+        compactor.observe({"prompt_tokens": 20_000 + n * 1_000, "completion_tokens": 1})
+        said.append({"role": "assistant", "content": "ok"})
+    again = Compactor("gpt-5.4", window=400_000)
+    again.load(compactor.dump())
+    again.fit(said)
+    again.meter.forget()
+    assert again.meter.overhead == pytest.approx(20_000, rel=0.02)
 
 
 def test_what_the_estimate_is_off_by_does_not_eat_what_every_request_carries() -> None:

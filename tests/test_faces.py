@@ -24,6 +24,9 @@ HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x9b2J \u202egnp.exe\u2066 half \
 CODE = "import sys; sys.modules[{!r}] = None; from foldline._cli import main; main()"
 
 
+SAID = {"role": "user", "content": [{"type": "text", "text": "count the plums"}]}
+
+
 class Home:
     """A home of its own, with a session of pi in its store, and commands that are run in it."""
 
@@ -52,7 +55,7 @@ class Home:
             capture_output=True,
             encoding=more.get("PYTHONIOENCODING", "utf-8"),
             check=False,
-            timeout=60,
+            timeout=30,
         )
 
     def on_a_terminal(self, *words: str, typed: str = "", columns: int = 0) -> tuple[int, str]:
@@ -207,6 +210,35 @@ def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: list[str]
         assert (done.returncode, done.stdout) == (1, "")
         assert f"{path}: " in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+BESIDE = {
+    ".claude/projects/-x/c1.jsonl": (".claude/sessions/7.json",),
+    ".codex/sessions/2026/01/01/rollout-c1.jsonl": (".codex/session_index.jsonl",),
+    ".gemini/tmp/x/chats/session-c1.jsonl": (".gemini/tmp/x/.project_root", ".gemini/projects.json"),
+}
+"""Sessions in stores of agents, and what stands beside them and is read with them."""
+
+
+@pytest.mark.parametrize("place", BESIDE)
+def test_a_pipe_beside_a_session_is_not_waited_for(home: Home, place: str) -> None:
+    session = home.folder / place
+    session.parent.mkdir(parents=True)
+    rows = {
+        ".claude": [{"type": "user", "uuid": "a", "parentUuid": None, "sessionId": "c1", "message": SAID}],
+        ".codex": [{"type": "session_meta", "payload": {"id": "c1"}}, {"type": "response_item", "payload": {"type": "message", **SAID}}],
+        ".gemini": [{"sessionId": "c1", "projectHash": "x"}, {"id": "m", "type": "user", "content": "count the plums"}],
+    }[place.split("/")[0]]  # fmt: skip
+    session.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for each in BESIDE[place]:
+        beside = home.folder / each
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(beside)
+    for command in (["session", "list", "--all"], ["context", "status", "--session", str(session)]):
+        done = home.run(*command)
+        assert (done.returncode, done.stderr) == (0, "")
+    nothing_to_fold = home.run("compact", "--yes", "--session", str(session))
+    assert (nothing_to_fold.returncode, nothing_to_fold.stderr) == (3, "")
 
 
 def test_what_is_no_plain_file_is_not_imported_or_read_as_settings(home: Home) -> None:

@@ -11,6 +11,7 @@ import pytest
 from foldline import Compactor, open_session
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import inspect
+from foldline._desk.revising import edit
 from foldline._desk.status import status
 from foldline.extend import preset
 
@@ -85,6 +86,20 @@ def test_an_impossible_bill_is_no_bill(tmp_path: Path, agent: Any, figure: Any) 
 def test_a_usage_that_is_none_is_none(tmp_path: Path, agent: Any, usage: Any) -> None:
     unbilled = written(tmp_path / "unbilled.jsonl", agent(None))
     assert written(tmp_path / "odd.jsonl", agent(usage)).tokens == unbilled.tokens
+
+
+@pytest.mark.parametrize("damaged", ["world_state", "turn_context"])
+def test_surroundings_of_codex_without_a_content_are_not_said_again(tmp_path: Path, damaged: str) -> None:
+    told = [{"type": kind, "payload": {"full": True, "model": "gpt-5.4"}} for kind in ("world_state", "turn_context")]
+    written(tmp_path / "s.jsonl", [*codex(None), *told, {"type": damaged}])
+    session = open_session(tmp_path / "s.jsonl")
+    spoken = next(id for id, message in session.context.entries if message.role == "user")
+    edit(Desk(session), spoken, "Look at those of June.")
+    edited = open_session(tmp_path / "s.jsonl")
+    assert any(message.text == "Look at those of June." for message in edited.context.messages)
+    rows = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert all("payload" in row for row in rows[7:])
+    assert edited.undo()
 
 
 @pytest.mark.parametrize("figure", ODD_FIGURES, ids=repr)

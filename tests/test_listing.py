@@ -342,6 +342,18 @@ def test_a_name_that_is_no_text_is_listed(home: Home) -> None:
     assert b"two.jsonl" in home.memory.read_bytes()
 
 
+@pytest.mark.parametrize("odd", ["prompt", "model", "id", "cwd"])
+def test_a_session_that_says_half_a_character_is_listed(home: Home, odd: str) -> None:
+    meta = {"id": "c1", "cwd": "/srv/shop"} | ({odd: "half \ud83d"} if odd in ("id", "cwd") else {})
+    said = {"type": "message", "role": "user", "content": "half \ud83d" if odd == "prompt" else "begin"}
+    turn = {"model": "half \ud83d" if odd == "model" else "gpt-5.4"}
+    rows = [("session_meta", meta), ("turn_context", turn), ("response_item", said)]
+    home.write(".codex/sessions/2026/01/01/rollout-h.jsonl", [{"type": kind, "payload": each} for kind, each in rows])
+    home.pi("two", _short())
+    assert len(home.list()) == len(home.list()) == 2
+    assert b"two.jsonl" in home.memory.read_bytes()
+
+
 def _short(cwd: str = "/srv/shop", said: str = "begin") -> Log:
     log = Log({**HEADER, "cwd": cwd})
     log.user(said)
@@ -363,6 +375,18 @@ def test_the_window_is_the_one_that_the_file_tells(home: Home) -> None:
     assert desk.budget.window == 123_456
     assert status(desk, preset("default")).window_known
     assert Desk(open_session(path), window=50_000).budget.window == 50_000
+
+
+@pytest.mark.parametrize("billed", [150_000, 250_000])
+def test_the_window_that_a_bill_of_claude_proves_is_listed(home: Home, billed: int) -> None:
+    rows = claude_rows(3)
+    for row in rows:
+        if usage := row["message"].get("usage"):
+            usage["input_tokens"] = billed
+    path = home.write(".claude/projects/-srv-shop/c1.jsonl", rows)
+    window = Desk(open_session(path)).budget.window
+    assert [each.window for each in home.list()] == [window]
+    assert window == (200_000 if billed < 200_000 else 1_000_000)
 
 
 # -- on a terminal -----------------------------------------------------------------------------------------------

@@ -704,3 +704,21 @@ def test_unknown_kinds_stay_in_the_file(path):
     session.append(GO_ON)
     assert path.read_bytes().startswith(was)
     assert json.loads(path.read_bytes().splitlines()[3])["anything"] == {"z": [1, None]}
+
+
+def test_a_pipe_is_refused_at_once_whatever_format_is_named(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reading = """
+        import sys
+        from foldline import SessionError, open_session
+        from foldline._sessions.registry import names
+
+        for name in names():
+            try:
+                open_session(sys.argv[1], format=name)
+            except SessionError as error:
+                print(name)
+    """
+    words = [sys.executable, "-c", textwrap.dedent(reading), str(tmp_path / "pipe")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    assert {"pi", "claude-code", "codex", "opencode", "messages"} <= set(done.stdout.split())

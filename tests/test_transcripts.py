@@ -335,25 +335,6 @@ def test_opencode_database(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["opencode.db"], "nothing is put beside it"
 
 
-def test_opencode_folder(tmp_path: Path) -> None:
-    document = json.loads((SAMPLES / "opencode.json").read_text())
-
-    def put(path: str, value: object) -> None:
-        file = tmp_path / "storage" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(value))
-
-    put("session/project/ses_1.json", {**document["info"], "projectID": "project"})
-    for message in document["messages"]:
-        put(f"message/ses_1/{message['info']['id']}.json", message["info"])
-        for part in message["parts"]:
-            put(f"part/{message['info']['id']}/{part['id']}.json", part)
-    for place in (tmp_path, tmp_path / "storage", tmp_path / "storage/session/project/ses_1.json"):
-        session = open_session(place)
-        assert isinstance(session, Transcript)
-        check_opencode(session.reading)
-
-
 def test_opencode_reverts(tmp_path: Path) -> None:
     document = json.loads((SAMPLES / "opencode.json").read_text())
     document["info"]["revert"] = {"messageID": "msg_3"}

@@ -15,6 +15,7 @@ import msgspec
 
 from foldline._cache import cache_file
 from foldline._errors import SessionError
+from foldline._sessions.descriptors import open_plain
 from foldline._tokens.meter import RATIO_RANGE
 
 N = TypeVar("N", int, float)
@@ -60,7 +61,7 @@ def _middle(values: list[N]) -> N:
 def usual(agent: str, family: str, environment: Mapping[str, str] = os.environ) -> tuple[int, float] | None:
     """The overhead and the ratio of such sessions on this machine; None where none was ever billed."""
     with suppress(OSError, ValueError, msgspec.DecodeError):
-        with open(cache_file(NAME, environment), "rb") as file:
+        with open(open_plain(cache_file(NAME, environment)), "rb") as file:
             kept = msgspec.msgpack.decode(file.read(), type=dict[str, dict[str, tuple[int, float]]])
         overhead, ratio = kept.get(agent, {}).get(family, (-1, 0.0))
         if 0 <= overhead <= LARGEST and RATIO_RANGE[0] <= ratio <= RATIO_RANGE[1]:

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from foldline import __version__
 from foldline._errors import SessionError
+from foldline._sessions.descriptors import open_plain
 from foldline._sessions.finding import StoreFile
-from foldline._sessions.format import printable
 
 VERSION = f"3 of {__version__}"
 """Of the rows, and of what windows models are known to have; a file of another one is read as an empty one."""
@@ -63,7 +63,7 @@ class Memory:
         self.changed = False
         """Whether there is something to be saved."""
         with suppress(OSError, ValueError, msgspec.DecodeError):
-            with open(path, "rb") as file:
+            with open(open_plain(path), "rb") as file:
                 kept = msgspec.msgpack.decode(file.read(), type=_Kept)
             if kept.version == VERSION:
                 self._rows = kept.rows
@@ -92,16 +92,30 @@ class Memory:
         self.changed |= bool(gone)
 
     def save(self) -> None:
-        """Writes what is new; where that cannot be, the next list finds it out once more.
-
-        Paths that are no text cannot be written down.
-        """
+        """Writes what is new; where that cannot be, the next list finds it out once more."""
         if not self.changed:
             return
         from foldline._sessions.writing import replace_file
 
-        rows = {path: known for path, known in self._rows.items() if printable(path) == path}
         with suppress(OSError, SessionError):
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            replace_file(self.path, msgspec.msgpack.encode(_Kept(VERSION, rows)))
+            replace_file(self.path, _encoded(self._rows))
             self.changed = False
+
+
+def _encoded(rows: dict[str, list[Known]]) -> bytes:
+    """What is known, without the files whose paths or words are no text, which cannot be written down."""
+    try:
+        return msgspec.msgpack.encode(_Kept(VERSION, rows))
+    except UnicodeEncodeError:
+        return msgspec.msgpack.encode(
+            _Kept(VERSION, {path: known for path, known in rows.items() if _is_text(path, known)})
+        )
+
+
+def _is_text(path: str, known: list[Known]) -> bool:
+    try:
+        msgspec.msgpack.encode((path, known))
+    except UnicodeEncodeError:
+        return False
+    return True

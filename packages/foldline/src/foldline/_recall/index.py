@@ -172,7 +172,6 @@ class Index:
                 self._take(path, follower.conversation(place.agent), changed, continues=follower.continues)
                 mark = follower.mark
             else:
-                now = "" if known.elsewhere(path) else now
                 self._take_all(path, reading.conversations(known, path, place.agent), changed)
         except (FoldlineError, OSError) as error:
             fault = str(error)

@@ -12,7 +12,7 @@ from foldline._models import Model
 from foldline._sessions.reading import Sealed
 from foldline._stages import Course
 from foldline._tokens.meter import Count, Meter, calibrated, newest_size
-from foldline._tokens.sent import weighed
+from foldline._tokens.sent import REASONED, Sent, weighed
 from foldline._tokens.weigh import at_most
 from foldline._view import Entry, View
 
@@ -95,14 +95,14 @@ class Context:
         """A meter that learned from what was billed, or from the newest fold's own note; the same one each time."""
         if self._meter is not None and self._meter.family == family:
             return self._meter
-        meter, weights = calibrated(
+        meter, sent = calibrated(
             self._messages(),
             family=family,
             since=self.since,
             kept=self.keeps_reasoning,
             elsewhere=self._by_place(),
         )
-        self._weights = family, weights
+        self._weights = family, sent.weights
         if meter.billed is None:
             meter = self._unbilled(family)
         self._meter = meter
@@ -138,7 +138,9 @@ class Context:
 
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""
-        before, _ = calibrated(self._replaced, family=family, kept=self.keeps_reasoning)
+        before, sent = calibrated(self._replaced, family=family, kept=self.keeps_reasoning)
+        if sent.reasoned != REASONED:
+            self._weights = family, self._sent(family, sent.reasoned).weights
         if before.billed is not None and not self.learned and before.opening <= LARGEST_OPENING:
             meter = before.unanchored()
             meter.restored = self._restored
@@ -163,9 +165,12 @@ class Context:
 
     def _weighed(self, meter: Meter) -> list[int]:
         if self._weights[0] != meter.family:
-            sent = weighed(self._messages(), meter.family, self.since, self.keeps_reasoning, self._by_place())
-            self._weights = meter.family, sent[0]
+            self._weights = meter.family, self._sent(meter.family).weights
         return self._weights[1]
+
+    def _sent(self, family: str, reasoned: int = REASONED) -> Sent:
+        messages, places = self._messages(), self._by_place()
+        return weighed(messages, family, self.since, self.keeps_reasoning, places, reasoned)
 
 
 def _number(value: object, otherwise: float) -> float:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 
 READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """How a file is opened for its bytes; Windows would translate the ends of its lines."""
+
+
+def open_plain(path: str) -> int:
+    """A plain file, opened to be read; raises `OSError` for a pipe or a device, of which nobody knows when it ends."""
+    fd = os.open(path, READ | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "a folder, a pipe or a device", path)
+    return fd
 
 
 def _sought(fd: int, size: int, at: int, /) -> bytes:

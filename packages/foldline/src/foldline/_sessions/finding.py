@@ -6,7 +6,6 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from fnmatch import translate
 from itertools import islice
 from operator import attrgetter
@@ -196,7 +195,7 @@ def _collect(agent: str, folder: str, pattern: Sequence[Callable[[str], object]]
     """Adds the files below a folder whose path fits the pattern, part by part; what cannot be looked at is passed over."""
     fits, *rest = pattern
     try:
-        with _entries(folder) as entries:
+        with os.scandir(folder) as entries:
             for entry in entries:
                 if not fits(entry.name):
                     continue
@@ -216,21 +215,6 @@ def _collect(agent: str, folder: str, pattern: Sequence[Callable[[str], object]]
                     into.append(StoreFile(agent, path, about.st_size, changed, about.st_ino))
     except OSError:
         return
-
-
-@contextmanager
-def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """What a folder holds; by its descriptor where the system has that, so that no entry's whole path is looked up again."""
-    if os.scandir not in os.supports_fd:
-        with os.scandir(folder) as entries:
-            yield entries
-        return
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with os.scandir(fd) as entries:
-            yield entries
-    finally:
-        os.close(fd)
 
 
 def _written_beside(path: str) -> int:

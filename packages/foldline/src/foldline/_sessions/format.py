@@ -173,6 +173,3 @@ class SessionFormat(NamedTuple):
 
     follow: Callable[[str, Mark], Follower | None] | None = None
     """Reads on where an earlier reading stopped; None for a file that has to be read whole."""
-
-    elsewhere: Callable[[str], bool] = lambda path: False
-    """Whether a part of the session stands outside of the file, so that the file does not tell when it changed."""

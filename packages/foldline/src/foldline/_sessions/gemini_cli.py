@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from foldline._errors import SessionError
 from foldline._messages import Message, Part, ToolCall, ToolResult, Usage
 from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, folder, later, said
 from foldline._sessions.gemini_parts import SNAPSHOT, content, plain, results_of, tool_call
-from foldline._sessions.lines import decode
 from foldline._sessions.parts import summary, unique, usage
 from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
@@ -59,14 +59,11 @@ def _directory(path: str) -> str:
     """The project's directory, which stands beside its chats, or in the list of projects under a name or a hash of it."""
     project = Path(os.path.abspath(path)).parent.parent
     try:
-        if root := (project / ".project_root").read_text("utf-8").strip():
+        if root := Source(project / ".project_root").data().decode().strip():
             return root
-    except (OSError, ValueError):
+    except (SessionError, ValueError):
         pass
-    try:
-        listed = mapping(mapping(decode((project.parent.parent / "projects.json").read_bytes())).get("projects"))
-    except (OSError, ValueError):
-        return ""
+    listed = mapping(mapping(Source(project.parent.parent / "projects.json").optional()).get("projects"))
     from hashlib import sha256
 
     hashes = {sha256(directory.encode("utf-8", "replace")).hexdigest(): directory for directory in listed}

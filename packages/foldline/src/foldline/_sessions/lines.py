@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from foldline._errors import SessionError
-from foldline._sessions.descriptors import READ, read_at
+from foldline._sessions.descriptors import open_plain, read_at
 from foldline._sessions.values import Json
 
 CHUNK = 256 * 1024
@@ -117,13 +117,11 @@ def _salvaged(data: bytes) -> Head:
 def opened(path: str) -> Iterator[int]:
     """The descriptor of a session file; raises `SessionError` where it cannot be read."""
     try:
-        fd = os.open(path, READ)
+        fd = open_plain(path)
     except OSError as error:
         raise SessionError(f"cannot be read: {error.strerror}", path=path) from error
     try:
         yield fd
-    except IsADirectoryError as error:
-        raise SessionError("a directory is no session", path=path) from error
     finally:
         os.close(fd)
 

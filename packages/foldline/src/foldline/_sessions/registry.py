@@ -11,6 +11,7 @@ from pathlib import Path
 
 from foldline._errors import SessionError
 from foldline._offered import offered
+from foldline._sessions.descriptors import open_plain
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.reading import Stored
 from foldline._sessions.source import BOM, reason
@@ -72,9 +73,7 @@ def head_of(path: str) -> bytes:
     try:
         if os.path.isdir(path):
             return b""
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise SessionError("a pipe or a device, which is no session", path=path)
-        with open(path, "rb") as file:
+        with open(open_plain(path), "rb") as file:
             return file.read(HEAD).removeprefix(BOM)
     except (OSError, ValueError) as error:
         raise SessionError(f"cannot be read: {reason(error)}", path=path) from error

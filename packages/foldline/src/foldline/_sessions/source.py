@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from foldline._errors import SessionError
+from foldline._sessions.descriptors import open_plain
 from foldline._sessions.lines import decode
 from foldline._sessions.reading import Fault, Reading, Stored
 from foldline._sessions.values import Json
@@ -49,7 +50,7 @@ class Source:
     def lines(self, *, blank: bool = False) -> Iterator[tuple[int, bytes]]:
         """The lines with their numbers, the blank ones too where they count."""
         try:
-            with open(self.path, "rb") as file:
+            with open(open_plain(self.path), "rb") as file:
                 for number, line in enumerate(file, 1):
                     data = line.removeprefix(BOM) if number == 1 else line
                     if blank or data.strip():
@@ -121,17 +122,10 @@ class Source:
     def _start(self, size: int) -> bytes:
         """The first bytes of the file, at most so many."""
         try:
-            with open(self.path, "rb") as file:
+            with open(open_plain(self.path), "rb") as file:
                 return file.read(size)
         except (OSError, ValueError) as error:
             raise self.refused(f"cannot be read: {reason(error)}") from error
-
-
-def documents(folder: str) -> Iterator[tuple[str, object]]:
-    """The JSON documents in a folder by their names, each its value or None; raises `OSError` where there is no folder."""
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".json"):
-            yield name, Source(os.path.join(folder, name)).optional()
 
 
 def parted(path: str | os.PathLike[str]) -> tuple[str, str]:

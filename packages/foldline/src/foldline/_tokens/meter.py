@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import hypot
 
 from foldline._messages import Message, Value
-from foldline._tokens.sent import weighed
+from foldline._tokens.sent import Sent, weighed
 from foldline._tokens.weigh import weigh, weigh_all
 
 RATIO_RANGE = (0.5, 2.5)
@@ -53,6 +53,8 @@ class Learned(Value, frozen=True, omit_defaults=True):
     unseen: int = 0
     grown: tuple[float, float] = (0.0, 0.0)
     billed: tuple[int, int] | None = None
+    opening: int = 0
+    jumped: int = 0
 
 
 class Meter:
@@ -80,6 +82,8 @@ class Meter:
         """The overhead by the first bill for this history, when its messages were few and so was their error."""
         self.billed: tuple[int, int] | None = None
         """The last bill: tokens of the request, and the weight that was sent for them."""
+        self._jumped = 0
+        """What was billed in steps that no message explains, in tokens: it comes and goes with the messages."""
         self._grown = (0.0, 0.0)
         """What was billed for what was added from one bill to the next, and its weight; the newest count most."""
 
@@ -95,7 +99,7 @@ class Meter:
     @property
     def learned(self) -> Learned:
         """What the bills taught, to be kept."""
-        return Learned(self.ratio, self.unseen, self._grown, self.billed)
+        return Learned(self.ratio, self.unseen, self._grown, self.billed, self.opening, self._jumped)
 
     @learned.setter
     def learned(self, learned: Learned) -> None:
@@ -105,11 +109,12 @@ class Meter:
             learned.grown,
             learned.billed,
         )
+        self.opening, self._jumped = learned.opening, learned.jumped
 
     def go_on_from(self, other: Meter) -> None:
         """Takes what bills for the same messages taught another meter, which was not told apart what every request carries."""
         apart = round(self.apart * other.ratio)
-        self.ratio, self._grown = other.ratio, other._grown
+        self.ratio, self._grown, self._jumped = other.ratio, other._grown, other._jumped
         self.opening = max(0, other.opening - apart)
         self.unseen = max(0, other.unseen - apart)
         self.billed = other.billed and (other.billed[0], other.billed[1] + self.apart)
@@ -134,7 +139,9 @@ class Meter:
             return False
         if self.billed is not None:
             billed, weighed = prompt - self.billed[0], weight - self.billed[1]
-            if weighed > 0 and 0 < billed <= high * weighed + SLACK:
+            if weighed <= 0 or not 0 < billed <= high * weighed + SLACK:
+                self._jumped += round(billed - self.ratio * weighed)
+            else:
                 self._grown = self._grown[0] * MEMORY + billed, self._grown[1] * MEMORY + weighed
                 self.ratio = min(high, max(low, (self._grown[0] + PRIOR) / (self._grown[1] + PRIOR)))
         # what a whole history is off by goes with its messages, and is no smaller overhead
@@ -156,13 +163,14 @@ class Meter:
         if self.billed is not None and self.billed[1] >= PRIOR:
             low, high = RATIO_RANGE
             self.unseen = min(self.opening, self.billed[0])
-            self.ratio = min(high, max(low, (self.billed[0] - self.unseen) / self.billed[1]))
-        self.billed = None
+            explained = self.billed[0] - self._jumped - self.unseen
+            self.ratio = min(high, max(low, explained / self.billed[1]))
+        self.billed, self._jumped = None, 0
 
     def unanchored(self) -> Meter:
         """What it knows for another history."""
         other = Meter(self.family)
-        other.learned, other.apart, other.opening = self.learned, self.apart, self.opening
+        other.learned, other.apart = self.learned, self.apart
         other.forget()
         return other
 
@@ -188,18 +196,18 @@ def calibrated(
     since: int = 0,
     kept: bool = False,
     elsewhere: Mapping[int, int] | None = None,
-) -> tuple[Meter, list[int]]:
-    """A meter that learned from the usage in a history, and the weight of each message.
+) -> tuple[Meter, Sent]:
+    """A meter that learned from the usage in a history, and what was sent of each message.
 
     Only replies from the index `since` on are bills for the history as it stands now; a reply with no usage or an
     aborted one teaches nothing.
     """
     meter = Meter(family)
-    weights, sent = weighed(messages, family, since, kept, elsewhere)
-    for message, weight in zip(messages[since:], sent[since:]):
+    sent = weighed(messages, family, since, kept, elsewhere)
+    for message, weight in zip(messages[since:], sent.before[since:]):
         if message.usage is not None and message.usage.prompt > 0:
             meter.learn(message.usage.prompt, weight)
-    return meter, weights
+    return meter, sent
 
 
 def newest_size(messages: Sequence[Message], *, family: str = "o200k", since: int = 0) -> Count | None:

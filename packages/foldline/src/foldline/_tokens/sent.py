@@ -21,45 +21,52 @@ def weighed(
     since: int = 0,
     kept: bool = False,
     elsewhere: Mapping[int, int] | None = None,
-) -> tuple[list[int], list[int]]:
+    reasoned: int = REASONED,
+) -> Sent:
     """What each message weighs in the next request, and what was sent before each of them, all together.
 
     A reply weighs what was billed for it: over 2,800 requests of Codex the context grew by that times 1.002, over 2,300
     of Claude Code it was off by 10 tokens in the median. Behind the user's next words some models keep their reasoning
     for good and some nothing of it: whether it is `kept` the first bill there tells. What OpenAI found on the web is told
     by the bill alone, and is what grew and nothing shows. Only bills from the index `since` on are for the history as it is.
-    What is `elsewhere` was sent with the messages at those places and stands not in them, in tokens.
+    What is `elsewhere` was sent with the messages at those places and stands not in them, in tokens; `reasoned` stands in
+    for sealed reasoning that was taken out of the file.
     """
     weights = weigh_all(messages, family)
     for at, tokens in (elsewhere or {}).items():
         weights[at] += tokens
-    sent = Sent(weights, kept)
+    sent = Sent(weights, kept, reasoned)
     for i, message in enumerate(messages):
         if message.role == "user" and not any(message.results):
             sent.speak()
         sent.generate(i, message, family)
         billed = i >= since and message.usage is not None and message.usage.prompt > 0
         sent.send(i, sent.bill(i, message) if billed else 0)
-    return sent.weights, sent.before
+    return sent
 
 
 class Sent:
     """What was sent up to a message, told message after message."""
 
-    def __init__(self, weights: list[int], kept: bool) -> None:
+    def __init__(self, weights: list[int], kept: bool, reasoned: int) -> None:
         self.weights = weights
         self.before: list[int] = []
         """What was sent before each message."""
         self._kept = kept
         self._total = 0
         self._billed: tuple[int, int] | None = None
-        self._reasoned = [REASONED] * 2
+        self._reasoned = [reasoned] * 2
         self._shown: dict[int, int] = {}
         """What the replies of this turn weigh without what the provider keeps with them."""
         self._new: dict[int, int] = {}
         """What was kept with those of the turns that ended behind the newest bill."""
         self._old: dict[int, int] = {}
         """What is still kept with those before them."""
+
+    @property
+    def reasoned(self) -> int:
+        """What a piece of sealed reasoning held in the mean, in tokens."""
+        return sum(self._reasoned) // len(self._reasoned)
 
     def speak(self) -> None:
         """The user speaks."""
@@ -80,8 +87,7 @@ class Sent:
             self.weights[i] = max(alone, output)
             self._reasoned += [(self.weights[i] - alone) // len(sealed)] * len(sealed) if sealed else []
         else:
-            usual = sum(self._reasoned) // len(self._reasoned)
-            self.weights[i] = alone + sum(usual if tokens < WITHHELD else tokens for tokens in sealed)
+            self.weights[i] = alone + sum(self.reasoned if tokens < WITHHELD else tokens for tokens in sealed)
 
     def bill(self, i: int, message: Message) -> int:
         """What nothing shows of what a reply was made from, by the bill for it."""

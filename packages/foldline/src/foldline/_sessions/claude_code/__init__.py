@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from foldline._sessions.format import About, SessionFormat, StoreFolder, folder, last_said, later
 from foldline._sessions.lines import decode
+from foldline._sessions.source import Source
 from foldline._sessions.values import mapping, string
 
 _still_runs = later("processes", "still_runs")
@@ -60,11 +60,8 @@ def _busy(path: str) -> Iterator[int]:
     if len(real.parents) < 3 or real.parents[1].name != "projects":
         return
     for entry in (real.parents[2] / "sessions").glob("*.json"):
-        try:
-            said = json.loads(entry.read_text())
-        except (OSError, ValueError):
-            continue
-        if not isinstance(said, dict) or said.get("sessionId") != real.stem:
+        said = mapping(Source(entry).optional())
+        if said.get("sessionId") != real.stem:
             continue
         if isinstance(id := said.get("pid"), int) and _still_runs(id, said.get("procStart")):
             yield id

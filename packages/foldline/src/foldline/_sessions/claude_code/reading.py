@@ -10,6 +10,7 @@ from foldline._messages import Message, Part, Speaker, Text, ToolResult, Usage, 
 from foldline._sessions.claude_code import attachments, subagent
 from foldline._sessions.claude_code.restoring import restored
 from foldline._sessions.claude_code.rows import SYNTHETIC, ClaudeRow, Tree
+from foldline._sessions.claude_code.windows import window
 from foldline._sessions.parts import from_wire, spoken_by, summary, system, wire_usage
 from foldline._sessions.reading import PastFold, Reading
 from foldline._sessions.source import Source
@@ -52,6 +53,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
         tuple(folds),
         tuple(folded),
         tuple(source.faults),
+        window=window(tree.rows),
         replaced=tuple(message for _, message in prompt) + replaced if replaced else (),
         restored=_restored(tree),
     )

@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from foldline._sessions.ancestry import ancestry, named_ancestry
 from foldline._sessions.claude_code.restoring import Opened, opened
+from foldline._sessions.claude_code.windows import billed
 from foldline._sessions.format import Row, Tail
 from foldline._sessions.parts import wire_usage
 from foldline._sessions.source import Source
@@ -23,6 +24,7 @@ LEAVES = ("user", "assistant", "attachment", "system")
 _KEPT = (
     "message", "attachment", "rendered", "subtype", "content", "compactMetadata", "compact_metadata", "isMeta", "version",
     "microcompactMetadata", "isApiErrorMessage", "origin", "promptSource", "sourceToolUseID", "isVisibleInTranscriptOnly", "isCompactSummary", "timestamp",
+    "foldline",
 )  # fmt: skip
 """Keys that say something about the context; what else a row holds is for the screen, and often larger."""
 
@@ -215,7 +217,8 @@ def _tell(line: bytes) -> Row | None:
     usage = wire_usage(message.usage, "anthropic") if row.type == "assistant" and message.model != SYNTHETIC else None
     boundary = row.subtype in ("compact_boundary", "microcompact_boundary")
     anew = boundary or bool(row.isCompactSummary) or bool(row.foldline)
-    return Row(row.uuid, row.parentUuid, usage, message.model if usage else "", memoryview(message.content), anew)
+    model, window = (message.model, billed(usage)) if usage else ("", 0)
+    return Row(row.uuid, row.parentUuid, usage, model, memoryview(message.content), anew, window)
 
 
 def tail() -> Tail:

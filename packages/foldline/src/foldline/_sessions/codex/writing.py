@@ -67,10 +67,10 @@ class CodexRows(Records):
         match row.get("type"):
             case "compacted":
                 self._surroundings, self._turn = [], None
-            case "world_state":
+            case "world_state" if "payload" in row:
                 full = mapping(row.get("payload")).get("full") is True
                 self._surroundings = [row] if full else [*self._surroundings, row]
-            case "turn_context":
+            case "turn_context" if "payload" in row:
                 self._turn = row
 
     def raw(self, id: str) -> Sequence[Json]:

@@ -1,34 +1,26 @@
-"""Where opencode keeps sessions: its database, its older folder of files, and the document that it exports."""
+"""Where opencode keeps sessions: its database, and the document that it exports."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 
 from foldline._sessions.database import object_in, query
-from foldline._sessions.opencode import storage
-from foldline._sessions.source import Source, documents
-from foldline._sessions.values import Json, mapping, mappings, string
+from foldline._sessions.source import Source
+from foldline._sessions.values import Json, mapping, mappings
 
 Held = tuple[Json, Callable[[], list[Json]]]
 """What a session says about itself, and its messages when they are asked for, each with its `info` and its `parts`."""
 
 
 def sessions(source: Source) -> list[Held]:
-    """The sessions in a file or a folder, the one that changed last at the end."""
-    if os.path.isdir(source.path):
-        return _from_folder(source)
+    """The sessions in a file, the one that changed last at the end."""
     if source.is_database():
         return _from_database(source)
     document = mapping(source.document())
-    if "messages" in document:
-        return [(mapping(document.get("info")), lambda: list(mappings(document["messages"])))]
-    if id := string(document.get("id")):
-        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(source.path))))
-        return [(document, partial(_messages_of, root, id, source))]
-    raise source.refused("no session of opencode")
+    if "messages" not in document:
+        raise source.refused("no session of opencode")
+    return [(mapping(document.get("info")), lambda: list(mappings(document["messages"])))]
 
 
 def _from_database(source: Source) -> list[Held]:
@@ -59,33 +51,3 @@ def _decoded(column: object, source: Source) -> Json:
     if found is None:
         source.fault(1, "a row whose data is not valid JSON")
     return found or {}
-
-
-def _from_folder(source: Source) -> list[Held]:
-    root = storage(source.path)
-    found: list[tuple[float, Held]] = []
-    for folder, _, _ in sorted(os.walk(os.path.join(root, "session"))):
-        for about in _files(folder, source):
-            if id := string(about.get("id")):
-                updated = mapping(about.get("time")).get("updated")
-                changed = updated if isinstance(updated, int | float) else 0
-                found.append((changed, (about, partial(_messages_of, root, id, source))))
-    return [session for _, session in sorted(found, key=lambda each: each[0])]
-
-
-def _messages_of(root: str, session: str, source: Source) -> list[Json]:
-    messages: list[Json] = []
-    for info in _files(os.path.join(root, "message", os.path.basename(session)), source):
-        parts = list(_files(os.path.join(root, "part", os.path.basename(string(info.get("id"), "?"))), source))
-        messages.append({"info": info, "parts": parts})
-    return messages
-
-
-def _files(folder: str, source: Source) -> Iterator[Json]:
-    """The documents in a folder by their names, which are ids in order of time; none where there is no folder."""
-    with suppress(OSError, ValueError):
-        for name, document in documents(folder):
-            if not isinstance(document, dict):
-                source.fault(1, f"{name} cannot be read")
-            elif document:
-                yield document

@@ -11,7 +11,7 @@ from foldline._sessions.openhands import events as openhands_events
 from foldline._sessions.openhands import v0 as openhands_v0
 from foldline._sessions.parts import unique
 from foldline._sessions.reading import Reading, Stored
-from foldline._sessions.source import Source, documents
+from foldline._sessions.source import Source
 from foldline._sessions.values import Json, items, mapping, mappings, string
 
 TOOLS = 5_000
@@ -75,14 +75,17 @@ def _conversations(source: Source) -> Iterator[tuple[Json, list[Json]]]:
 
 def _folder(source: Source) -> tuple[Json, list[Json]]:
     """A conversation as the SDK keeps it: a document for each event, and one for its state."""
+    folder = os.path.join(source.path, "events")
     try:
-        found = list(documents(os.path.join(source.path, "events")))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
     except OSError as error:
         raise source.refused(f"cannot be read: {error.strerror}") from error
-    for number, (name, event) in enumerate(found, 1):
-        if not isinstance(event, dict):
+    events: list[Json] = []
+    for number, name in enumerate(names, 1):
+        if isinstance(event := Source(os.path.join(folder, name)).optional(), dict):
+            events.append(event)
+        else:
             source.fault(number, f"{name} is not valid JSON")
-    events = [event for _, event in found if isinstance(event, dict)]
     return mapping(Source(os.path.join(source.path, "base_state.json")).optional()), events
 
 
