@@ -376,10 +376,12 @@ def test_browse_says_that_it_needs_a_terminal(foldline):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
-def test_output_that_finds_no_room_is_one_line(session):
+@pytest.mark.parametrize("command", ["context status --session S", "hook pi"])
+def test_output_that_finds_no_room_is_one_line(session, command):
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "foldline", "context", "status", "--session", str(session)]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        words = [str(session) if word == "S" else word for word in command.split()]
+        program = [sys.executable, "-m", "foldline", *words]
+        done = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (1, "foldline: No space left on device\n")
 
 
@@ -392,6 +394,9 @@ def test_output_that_finds_no_room_is_one_line(session):
         ("context status --json --session no-such", ">&-", 1),
         ("context status --session S", "2>&-", 0),
         ("compact --session S", "<&-", 2),
+        ("hook pi", "<&-", 0),
+        ("hook pi", ">&- </dev/null", 1),
+        ("hook pi", "2>&- </dev/null", 0),
     ],
 )
 def test_a_closed_stream_is_no_fault(session, command, closed, code):

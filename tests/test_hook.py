@@ -1,6 +1,8 @@
 """What an agent asks that is about to compact: the fold it should make, which it writes into its own log."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,20 @@ def test_what_claude_code_writes_of_it_has_its_receipt_and_its_facts(ask, tmp_pa
     before = [message for _, message in open_session(path).context.entries]
     assert session.undo() == fold["id"]
     assert [message for _, message in session.context.entries] == before
+
+
+def test_an_agent_is_answered_where_the_packages_of_the_command_line_are_not_installed(ask, tmp_path) -> None:
+    question = {"session": str(long_log(30).write(tmp_path / "s.jsonl")), "trigger": "auto", "window": 20_000}
+    beside = (
+        "import sys; sys.modules |= dict.fromkeys(['click', 'rich', 'tomlkit']); from foldline._cli import main; main()"
+    )
+    program = [sys.executable, "-c", beside, "hook", "pi"]
+    done = subprocess.run(program, input=json.dumps(question), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    answer, same = json.loads(done.stdout), ask("pi", question)
+    assert [answer[key] for key in ("summary", "kept", "tokens_after")] == [
+        same[key] for key in ("summary", "kept", "tokens_after")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -411,10 +411,12 @@ def test_doctor_tells_what_is_there_and_what_mends_it(home, tmp_path) -> None:
         assert each["installed"] == []
         assert each["automatic"] == ""
         assert f"foldline install {name}" in [trouble["command"] for trouble in each["troubles"]]
+    assert "/fold" not in by_name["pi"]["by_hand"]
 
     run("install", "--all", "--yes")
     by_name = {each["agent"]: each for each in told("doctor")["agents"]}
     assert by_name["pi"]["automatic"]
+    assert "/fold" in by_name["pi"]["by_hand"]
     assert by_name["pi"]["troubles"] == []
     assert by_name["codex"]["automatic"] == ""
     assert by_name["codex"]["mcp"]
@@ -422,6 +424,13 @@ def test_doctor_tells_what_is_there_and_what_mends_it(home, tmp_path) -> None:
     assert claude["version"] == "2.1.148"
     assert ["2.1.287" in trouble["what"] for trouble in claude["troubles"]] == [True]
     assert claude["automatic"] == ""
+
+
+def test_doctor_tells_of_the_agents_that_are_named(home) -> None:
+    assert [each["agent"] for each in told("doctor", "codex", "pi")["agents"]] == ["pi", "codex"]
+    done = run("doctor", "claude")
+    assert done.exit_code == 2
+    assert "claude-code" in done.output
 
 
 def in_doctor(agent: str) -> dict[str, Any]:

@@ -18,9 +18,15 @@ EXTRAS = {
 def main() -> None:
     """Runs the command line; where a package is not installed, one line says how it is."""
     try:
-        from foldline._cli.commands import run
+        match sys.argv[1:]:
+            case ["hook", agent] if sys.stdin and sys.stdout and not agent.startswith("-"):
+                from foldline._cli import answering
 
-        run()
+                answering.main(agent)
+            case _:
+                from foldline._cli.commands import run
+
+                run()
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ import click
 from foldline._cli.drawing import row, title
 from foldline._cli.options import Answer, answering
 from foldline._cli.wrapping import unbroken
+from foldline._offered import unknown
 from foldline._relative_time import age
 
 if TYPE_CHECKING:
@@ -17,13 +19,21 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.argument("agents", nargs=-1, metavar="[AGENT]...")
 @answering
-def doctor() -> Answer:
-    """For each agent on this machine: what folds by itself, what is by hand, what is wrong and the command that mends it."""
+def doctor(agents: Sequence[str]) -> Answer:
+    """For each agent on this machine: what folds by itself, what is by hand, what is wrong and the command that mends it.
+
+    Where agents are named, these alone.
+    """
     from foldline._install.agents import AGENTS
     from foldline._install.checkup import check, is_there
 
-    told = [check(agent, os.getcwd()) for agent in AGENTS.values() if is_there(agent)]
+    for name in agents:
+        if name not in AGENTS:
+            raise click.UsageError(unknown("agent", name, list(AGENTS)))
+    chosen = [each for each in AGENTS.values() if (each.name in agents if agents else is_there(each))]
+    told = [check(agent, os.getcwd()) for agent in chosen]
     wrong = sum(len(each.troubles) for each in told)
     text = "\n".join(_drawn(each) for each in told) or f"None of these agents is on this machine: {', '.join(AGENTS)}"
     return Answer({"agents": told, "troubles": wrong}, text)

@@ -7,6 +7,7 @@ from itertools import islice
 
 from foldline._facts.shell import checks, family, only_looks
 from foldline._messages import Text, ToolResult, Value
+from foldline._patterns import pattern
 
 _EDGE = 3_000
 _EXIT = re.compile(
@@ -38,10 +39,10 @@ _MARKED = re.compile(
 """A test that failed by its mark, and the line below that says why."""
 """A verdict that names what failed."""
 
-_VAGUE = re.compile(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$")
+_VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$")
 """A verdict that says that something failed and not what."""
 
-_LOCATED = re.compile(
+_LOCATED = pattern(
     r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4}):\d+(?::\d+)?:? +(?!INFO|DEBUG|PASS)\S.+)$",
     re.MULTILINE,
 )

@@ -19,6 +19,7 @@ from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
 from foldline._facts.patterns import Patterns, parts_of
 from foldline._facts.splitting import BULLET, Sentence, sentences
+from foldline._patterns import pattern
 
 Lifetime = Literal["none", "standing", "task", "once", "back"]
 """For good, for a long task and until the next one is given, for one turn, or taking another one back."""
@@ -54,19 +55,17 @@ _STRESSED = re.compile(
 """Words in bold or italics."""
 _FACE = re.compile(r"(?:\s*(?::-?[)(DP]|;-?\)|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+))+\s*$")
 """What is smiled behind a sentence."""
-_NAMES = re.compile(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
+_NAMES = pattern(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
 """A name and its value; more than a few wide letters are a sentence."""
 
-_FENCED = re.compile(r"```[^\n]*\n(.{1,200}?)\n```", re.DOTALL)
-_LISTED = re.compile(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
+_FENCED = pattern(r"```[^\n]*\n(.{1,200}?)\n```", re.DOTALL)
+_LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
 """What a line of instructions leads in: a block of code, a list."""
 
-_INSTEAD = re.compile(
-    r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE
-)
+_INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
 _TITLE = 60

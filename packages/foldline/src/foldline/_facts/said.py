@@ -18,6 +18,7 @@ from foldline._facts.texts import LONGEST, passages, said_in, sentences
 from foldline._facts.types import Kind, Request, Rule
 from foldline._facts.wrappers import GIVEN, SKILL
 from foldline._messages import replace
+from foldline._patterns import pattern
 
 REQUEST_CHARACTERS = 12_000
 
@@ -36,7 +37,7 @@ SUMS_UP = 60
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
 
-_COMMAND = re.compile(
+_COMMAND = pattern(
     r"<command-message>[^<]*</command-message>\s*<command-name>\s*(/[\w:-]+)\s*</command-name>"
     r"|<command-name>\s*(/[\w-]+:[\w:-]+)\s*</command-name>"
     r"|\A<skill name=\"(?P<skill>[\w:.-]+)\" location=\""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from foldline._facts.wrappers import SUMMARY
+from foldline._patterns import pattern
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]?)")
+_ESCAPES = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]?)")
 """Control sequences, operating system commands and two-character escapes of ECMA-48."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

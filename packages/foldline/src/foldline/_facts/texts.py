@@ -12,6 +12,7 @@ import msgspec
 from foldline._facts.cues import asks, leans
 from foldline._facts.literals import line_around
 from foldline._facts.splitting import ends
+from foldline._patterns import pattern
 
 LONGEST = 300
 """Characters of the longest sentence, line or message that is one piece."""
@@ -306,15 +307,15 @@ def rims(text: str) -> Iterator[str]:
 
 
 _IDENTIFIER = re.compile(r"https?://\S+|#\d+|\b[A-Z][A-Z0-9]*-\d+\b|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b")
-_NAMING = re.compile(
+_NAMING = pattern(
     r"(?i)(?:^|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:id|ids|number|no|num|code|url|link|ref|reference|key|sha|iban)$"
 )
-_STANDING = re.compile(
+_STANDING = pattern(
     r"(?i)(?:^|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:status|state|total|amount|price|balance|cost|fee|eta|due|version)$"
 )
 """How keys end that name a thing, and that say how it stands."""
 
-_OPAQUE = re.compile(r"(?=\S*[a-z]\S*[a-z])(?=\S*[A-Z]\S*[A-Z])(?=\S*\d)[A-Za-z0-9_-]{14,}={0,2}")
+_OPAQUE = pattern(r"(?=\S*[a-z]\S*[a-z])(?=\S*[A-Z]\S*[A-Z])(?=\S*\d)[A-Za-z0-9_-]{14,}={0,2}")
 """A value that only programs read: the id of a node, a token."""
 
 _CODE_LINE = re.compile(

@@ -50,7 +50,7 @@ _DENIED = re.compile(
 )
 """How a client says that its own rules stopped a call: no error of the work."""
 
-_MISSED = re.compile(
+_MISSED = pattern(
     r"not? (?:be )?found|no such|does not exist|doesn't exist|\b40[34]\b|\b410\b|no (?:matches|results|files)",
     re.IGNORECASE,
 )
@@ -59,7 +59,7 @@ _MISSED = re.compile(
 _OVERWROTE = re.compile(r"\b(?:has been updated|overwrote|overwritten)\b")
 """How a tool says that the file which it wrote was there before."""
 
-_REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
+_REMINDER = pattern(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 
 _EDITING = frozenset({"edit", "insert", "replace"})

@@ -44,6 +44,8 @@ class Agent(NamedTuple):
     by_hand: str
     mcp: str
     automatic: str = ""
+    commands: str = ""
+    """What is by hand as well where foldline was put into it, before the rest."""
     puts: tuple[Put, ...] = ()
     entries: tuple[Entry, ...] = ()
     least: tuple[int, ...] = ()
@@ -95,7 +97,8 @@ PI = Agent(
     variable="PI_CODING_AGENT_DIR",
     folder=".pi/agent",
     automatic="/compact, the threshold and overflow fold by foldline, without a model call",
-    by_hand=f"in pi: /fold, /context, /autocompact, /undo-fold, /handoff, /recall; {_AT_REST}",
+    commands="in pi: /fold, /context, /autocompact, /undo-fold, /handoff, /recall; ",
+    by_hand=_AT_REST,
     mcp="not needed: the extension brings the tool recall",
     puts=_files("pi", "extensions", ("foldline.ts",), ".pi/extensions"),
 )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from foldline._messages import Text, ToolResult, replace
+from foldline._patterns import pattern
 from foldline._strategies.strategy import Strategy, Tokens, never_summarizes, remembered
 from foldline._strategies.tool_outputs import MIN_GAIN, Output, freed, outputs_of, stub_of, with_result
 from foldline._view import Edit, View
@@ -22,7 +23,7 @@ MOST_TELLING = 12
 WIDTH = 300
 """Characters of a line that stay."""
 
-_TELLS = re.compile(
+_TELLS = pattern(
     r"\b(?:error|errors|fail|failed|failure|failures|fatal|exception|traceback|warning|warnings|passed|skipped|exit(?:ed)?"
     r"|panic|denied|not found|no such|undefined|assert\w*|total|result|found|done|success\w*)\b",
     re.IGNORECASE,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from foldline._patterns import pattern
 
 __all__ = ["exact"]
 
@@ -15,8 +16,8 @@ RUN = 4096
 and takes 4 s for a million underscores."""
 
 # a run is looked at from its start only, else one just too short would take time by its square
-_RUNS = re.compile(rf"(?<!\s)\s{{{RUN},}}|(?<!\S)\S{{{RUN},}}")
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_RUNS = pattern(rf"(?<!\s)\s{{{RUN},}}|(?<!\S)\S{{{RUN},}}")
+_SURROGATES = pattern("[\ud800-\udfff]")
 _VOCABULARIES = {
     "o200k_base": (
         "fb374d419588a4632f3f557e76b4b70aebbca790",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut, one_line
@@ -10,9 +9,10 @@ from foldline._facts.types import Facts
 from foldline._messages import Message
 from foldline._page.quoting import quoted, safe, wanted
 from foldline._page.task import rules, task
+from foldline._patterns import pattern
 from foldline._view import Brief, opens_turn
 
-_POINT = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s+(\S.*)$")
+_POINT = pattern(r"(?m)^\s*(?:[-*•]|\d+[.)])\s+(\S.*)$")
 _LONGEST = 1_000
 """Characters that are looked at of what was said."""
 
