@@ -119,7 +119,7 @@ class Folds:
 
     def _steps(self) -> list[Step]:
         """What the policy does of a full window."""
-        budget = self._account.budget.less(self._history.count.error)
+        budget = self.fill.near_caps(self._account.budget.less(self._history.count.error))
         return steps_for(self.policy, budget, self._account.meter.overhead, self.automatic)
 
     def wanted(self) -> Prepared | None:
