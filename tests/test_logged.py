@@ -18,7 +18,9 @@ from foldline.extend import (
     Text,
     ToolCall,
     ToolResult,
+    Wording,
     extract,
+    preset,
     replace,
     summary_text,
     text_of,
@@ -301,7 +303,7 @@ def test_a_draft_that_was_paid_for_is_not_paid_for_again_where_the_process_ends_
     assert not [event for event in heard if isinstance(event, Skipped)]
 
 
-@pytest.mark.parametrize("what", ["more messages", "another focus"])
+@pytest.mark.parametrize("what", ["more messages", "another focus", "other words"])
 def test_a_draft_of_something_else_is_none_of_what_is_asked_for(tmp_path: Path, what: str) -> None:
     path = tmp_path / "s.jsonl"
     ended(path, Dies(""))
@@ -309,8 +311,10 @@ def test_a_draft_of_something_else_is_none_of_what_is_asked_for(tmp_path: Path, 
     for number in range(12, 24 if what == "more messages" else 12):
         for message in step(number):
             session.append(message)
+    layers = tuple(replace(each, summary=Wording(prompt="Say it in a line.")) for each in preset("default").layers)
+    policy = replace(preset("default"), layers=layers) if what == "other words" else "default"
     focus = "the tax" if what == "another focus" else ""
-    compactor_of(session, summarizer=asked).fold(session.context.messages, focus=focus)
+    compactor_of(session, summarizer=asked, policy=policy).fold(session.context.messages, focus=focus)
     assert [brief.faults for brief in asked.briefs] == [()]
 
 

@@ -49,10 +49,8 @@ def paid_once(
 def _key(ask: Ask) -> str:
     """What is asked for, as far as another process would ask for the same."""
     told = blake2b(digest_size=12)
-    for each in (
-        *map(identity, ask.messages),
-        *(text.encode("utf-8", "surrogatepass") for text in (ask.brief.focus, *ask.brief.faults)),
-    ):
+    words = (repr(ask.brief.wording), ask.brief.focus, *ask.brief.faults)
+    for each in (*map(identity, ask.messages), *(text.encode("utf-8", "surrogatepass") for text in words)):
         told.update(b"%d:%b" % (len(each), each))
     return told.hexdigest()
 
