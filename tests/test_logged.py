@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foldline import Compactor, Message, Rewound, Session, Skipped, Usage, handle
-from foldline.extend import Model, Text, ToolCall, ToolResult, extract, replace, summary_text, text_of
+from foldline.extend import (
+    Brief,
+    Draft,
+    Model,
+    Text,
+    ToolCall,
+    ToolResult,
+    Wording,
+    extract,
+    preset,
+    replace,
+    summary_text,
+    text_of,
+)
 from foldline_lab.contenders import policy_named
 from test_growing import Writer
 
@@ -236,3 +250,82 @@ def test_every_id_that_the_model_is_told_can_be_recalled_whoever_opens_the_sessi
 def text_of_all(message: Message) -> str:
     """What a message says, results and arguments included."""
     return "\n".join([message.text, *map(text_of, message.results), *(call.arguments for call in message.calls)])
+
+
+class Dies:
+    """A summarizer whose process is ended when it is asked for its second draft."""
+
+    def __init__(self, *drafts: str) -> None:
+        self.left = list(drafts)
+
+    def __call__(self, brief: Brief, messages: Sequence[Message]) -> Draft:
+        if not self.left:
+            raise KeyboardInterrupt
+        return Draft(self.left.pop(), usage=Usage(900, 90), cost=0.02, model="m", calls=1)
+
+
+class Asked(Writer):
+    """A summarizer that keeps what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.briefs: list[Brief] = []
+
+    def __call__(self, brief: Brief, messages: Sequence[Message]) -> str:
+        self.briefs.append(brief)
+        return super().__call__(brief, messages)
+
+
+def ended(path: Path, summarizer: Dies) -> None:
+    """A session whose process is ended while it folds."""
+    session = begun(path)
+    for number in range(12):
+        for message in step(number):
+            session.append(message)
+    compactor = compactor_of(session, summarizer=summarizer)
+    with pytest.raises(KeyboardInterrupt):
+        compactor.fold(session.context.messages)
+    assert not Session(path).folds()
+
+
+def test_a_draft_that_was_paid_for_is_not_paid_for_again_where_the_process_ends_before_its_fold_stands(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "s.jsonl"
+    ended(path, Dies(""))
+    heard: list[Any] = []
+    asked = Asked()
+    session = Session(path)
+    compactor_of(session, heard, summarizer=asked).fold(session.context.messages)
+    assert [brief.faults for brief in asked.briefs] == [("the summary was empty",)]
+    (fold,) = Session(path).folds()
+    assert (fold.receipt.asked, fold.receipt.usage, fold.receipt.cost) == (2, Usage(900, 90), 0.02)
+    assert not [event for event in heard if isinstance(event, Skipped)]
+
+
+@pytest.mark.parametrize("what", ["more messages", "another focus", "other words"])
+def test_a_draft_of_something_else_is_none_of_what_is_asked_for(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "s.jsonl"
+    ended(path, Dies(""))
+    session, asked = Session(path), Asked()
+    for number in range(12, 24 if what == "more messages" else 12):
+        for message in step(number):
+            session.append(message)
+    layers = tuple(replace(each, summary=Wording(prompt="Say it in a line.")) for each in preset("default").layers)
+    policy = replace(preset("default"), layers=layers) if what == "other words" else "default"
+    focus = "the tax" if what == "another focus" else ""
+    compactor_of(session, summarizer=asked, policy=policy).fold(session.context.messages, focus=focus)
+    assert [brief.faults for brief in asked.briefs] == [()]
+
+
+def test_who_takes_a_fold_back_and_folds_again_gets_another_draft(tmp_path: Path) -> None:
+    session = begun(tmp_path / "s.jsonl")
+    for number in range(12):
+        for message in step(number):
+            session.append(message)
+    asked = Asked()
+    compactor = compactor_of(session, summarizer=asked)
+    for _ in range(2):
+        compactor.fold(session.context.messages)
+        compactor.undo()
+    assert asked.asked == 2

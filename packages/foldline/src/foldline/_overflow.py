@@ -149,7 +149,7 @@ LONGEST_TEXT = 8_192
 
 _LONGEST_JSON = 65_536
 _MOST_PARTS = 64
-_DEEPEST = 8
+_DEEPEST = 12
 
 _SAID = ("error", "errors", "Error", "body", "message", "Message", "detail", "details", "msg", "raw", "exception")
 _INNER = (

@@ -523,7 +523,9 @@ class Compactor:
     def _made(self, begun: Begun, messages: Sequence[Item], version: int) -> Generator[Waiting, Any, list[Item]]:
         """Makes a fold of that version of the history, installs it where it still stands when it is made, and hands out."""
         messages = list(messages)
-        made: tuple[View, Fold] | None = yield from asking(*begun[:4])
+        with self._turns:
+            fold = self._folds.paying_once(begun, self._turns)
+        made: tuple[View, Fold] | None = yield from asking(fold, *begun[1:4])
         with self._turns:
             if made and self._take_again(messages, version):
                 made = moved(made[1], self._history.view(), self.meter.overhead, made[1].receipt.waited)

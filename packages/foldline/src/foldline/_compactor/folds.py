@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from foldline._compactor.account import Billed
@@ -12,7 +13,8 @@ from foldline._compactor.degradation import risk_after
 from foldline._compactor.events import FoldDue, Folded, SummaryFellBack, Telling
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
-from foldline._compactor.logged import last_written, log_fold, log_stages
+from foldline._compactor.logged import last_written, log_fold, log_stages, shows
+from foldline._compactor.paid import paid_once
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
 from foldline._economics import weighed
@@ -117,7 +119,7 @@ class Folds:
 
     def _steps(self) -> list[Step]:
         """What the policy does of a full window."""
-        budget = self._account.budget.less(self._history.count.error)
+        budget = self.fill.near_caps(self._account.budget.less(self._history.count.error))
         return steps_for(self.policy, budget, self._account.meter.overhead, self.automatic)
 
     def wanted(self) -> Prepared | None:
@@ -159,6 +161,13 @@ class Folds:
         """A fold of the history, and who writes its summaries."""
         writes = given(verdict.summary) if verdict.summary else self.writer.next(self._history, self._account)
         return Begun(folding, writes, self.writer.seconds, ours=not verdict.summary)
+
+    def paying_once(self, begun: Begun, turns: AbstractContextManager[None]) -> Folding:
+        """The fold that was begun, whose drafts are noted in the session that shows the history, and taken from there."""
+        asks = begun.ours and begun.summarizer is not extract
+        if not asks or self._session is None or not shows(self._session, self._history.view()):
+            return begun.fold
+        return paid_once(begun.fold, self._session, turns, self._tells.skip)
 
     def _asked(self) -> Verdict:
         """What the host says to a fold that is about to be made."""

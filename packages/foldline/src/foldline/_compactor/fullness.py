@@ -110,13 +110,19 @@ class Fill:
         steps = (step for step in layers(self.policy, budget, overhead) if pays or not step.layer.pays)
         return min([budget.limit - overhead, *(step.mark for step in steps)])
 
+    def near_caps(self, budget: Budget) -> Budget:
+        """A budget without those caps on pictures and bytes that are too far away for anything to be counted."""
+        seen = self.history.seen
+        images = budget.images if seen.images > (budget.images or inf) else 0
+        bytes = budget.bytes if seen.media_bytes + seen.text_bytes > (budget.bytes or inf) else 0
+        same = (images, bytes) == (budget.images, budget.bytes)
+        return budget if same else replace(budget, images=images, bytes=bytes)
+
     def _capped(self) -> bool:
         """Whether the provider's caps on pictures and bytes ask for a fold."""
-        seen, budget = self.history.seen, self.account.budget
-        near = seen.media_bytes + seen.text_bytes > (budget.bytes or inf)
-        if not near and seen.images <= (budget.images or inf):
-            return False
-        return any(step.measure(self.history.view()) > step.mark for step in caps(budget))
+        near = self.near_caps(self.account.budget)
+        asked = caps(near) if near.images or near.bytes else []
+        return any(step.measure(self.history.view()) > step.mark for step in asked)
 
     def _regrown(self, tokens: int, folded_at: tuple[int, int] | None) -> bool:
         """Whether enough has come since a fold for another one to be worth it."""

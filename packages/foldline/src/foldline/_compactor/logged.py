@@ -25,16 +25,21 @@ def ids_in(session: SessionFile | None, newest: Sequence[Message]) -> list[str]:
     return [id for id, _ in shown] if same else []
 
 
+def shows(session: SessionFile, view: View) -> bool:
+    """Whether a session shows the messages of a view."""
+    entries = session.context.entries
+    return len(entries) == len(view.entries) and all(
+        identity(entry.message) == identity(message) for entry, (_, message) in zip(view.entries, entries)
+    )
+
+
 def log_fold(session: SessionFile, before: View, after: View, fold: Fold, meter: Meter) -> None:
     """Writes a fold of what a session shows, under the session's ids.
 
     Raises `SessionError` where it shows something else, or cannot be written.
     """
     entries = session.context.entries
-    same = len(entries) == len(before.entries) and all(
-        identity(entry.message) == identity(message) for entry, (_, message) in zip(before.entries, entries)
-    )
-    if not same:
+    if not shows(session, before):
         raise SessionError(
             "it shows other messages than those that were folded; nothing was written", path=session.path
         )

@@ -24,6 +24,7 @@ _CLAUSE = re.compile(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))(?! (?:the|an?|this|that|it|your)\b)[^\n:：`]{{0,{most}}}[:：](?!//)"
 
 
+@lru_cache(maxsize=4_096)
 def says_open(sentence: str) -> bool:
     """Whether a sentence of a report says that something is open or comes next."""
     return labels_open(sentence) or _anywhere("left").match_in(_plain(sentence)) or leaves_to_user(sentence)
@@ -44,6 +45,7 @@ def changes_in(sentence: str) -> list[tuple[int, str]]:
     return sorted((found.start(), verb) for verb, pattern in _changes() for found in pattern.finditer(sentence))
 
 
+@lru_cache(maxsize=4_096)
 def says_back(sentence: str) -> bool:
     """Whether a sentence takes back what its speaker had said."""
     return _anywhere("back").match_in(_plain(sentence)) or denies_alarm(sentence)

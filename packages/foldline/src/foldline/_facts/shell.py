@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from posixpath import basename, join, normpath
 from typing import NamedTuple
@@ -116,6 +117,7 @@ def without_bodies(command: str) -> str:
     return _without_heredocs(bare)[0] if "<<" in bare else command if bare == command[:_LIMIT] else bare
 
 
+@lru_cache(maxsize=1_024)
 def family(command: str) -> str:
     """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
     steps = list(_steps(in_posix(handed_on(command[:_FAMILY]))))

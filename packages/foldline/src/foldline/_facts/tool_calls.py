@@ -112,10 +112,16 @@ class Action(Value, frozen=True, omit_defaults=True):
 
 def read_action(call: ToolCall) -> Action:
     """What a tool call does, whatever agent's vocabulary it is in; arguments that are not JSON are read as text."""
-    arguments = arguments_of(call)
+    return _action(call.name, call.arguments)
+
+
+@lru_cache(maxsize=512)
+def _action(tool: str, said: str) -> Action:
+    """The same of a call by what it says; it is read again at each fold that still has it before its eyes."""
+    arguments = _read(said)
     if isinstance(arguments, str):
-        return _read_text(arguments, words_of(call.name))
-    return msgspec.structs.replace(_read_object(arguments, words_of(call.name)), words="\n".join(_strings(arguments)))
+        return _read_text(arguments, words_of(tool))
+    return msgspec.structs.replace(_read_object(arguments, words_of(tool)), words="\n".join(_strings(arguments)))
 
 
 def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
@@ -134,11 +140,15 @@ def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
 
 def arguments_of(call: ToolCall) -> dict[str, Any] | str:
     """The arguments of a call; the bare text where they are not a JSON object."""
+    return _read(call.arguments)
+
+
+def _read(arguments: str) -> dict[str, Any] | str:
     try:
-        value = msgspec.json.decode(call.arguments)
+        value = msgspec.json.decode(arguments)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return call.arguments
-    return value if isinstance(value, dict) else value if isinstance(value, str) else call.arguments
+        return arguments
+    return value if isinstance(value, dict | str) else arguments
 
 
 def calls_in_code(code: str) -> list[str]:

@@ -13,7 +13,7 @@ from foldline._errors import ContextOverflow
 from foldline._messages import Message, ToolCall, replace
 from foldline._overflow import read as read_overflow
 from foldline._wires.objects import as_data
-from foldline._wires.usage import BY_WINDOW, cut_off
+from foldline._wires.usage import BY_WINDOW, broke_off, cut_off
 
 FULL = 0.98
 """The share of the window that request and reply fill where the window cut the reply off."""
@@ -74,6 +74,8 @@ def _steps(
     while True:
         try:
             reply = yield Doing(partial(send, sent))
+            if broke_off(reply) and (said := read_overflow(reply)) is not None:
+                raise said  # some say in their reply that it is none
         except Exception as error:
             if tried and (found := read_overflow(error)) is not None:
                 raise _refused(compactor, found) from error

@@ -50,6 +50,7 @@ class Context:
         sealed: Sealed = Sealed(),  # noqa: B008  a value
         pins: Collection[str] = (),
         course: Course | None = None,
+        drafts: Mapping[str, Mapping[str, object]] | None = None,
     ) -> None:
         self.entries = list(entries)
         self.since = since
@@ -60,6 +61,8 @@ class Context:
         """The ids of the messages that no fold may touch, besides the system's."""
         self.course = course or Course()
         """The stages that the file notes, and where each is worked at among the messages."""
+        self.drafts = drafts or {}
+        """Drafts that were paid for and stand in no fold yet, by what was asked for."""
         self.learned = dict(learned or {})
         self.receipt = dict(receipt or {})
         """What the newest fold noted of itself."""

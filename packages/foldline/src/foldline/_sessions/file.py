@@ -111,6 +111,9 @@ class SessionFile(Protocol):
     def note_stages(self, noted: Mapping[str, Any]) -> None:
         """Notes the conversation's stages, which its context tells from then on."""
 
+    def note_draft(self, ask: str, answer: Mapping[str, Any]) -> None:
+        """Notes a draft that was paid for, where there is a place for it; its context tells it until the next fold stands."""
+
     def undo(self) -> str | None:
         """Takes back the newest fold that stands and answers its id, or None where there is none."""
 

@@ -87,6 +87,9 @@ class Transcript:
         """Refused: this agent's sessions have no place for it."""
         raise self._refused("have no place for stages: keep what `Compactor.dump` says")
 
+    def note_draft(self, ask: str, answer: Mapping[str, object]) -> None:
+        """This agent's sessions have no place for it."""
+
     def undo(self) -> str | None:
         self.check_writable()
         return None

@@ -183,6 +183,11 @@ class Session:
         self.check_writable()
         self._note(marks.STAGES, noted)
 
+    def note_draft(self, ask: str, answer: Mapping[str, object]) -> None:
+        """Notes a draft that was paid for, by what was asked for, which its context tells until the next fold."""
+        self.check_writable()
+        self._note(marks.DRAFT, {"ask": ask, "answer": answer})
+
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
         if not fold:
@@ -290,6 +295,7 @@ class Session:
             replaced=opening,
             pins=marks.pins(self._path.records),
             course=course_of(marks.stages(self._path.records), entries),
+            drafts=marks.drafts(self._path.records),
         )
 
     def _version(self, first: Record) -> int:

@@ -17,6 +17,9 @@ PIN = "foldline:pin"
 STAGES = "foldline:stages"
 """The kind of `custom` record that says which stages a conversation has; the newest one holds."""
 
+DRAFT = "foldline:draft"
+"""The kind of `custom` record that holds a draft which was paid for; it is of use until the next fold stands, or is undone."""
+
 _FOLD_LINE = re.compile(rb'"type":\s?"compaction"|"foldline:(?:fold|undo)"|"foldline":\s?\{')
 
 
@@ -103,6 +106,18 @@ def stages(records: Sequence[Record]) -> Json:
     """What was noted last of the stages of a conversation; empty where nothing was."""
     noted = next((record for record in reversed(records) if notes_stages(record)), None)
     return mapping(noted.data.get("data")) if noted else {}
+
+
+def drafts(records: Sequence[Record]) -> dict[str, Json]:
+    """The drafts that were noted behind the newest fold or undo on a path, by what was asked for."""
+    found: dict[str, Json] = {}
+    for record in reversed(records):
+        if record.type == "compaction" or group_of(record):
+            break
+        if record.type == "custom" and record.data.get("customType") == DRAFT:
+            data = mapping(record.data.get("data"))
+            found.setdefault(str(data.get("ask")), mapping(data.get("answer")))
+    return found
 
 
 def pins(records: Iterable[Record]) -> set[str]:
