@@ -23,6 +23,7 @@ from foldline import (
     Summary,
     SummaryFellBack,
     Usage,
+    Verdict,
     WireError,
 )
 from foldline.extend import Model, decode, policy, prune_tool_outputs, replace, summarize_older, truncate, weigh
@@ -594,7 +595,7 @@ def test_a_budget_that_is_no_number_of_tokens_is_told_and_changes_nothing(wrong:
     assert [*compactor.messages()] == []
 
 
-@pytest.mark.parametrize("wrong", [None, 5, object()])
+@pytest.mark.parametrize("wrong", [None, 5, object(), "Fix the test.", b"", user("Fix the test.")])
 def test_what_is_no_history_is_told(wrong: Any) -> None:
     with pytest.raises(WireError, match="messages: a list of messages, not"):
         Compactor(window=1_000).fit(wrong)
@@ -603,4 +604,28 @@ def test_what_is_no_history_is_told(wrong: Any) -> None:
 @pytest.mark.parametrize(("key", "wrong"), [("policy", None), ("policy", 5), ("model", 5), ("model", [])])
 def test_what_is_neither_a_name_nor_the_thing_is_told(key: str, wrong: Any) -> None:
     with pytest.raises(ConfigError, match=f"Compactor: {key}: a name or a {key.title()}, not"):
+        Compactor(**{"window": 1_000, key: wrong})
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong", "said"),
+    [
+        ("summarizer", None, "a name or a function, not None"),
+        ("summarizer", 5, "a name or a function, not 5"),
+        ("format", "openai", "no such wire format: 'openai'; there are openai-chat, "),
+        ("format", 5, "no such wire format: 5; there are "),
+        ("overhead", "2k", "a number of tokens, not '2k'"),
+        ("overhead", -1, "a number of tokens, not -1"),
+        ("timeout", -1, "a number of seconds or None, not -1"),
+        ("timeout", "5", "a number of seconds or None, not '5'"),
+        ("grace", float("nan"), "a number of seconds, not nan"),
+        ("ahead", "0.1", "a share of the window, from 0 to less than 1, not '0.1'"),
+        ("on_event", [], r"a function or None, not \[\]"),
+        ("pinned", True, "a function or None, not True"),
+        ("before_fold", Verdict(), "a function or None, not Verdict"),
+        ("session", "work.jsonl", "what open_session opened, not 'work.jsonl'"),
+    ],
+)
+def test_what_a_compactor_cannot_be_made_with_is_told_when_it_is_made(key: str, wrong: Any, said: str) -> None:
+    with pytest.raises(ConfigError, match=f"Compactor: {key}: {said}"):
         Compactor(**{"window": 1_000, key: wrong})

@@ -539,6 +539,39 @@ def test_an_error_is_json_where_json_was_asked_for(home: Home, command: list[str
     assert json.loads(done.stdout)["error"]["message"] in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "context status",
+        "context inspect",
+        "context history",
+        "session show",
+        "compact --dry-run",
+        "recall step",
+        "doctor",
+    ],
+)
+def test_what_went_well_has_no_error(home: Home, command: str) -> None:
+    done = home.run(*command.split(), "--json")
+    assert done.returncode in (0, 3)
+    assert "error" not in json.loads(done.stdout)
+
+
+def test_what_a_pin_or_a_pair_stands_in_the_way_of_is_told_with_the_way_out(home: Home) -> None:
+    shown = json.loads(home.run("session", "show", "--json").stdout)["messages"]
+    asked = [each["id"] for each in shown if each["message"]["role"] == "user"][1]
+    calling = next(at for at, each in enumerate(shown) if each["message"]["role"] == "tool") - 1
+    assert home.run("pin", asked).returncode == 0
+    for command in (["edit", asked, "--text", "Something else."], ["restore", shown[0]["id"]]):
+        refused = home.run("session", *command)
+        assert refused.returncode == 1
+        assert f"{asked} is pinned: `foldline pin --remove {asked}` takes the pin off" in refused.stderr
+    assert home.run("pin", "--remove", asked).returncode == 0
+    refused = home.run("session", "restore", shown[calling]["id"])
+    assert f"; go back to {shown[calling + 1]['id']} instead" in refused.stderr
+    assert home.run("session", "restore", shown[calling + 1]["id"]).returncode == 0
+
+
 def test_the_help_says_what_json_looks_like(home: Home) -> None:
     told = " ".join(home.run("--help").stdout.split())
     for said in ("`session`", "`path`", "`error`"):

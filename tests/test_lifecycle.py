@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
@@ -411,3 +411,15 @@ def test_so_does_a_process_for_each_step_on_a_session(tmp_path: Path) -> None:
 def test_what_the_page_shows() -> None:
     names: dict[str, Any] = {"messages": conversation(), "call_model": call_model}
     assert run("lifecycle.md", names)["reply"]
+
+
+def test_a_step_answers_with_what_the_call_answers_with() -> None:
+    def send(items: list[Any]) -> Message:
+        return Message("assistant", (Text(f"{len(items)} read"),))
+
+    async def asend(items: list[Any]) -> Message:
+        return send(items)
+
+    compactor = Compactor(window=WINDOW)
+    assert assert_type(step(compactor, turns(2), send), Message).text == "4 read"
+    assert assert_type(asyncio.run(astep(compactor, turns(2), asend)), Message).text == "4 read"

@@ -102,6 +102,17 @@ def test_a_predicate_that_raises_is_told_of_once_and_says_nothing(which: str) ->
     assert compactor.folds
     assert sent[0] is history[0]
     assert heard_by(heard, Skipped) == [Skipped(f"{which}: KeyError: 'metadata'")]
+    assert compactor.state == f"{which}: KeyError: 'metadata'"
+
+
+@pytest.mark.parametrize("answer", [True, "Keep every hostname.", {"veto": "not now"}])
+def test_a_verdict_that_is_none_is_told_and_stops_no_fold(answer: Any) -> None:
+    heard: list[Event] = []
+    compactor = tight(turns(20), on_event=heard.append, before_fold=lambda due: answer)
+    compactor.fit(turns(20))
+    assert compactor.folds
+    assert heard_by(heard, Skipped) == [Skipped(f"before_fold: a Verdict or None, not {answer!r}")]
+    assert compactor.state == f"before_fold: a Verdict or None, not {answer!r}"
 
 
 # -- that hang ----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from foldline import Brief, Compactor, Message, Summary
-from foldline.extend import Budget, Mark, Policy, read_policy
+from foldline.extend import Budget, Mark, Policy, Wording, preset, read_policy, replace
 
 Item = dict[str, Any]
 
@@ -225,6 +225,20 @@ def test_a_summary_has_a_prefix_and_is_acknowledged(made: Callable[[str], Policy
     assert first["content"].startswith("[COMPACT SUMMARY]\nAll of it was done.")
     assert second == {"role": "assistant", "content": "Understood."}
     assert third is HISTORY[-1]
+
+
+@pytest.mark.parametrize("words", [80, 120, 400])
+def test_with_an_acknowledged_summary_roles_alternate_as_they_did(words: int) -> None:
+    default, wording = preset("default"), Wording(acknowledged="Understood.")
+    layers = tuple(replace(layer, summary=wording) for layer in default.layers)
+    compactor = Compactor(policy=replace(default, layers=layers), window=4_000)
+    history: list[Item] = []
+    for number in range(40):
+        history.append(user(f"Question {number}?", words))
+        roles = [item["role"] for item in compactor.fit(history)]
+        assert roles == ["user" if place % 2 == 0 else "assistant" for place in range(len(roles))]
+        history.append(assistant(f"Answer {number}.", words))
+    assert compactor.folds
 
 
 def test_a_summary_is_an_assistants_with_its_round_above_it(made: Callable[[str], Policy]) -> None:

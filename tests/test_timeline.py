@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from foldline import Brief, Message, Summary
 from foldline._facts.reading import facts_of
 from foldline._page.extract import compose
@@ -352,3 +354,33 @@ def test_who_was_started_for_a_task_is_not_told_by_the_numbers_of_its_record() -
     assert "Harvey" not in told_of([ASKED, *started, says("Harvey looks into mirror_7."), *EDIT, LATER], 1_500).replace(
         "Harvey looks", ""
     )
+
+
+# -- what is handed in ----------------------------------------------------------------------------------------------
+
+TABLES = {
+    "commas": [f"2026-0{1 + i % 9}-1{i % 9},customer_{i},{i * 37 % 991}.50,open" for i in range(3_000)],
+    "settings": [f"KEY_{i}={i * 7919 % 999_983}" for i in range(3_000)],
+    "addresses": [f"https://shop.example.com/items/{i * 7919 % 999_983}/view" for i in range(3_000)],
+}
+
+
+@pytest.mark.parametrize("rows", TABLES.values(), ids=TABLES)
+def test_a_table_that_the_user_hands_in_leaves_the_other_words_and_the_reports_their_place(rows: list[str]) -> None:
+    said = [user(f"Mirror_{i} takes {i + 40} seconds at the most, please.") for i in range(12)]
+    done = [says(f"Mirror_{i} now stops after {i + 40} seconds, and worker_{i} logs it.") for i in range(12)]
+    turns = [message for both in zip(said, done) for message in both]
+    first = [
+        ASKED,
+        says("It runs again: the lock was in the way."),
+        user("\n".join(["Import these:", *rows])),
+        says("Done."),
+    ]
+    once = extract(Brief(4_000), [*first, *turns, LATER])
+    again = extract(
+        Brief(4_000), [Message("user", (Summary(once.text, once.facts),)), user("go on"), says("Gone on."), LATER]
+    )
+    for summary in (once, again):
+        assert "> The nightly export of the mirrors fails since Tuesday." in summary.text.replace("**1** ", "")
+        assert all(message.text in summary.text for message in (*said, *done))
+        assert "Import these:" in summary.text

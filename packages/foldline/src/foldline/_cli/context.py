@@ -90,7 +90,7 @@ def draw_status(s: Status, auto: str) -> str:
         title("Context Status"),
         row("Total Tokens", f"{s.tokens:,} / {window} ({percent(s.fill)})"),
         f"{'':<21}{bar(s.fill, width=room(21, 40))}",
-        row("Counted", f"± {s.error:.1%} ({s.basis})"),
+        row("Counted", f"± {s.count_error:.1%} ({s.basis})"),
         *([row("Media", _media(s))] if s.media_bytes or s.images else []),
         row("Model", s.model or "not named in the file"),
         row("Auto-Compaction", auto),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import eq
 from typing import Any
 
@@ -131,8 +131,8 @@ def codec_of(format: str | HostFormat[Any], speaker: Callable[[Message], Speaker
 
 
 def listed(messages: Iterable[Item]) -> list[Item]:
-    """Messages as a list; raises `WireError` where they are no messages at all."""
-    if not isinstance(messages, Iterable):
+    """Messages as a list; raises `WireError` where they are no messages at all, or one alone."""
+    if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | Mapping):
         raise WireError(f"a list of messages, not {messages!r}", format="", where="messages")
     return list(messages)
 

@@ -13,6 +13,7 @@ from foldline._compactor.account import Account
 from foldline._compactor.alignment import places_in
 from foldline._compactor.background import Begun, moved
 from foldline._compactor.before import Verdict
+from foldline._compactor.checks import check, check_format
 from foldline._compactor.codec import Item, codec_of, listed
 from foldline._compactor.events import Event, FoldDue, Telling
 from foldline._compactor.folds import Folds
@@ -25,7 +26,7 @@ from foldline._compactor.watching import Watch
 from foldline._compactor.writer import Writer
 from foldline._engine.driving import Waiting, adriven, asking, driven, run
 from foldline._engine.steps import Step, caps
-from foldline._errors import ConfigError, ProviderError, ReplyCutOff
+from foldline._errors import ProviderError, ReplyCutOff
 from foldline._fold import Fold
 from foldline._messages import Message, Opaque, Speaker, Text, Usage, replace
 from foldline._models import Model, warn_of_unknown
@@ -122,15 +123,15 @@ class Compactor:
         before_fold: Callable[[FoldDue], Verdict | None] | None = None,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
-        if not 0 <= ahead < 1:
-            raise ConfigError(
-                f"a share of the window, from 0 to less than 1, not {ahead}", path="Compactor", key="ahead"
-            )
+        check_format(format)
+        check(overhead=overhead, ahead=ahead, timeout=timeout, grace=grace, session=session, clock=clock)
+        check(pinned=pinned, speaker=speaker, ask=ask, before_fold=before_fold, on_event=on_event)
         self.model = model_named(model) if isinstance(model, str) else model
         if isinstance(model, str) and model and window is None:
             warn_of_unknown(self.model)
         self.policy = preset(policy) if isinstance(policy, str) else policy
-        _check(model=(self.model, Model), policy=(self.policy, Policy))
+        summarizer = _named(summarizer) if isinstance(summarizer, str) else summarizer
+        check(model=self.model, policy=self.policy, summarizer=summarizer)
         self.meter = Meter(self.model.family, overhead=overhead)
         self._tells = Telling(on_event, self.model.name)
         guarded = self._tells.guarded
@@ -148,7 +149,7 @@ class Compactor:
         held = budget_for(self.model, window, reserve)
         held = held if reserve is not None else reserving(held, self.policy)
         self._account = Account(self.model, held, self.meter, clock)
-        self._writer = Writer(_named(summarizer) if isinstance(summarizer, str) else summarizer, ask, timeout, clock)
+        self._writer = Writer(summarizer, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
         self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
         self._watch = Watch(self._tells)
@@ -582,10 +583,3 @@ def _named(name: str) -> Summarizer:
     from foldline._config import Summaries
 
     return Summaries(name).to_summarizer()
-
-
-def _check(**given: tuple[object, type]) -> None:
-    """Raises `ConfigError` for what is neither a name nor the thing itself."""
-    for key, (value, kind) in given.items():
-        if not isinstance(value, kind):
-            raise ConfigError(f"a name or a {kind.__name__}, not {value!r}", path="Compactor", key=key)

@@ -76,8 +76,12 @@ class Telling:
         self._model = model
         self._reasons: set[str] = set()
         self._untold: deque[str] = deque()
-        self.wrong: list[str] = []
-        """What the listener itself raised last."""
+        self._wrong: dict[str, str] = {}
+
+    @property
+    def wrong(self) -> list[str]:
+        """What went wrong last with each function of somebody else's."""
+        return list(self._wrong.values())
 
     def tell(self, event: Event) -> None:
         """Tells an event at once."""
@@ -86,7 +90,7 @@ class Telling:
                 if listener is not None:
                     listener(event)
             except Exception as error:  # noqa: BLE001
-                self.wrong = [without_keys(f"{name}: {type(error).__name__}: {error}")]
+                self._wrong[name] = without_keys(f"{name}: {type(error).__name__}: {error}")
 
     def _record(self, event: Event) -> None:
         match event:
@@ -98,6 +102,11 @@ class Telling:
                 telemetry.log("events", type(event).__name__)
 
     def skip(self, reason: str) -> None:
+        """Takes down, in any thread, what went wrong and was left out; a reason begins with whose it was, and a colon."""
+        self._wrong[reason.partition(":")[0]] = without_keys(reason)
+        self.put_off(reason)
+
+    def put_off(self, reason: str) -> None:
         """Takes down, in any thread, that something was left out, to be told when there is time."""
         reason = without_keys(reason)
         if reason not in self._reasons:

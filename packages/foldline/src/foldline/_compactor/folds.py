@@ -178,8 +178,11 @@ class Folds:
         except Exception as error:  # noqa: BLE001 - somebody else's function, which is told and goes no further
             self._tells.skip(f"before_fold: {type(error).__name__}: {error}")
             return NOTHING
+        if not isinstance(verdict, Verdict):
+            self._tells.skip(f"before_fold: a Verdict or None, not {verdict!r}")
+            return NOTHING
         if verdict.veto:
-            self._tells.skip(f"before_fold: {verdict.veto}")
+            self._tells.put_off(f"before_fold: {verdict.veto}")
         return verdict
 
     def within(self, max_tokens: int, trigger: Trigger, media: Sequence[Step] = (), *, error: float) -> None:

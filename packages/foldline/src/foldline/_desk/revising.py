@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from foldline._desk.desk import Desk
 from foldline._engine.receipts import receipt_of
-from foldline._errors import SessionError
+from foldline._errors import SessionError, UnsafeEdit
 from foldline._fold import Fold, Occasion
 from foldline._messages import Text, replace
-from foldline._view import Edit, View
+from foldline._view import Edit, Entry, View
 
 
 def edit(desk: Desk, id: str, text: str) -> Fold:
     """Puts other words in the place of a message's, and writes that; what stands beside them in it stays.
 
-    Raises `SessionError` for a message that is not in the context or has no words, and `UnsafeEdit` for a pinned one.
+    Raises `SessionError` for a message that is not in the context, is pinned or has no words.
     """
-    message = desk.view.entries[_place(desk, id)].message
+    entry = desk.view.entries[_place(desk, id)]
+    _refuse_pins(desk, [entry])
+    message = entry.message
     words = [part for part in message.parts if type(part) is Text]
     if not words:
         raise SessionError(f"{id} has no words that could be edited", path=desk.session.path)
@@ -29,13 +32,19 @@ def edit(desk: Desk, id: str, text: str) -> Fold:
 def restore(desk: Desk, id: str) -> Fold:
     """Takes back all that came behind a message, and writes that.
 
-    Raises `SessionError` for a message that is not in the context or is the newest, and `UnsafeEdit` where a call would
-    lose its result.
+    Raises `SessionError` for a message that is not in the context, is the newest or has a pinned one behind it, and
+    `UnsafeEdit` where a call would lose its result.
     """
-    behind = tuple(entry.id for entry in desk.view.entries[_place(desk, id) + 1 :])
-    if not behind:
+    entries, start = desk.view.entries, _place(desk, id) + 1
+    if not entries[start:]:
         raise SessionError(f"{id} is the newest message: nothing stands behind it", path=desk.session.path)
-    return _written(desk, Edit(behind, by="restore"))
+    _refuse_pins(desk, entries[start:])
+    try:
+        return _written(desk, Edit(tuple(entry.id for entry in entries[start:]), by="restore"))
+    except UnsafeEdit as unsafe:
+        later = next((cut for cut in desk.view.cut_points() if start < cut < len(entries)), 0)
+        way_out = f"; go back to {entries[later - 1].id} instead" if later else ""
+        raise UnsafeEdit(f"{unsafe}{way_out}", edit=unsafe.edit) from None
 
 
 def words_of(desk: Desk, id: str) -> str:
@@ -49,6 +58,15 @@ def _place(desk: Desk, id: str) -> int:
             f"no message {id} in its context; `foldline session show` lists them", path=desk.session.path
         )
     return place
+
+
+def _refuse_pins(desk: Desk, entries: Sequence[Entry]) -> None:
+    """Raises `SessionError` for the first that is pinned: by hand with the way to take the pin off."""
+    for entry in entries:
+        if entry.pinned:
+            by_hand = entry.id in desk.session.context.pins
+            way_out = f"`foldline pin --remove {entry.id}` takes the pin off" if by_hand else "no edit may touch it"
+            raise SessionError(f"{entry.id} is pinned: {way_out}", path=desk.session.path)
 
 
 def _written(desk: Desk, edit: Edit) -> Fold:

@@ -27,7 +27,8 @@ class Status(Value, frozen=True, omit_defaults=False):
     model: str
     window_known: bool
     tokens: int
-    error: float
+    count_error: float
+    """The share by which the count may be off; `error` is what a command says that failed."""
     basis: str
     window: int
     fill: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -32,6 +33,9 @@ MOST = {
 """How many facts of each kind are kept: the newest of them, and of those first what matters most."""
 
 MOST_PIECES = 2_400
+MOST_OF_ONE = 400
+"""Pieces of one message beyond which more are the first to go: a table that a user hands in is no thousand requests."""
+
 MOST_PIECE_CHARACTERS = 200_000
 MOST_REQUEST_CHARACTERS = 80_000
 
@@ -227,7 +231,12 @@ def _pieces(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """The pieces within their bounds: what the user said last to go, what calls brought and nobody used first."""
     if len(pieces) <= MOST_PIECES and sum(len(p.text) for p in pieces) <= MOST_PIECE_CHARACTERS:
         return pieces
-    order = sorted(range(len(pieces)), key=lambda i: (_KEPT[pieces[i].kind] + min(pieces[i].used, 3), i), reverse=True)
+    spoken: Counter[int] = Counter()
+    ranks: list[tuple[bool, int, int]] = []
+    for i, piece in enumerate(pieces):
+        spoken[piece.at] += 1
+        ranks.append((spoken[piece.at] <= MOST_OF_ONE, _KEPT[piece.kind] + min(piece.used, 3), i))
+    order = [i for _, _, i in sorted(ranks, reverse=True)]
     room, kept = MOST_PIECE_CHARACTERS, set[int]()
     for i in order[:MOST_PIECES]:
         if (room := room - len(pieces[i].text)) < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from foldline import _wires as wire
 from foldline._compactor.compactor import Compactor
@@ -14,6 +14,8 @@ from foldline._messages import Message, ToolCall, replace
 from foldline._overflow import read as read_overflow
 from foldline._wires.objects import as_data
 from foldline._wires.usage import BY_WINDOW, broke_off, cut_off
+
+Reply = TypeVar("Reply")
 
 FULL = 0.98
 """The share of the window that request and reply fill where the window cut the reply off."""
@@ -49,21 +51,25 @@ def without_unfinished_calls(messages: Sequence[Any], format: str = "") -> list[
     return kept
 
 
-def step(compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Any], *, system: Any = None) -> Any:
+def step(
+    compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Reply], *, system: Any = None
+) -> Reply:
     """The reply to a history: `send` is called with what the model should see, and what the reply was billed is observed.
 
     A request that is refused as too long, or whose reply the window cut off, is folded for and sent again, once; such a
     reply is not handed out, and its unfinished calls with it. Raises `ContextOverflow` where that is refused as well, `CannotFit`
     where nothing can be folded, and what `send` raises for any other reason. `system` is the system text where it is sent apart.
     """
-    return driven(_steps(compactor, messages, send, partial(compactor.fit, messages, system=system)))
+    reply: Reply = driven(_steps(compactor, messages, send, partial(compactor.fit, messages, system=system)))
+    return reply
 
 
 async def astep(
-    compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Awaitable[Any]], *, system: Any = None
-) -> Any:
+    compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Awaitable[Reply]], *, system: Any = None
+) -> Reply:
     """The same as `step`, awaited. One that is cancelled leaves the history and the compactor as they were."""
-    return await adriven(_steps(compactor, messages, send, partial(compactor.afit, messages, system=system)))
+    reply: Reply = await adriven(_steps(compactor, messages, send, partial(compactor.afit, messages, system=system)))
+    return reply
 
 
 def _steps(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._facts.chitchat import accepts
 from foldline._facts.cues import asks
@@ -28,6 +28,9 @@ from foldline._page.wholes import standing, torn
 
 WORDS, ALL_WORDS = 0.7, 0.8
 """The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
+
+MANY, MOST_OF_MANY = 100, 0.5
+"""Pieces from which a message of the user hands something in, and the share of the words' room that it has before others."""
 
 CHEAP_WORDS = 0.25
 """The share in which they stand whole even where a hard budget is to tell as much as it can."""
@@ -58,6 +61,8 @@ class Timeline:
         self._reported = reported(facts)
         self._answers = _answers(facts)
         self._turns = turns
+        pieces = Counter(each.piece.at for each in found if each.piece.by == "user")
+        self._handed_in = {at for at, many in pieces.items() if many >= MANY}
 
     def left(self) -> list[Candidate]:
         """The pieces that are not told."""
@@ -94,13 +99,21 @@ class Timeline:
             self._take(each for each in said if each.piece.at in self._answers or not _small_talk(each))
         elif not self._fills:
             self._take(_beginnings(words))
-        share = int(room * (ALL_WORDS if whole else WORDS)) - self._spent
-        self.chosen += choose(self._without_chosen(words), share, self.told, self._newest)
-        self.chosen += self._choose(filter(self._tells, self.left()), room - self._spent)
+        share = int(room * (ALL_WORDS if whole else WORDS))
+        spoken = words if whole else self._spoken(words, int(share * MOST_OF_MANY))
+        self.chosen += choose(self._without_chosen(spoken), share - self._spent, self.told, self._newest)
+        rest = (each for each in self.left() if self._tells(each) and each.piece.at not in self._handed_in)
+        self.chosen += self._choose(rest, room - self._spent)
         if not self._fills and room >= LEAST_ROOM:
             self.chosen = formed(self.found, self.chosen, room)
             known, longer = {each.place for each in self.chosen}, of_longer(self.found)
             self.found = [each for each in self.found if each.place in known or each.place not in longer]
+
+    def _spoken(self, words: Sequence[Candidate], most: int) -> Iterator[Candidate]:
+        """The user's words, of a table or the like that was handed in what says most in `most` tokens."""
+        for at in sorted(self._handed_in):
+            yield from choose((e for e in words if e.piece.at == at), most, set(self.told), self._newest)
+        yield from (each for each in words if each.piece.at not in self._handed_in)
 
     def _too_long(self, room: int) -> Candidate | None:
         """The beginning of what says most where that has no room as a whole; None where it has, or its beginning says little."""
