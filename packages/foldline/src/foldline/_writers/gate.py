@@ -13,6 +13,7 @@ from foldline._facts.speakers import spoken
 from foldline._facts.speech import is_summary
 from foldline._facts.types import Facts
 from foldline._messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline._wires.summary import is_sealed
 from foldline._writers.draft import Draft
 from foldline._writers.quotations import Quotation, ascribed, check, unfenced
 
@@ -65,7 +66,8 @@ def judge(draft: Draft, messages: Sequence[Message], facts: Facts, stay: Sequenc
         return Judgement((shape,))
     user, others = said([*messages, *stay], facts), heard([*messages, *stay])
     quoted = check(draft.text, user, others)
-    false, loose = quoted if not any(map(_sealed, [*messages, *stay])) else ([], [*quoted.false, *quoted.loose])
+    sealed = any(map(is_sealed, [*messages, *stay]))  # who knows what was said in it
+    false, loose = ([], [*quoted.false, *quoted.loose]) if sealed else quoted
     return Judgement(tuple(_faults(draft, false)), tuple(_remarks(draft, loose, user, messages, facts)))
 
 
@@ -144,11 +146,6 @@ def heard(messages: Sequence[Message]) -> list[str]:
 def _unescaped(text: str) -> str:
     text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), text)
     return re.sub(r"\\[nrt]", " ", text)
-
-
-def _sealed(message: Message) -> bool:
-    """Whether the message is a compaction that only its provider can read: who knows what was said in it."""
-    return (summary := message.summary) is not None and bool(summary.source) and not summary.text
 
 
 def spoken_in(messages: Sequence[Message], facts: Facts) -> list[str]:
