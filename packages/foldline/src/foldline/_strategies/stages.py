@@ -1,4 +1,4 @@
-"""Closed stages give way to the digests that they were closed with: no model is asked."""
+"""Stages of the work: closed ones give way to their digests, of the open one the oldest messages to a few points."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from foldline._messages import Message, Summary, replace
 from foldline._stages import digest_text, digested, is_digest, superseded
-from foldline._strategies.older import Span, tokens_of
-from foldline._strategies.strategy import Number, Strategy, never_summarizes, remembered
+from foldline._strategies.older import Span, edit_for, tokens_of
+from foldline._strategies.strategy import Number, Strategy, Tokens, never_summarizes, remembered
 from foldline._view import Edit, View
 
 
@@ -56,6 +56,25 @@ def drop_superseded() -> Strategy:
             if name and (name not in holds or holds[name] not in entry.message.text):
                 stale = Message("user", (Summary(superseded(entry.message)),))
                 yield Edit((entry.id,), (stale,), by="drop_superseded")
+
+    return strategy
+
+
+@remembered
+def summarize_oldest(*, messages: Number = 20, max_tokens: Tokens = 125) -> Strategy:
+    """Replaces the oldest messages, so many of them, by a summary of at most `max_tokens`; those of closed stages stay.
+
+    An earlier summary of this kind is one of them, so that it is carried on. Where pins or digests stand between them, the
+    largest run is summarized.
+    """
+
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        view = with_stages(view)
+        closed = {stage.name for stage in view.stages if stage.closed}
+        working = [at for at, e in enumerate(view.entries) if e.stage not in closed and not e.pinned]
+        if spans := spans_of(view, working[:messages]):
+            largest = max(spans, key=lambda span: tokens_of(view, [span]))
+            yield edit_for(view, [largest], max_tokens, by="summarize_oldest")
 
     return strategy
 
