@@ -15,7 +15,7 @@ from typing import NamedTuple
 from foldline._errors import FoldlineError
 from foldline._messages import Media, Message, Part, ToolResult
 from foldline._recall import reading, search
-from foldline._recall.own import OwnWords
+from foldline._recall.reading import OwnWords
 from foldline._recall.search import Hit
 from foldline._recall.store import MEMORY, Store, default_path
 from foldline._recall.text import encodable, indexed, words_of
