@@ -24,7 +24,7 @@ COMMANDS = {
         "See what fills a session: status, inspect, history; export and import its state.",
     ),
     "session": (
-        "foldline._cli.session:session",
+        "foldline._cli.commands:session",
         "The sessions on this machine: list, show, branch, edit, restore, handoff, undo.",
     ),
     "browse": ("foldline._cli.browse:browse", "All of that in a terminal, by key: see, fold, undo, branch, recall."),
@@ -46,6 +46,17 @@ COMMANDS = {
     ),
 }
 """Each command's place and its line in the help, so that the help loads none of them."""
+
+SESSIONS = {
+    "list": ("foldline._cli.listing:list_", "The agents' sessions on this machine, and how full each is."),
+    "show": ("foldline._cli.by_hand:show", "The live context, or what was folded away, a line for each message."),
+    "undo": ("foldline._cli.by_hand:undo", "Take back the newest fold."),
+    "branch": ("foldline._cli.branch:branch", "A new session from a message of this one on."),
+    "edit": ("foldline._cli.by_hand:edit", "Say a message in other words."),
+    "restore": ("foldline._cli.by_hand:restore", "Go back to a message: what came behind it leaves the context."),
+    "handoff": ("foldline._cli.handoff:handoff", "A new session from what a goal needs of this one."),
+}
+"""The same of the commands below `session`."""
 
 FAILED, NOTHING_TO_DO, INTERRUPTED = 1, 3, 130
 
@@ -90,6 +101,11 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="foldline")
 def foldline() -> None:
     """Keep an agent's session inside its context window, and lose nothing on the way."""
+
+
+@click.group(cls=LazyGroup, places=SESSIONS)
+def session() -> None:
+    """List, show, branch, edit, restore, hand off and undo."""
 
 
 def run() -> None:
