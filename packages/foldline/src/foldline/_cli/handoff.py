@@ -23,7 +23,7 @@ from foldline._cli.options import (
 from foldline._cli.printing import Exact, say
 from foldline._desk.desk import Desk
 from foldline._handoff.agents import AGENTS
-from foldline._handoff.by_model import told_by_model
+from foldline._handoff.by_model import found_by_model
 from foldline._handoff.goal import TOKENS, draft, hand_off
 from foldline._handoff.new_session import FORMATS
 from foldline._visible import visible
@@ -73,10 +73,12 @@ def handoff(
     format = format or (found.agent if found.agent in AGENTS else FORMATS[0])
     if not only_print:
         check_place(format, into, "--into")
-    made = draft(found, goal, tokens=tokens if model is None else tokens // 2)
+    by_model = ""
     if model is not None:
+        tokens //= 2
         writer = desk.writer(desk.policy(), {"model": model, "base_url": base_url})
-        made = told_by_model(found, made, writer.to_summarizer(), tokens // 2)
+        by_model = found_by_model(found, goal, writer.to_summarizer(), tokens)
+    made = draft(found, goal, tokens=tokens, found=by_model)
     told = about(found, draft=made, written=None)
     if only_print:
         return Answer(told, Exact(made.text))

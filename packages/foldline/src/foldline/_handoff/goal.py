@@ -58,8 +58,8 @@ class HandoffDraft(Value, frozen=True, omit_defaults=False):
     pointers: tuple[Pointer, ...] = ()
 
 
-def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDraft:
-    """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
+def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS, found: str = "") -> HandoffDraft:
+    """The opening prompt for a goal: the goal, what a model `found` for it, then constraints, files, decisions, open work and pointers."""
     goal = clean(goal).strip()
     history = SessionHistory(session)
     facts = history.facts
@@ -84,7 +84,7 @@ def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDr
     blocks, shown = _fitted(sections, room)
     if "In the old session" in shown:
         blocks.append(tail)
-    text = "\n\n".join([goal, head, *blocks])
+    text = "\n\n".join([goal, head, *([found] if found else []), *blocks])
     return HandoffDraft(
         goal,
         text,
