@@ -23,7 +23,7 @@ class FoldDue(Value, frozen=True):
     window: int
 
 
-class Verdict(Value, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Verdict(Value, frozen=True, forbid_unknown_fields=True):
     """What a host says to a fold that is about to be made: nothing, where all of it is empty."""
 
     veto: str = ""
@@ -53,7 +53,7 @@ class Rewound(Value, frozen=True):
     """How many messages of the earlier history still stand."""
 
 
-class Looping(Value, frozen=True, omit_defaults=True):
+class Looping(Value, frozen=True):
     """Since the last fold the agent makes the same call again and again, and gets the same result."""
 
     tool: str

@@ -15,7 +15,7 @@ from foldline._compactor.logged import last_written, log_fold, log_stages
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
 from foldline._economics import weighed
-from foldline._engine.driving import Folding, extracting, run
+from foldline._engine.driving import Folding, run
 from foldline._engine.steps import Step, step_discarding, steps_by_hand, steps_for, steps_within
 from foldline._errors import CannotFit, SessionError
 from foldline._fold import Fold, Occasion, Trigger, automatic_folds, reckoned, reset_between
@@ -85,7 +85,7 @@ class Folds:
         from foldline._engine.folding import reaching
 
         before, account = self._history.view(), self._account
-        found = extracting(reaching(before, self._steps()))
+        found = run(reaching(before, self._steps()), extract)
         if not found.edits:
             return True
         reset = reset_between(before, found.view, weighed(account.model), account.meter.overhead, account.cached() or 0)

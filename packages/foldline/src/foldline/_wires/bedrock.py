@@ -49,12 +49,7 @@ TOOL_RESULT = Shape(("toolUseId", "content", "status"), 2)
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _NAMES: dict[Role, str] = {"user": "user", "assistant": "assistant", "system": "system", "tool": "user"}
-_MEDIA: dict[str, Literal["image", "document", "audio", "video"]] = {
-    "image": "image",
-    "document": "document",
-    "video": "video",
-    "audio": "audio",
-}
+_MEDIA: tuple[Literal["image", "document", "video", "audio"], ...] = ("image", "document", "video", "audio")
 
 JSON = "json"
 """The key of a block that is a value instead of words; its JSON text stands in the parts."""
@@ -163,7 +158,7 @@ def _media_in(kind: Literal["image", "document", "audio", "video"]) -> Callable[
 _RESULT_BLOCKS: dict[str, Callable[[dict[str, object]], Text | Media | None]] = {
     "text": _text_in,
     JSON: _json_in,
-    **{key: _media_in(kind) for key, kind in _MEDIA.items()},
+    **{kind: _media_in(kind) for kind in _MEDIA},
 }
 _BLOCKS: dict[str, Callable[[dict[str, object]], Part | None]] = {
     "text": _text_in,
@@ -172,7 +167,7 @@ _BLOCKS: dict[str, Callable[[dict[str, object]], Part | None]] = {
     "reasoningContent": _thinking_in,
     "guardContent": _guarded_in,
     "citationsContent": _cited_in,
-    **{key: _media_in(kind) for key, kind in _MEDIA.items()},
+    **{kind: _media_in(kind) for kind in _MEDIA},
 }
 _part_in = _reader(_BLOCKS)
 _result_part_in: Callable[[object], Text | Media | Opaque] = _reader(_RESULT_BLOCKS)

@@ -38,7 +38,7 @@ LEAST = 64
 _SAMPLE = "word " * 400
 
 
-class Written(Value, frozen=True, omit_defaults=True):
+class Written(Value, frozen=True):
     """A summary that may be installed, and how it came about."""
 
     summary: Summary

@@ -19,7 +19,7 @@ class Ask(Value, frozen=True):
     """What code knows of the messages."""
 
 
-class Draft(Value, frozen=True, omit_defaults=True):
+class Draft(Value, frozen=True):
     """What a summarizer wrote, before anybody has checked it."""
 
     text: str

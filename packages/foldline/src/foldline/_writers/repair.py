@@ -27,7 +27,7 @@ TASK, FILES = 0.3, 0.1
 _MARKS = re.compile(r"(?m)^[^\S\n]*(?:[-*>][^\S\n]*)+(?:\[[ x]\][^\S\n]*)?|[*_`]")
 
 
-class Repaired(Value, frozen=True, omit_defaults=True):
+class Repaired(Value, frozen=True):
     """A draft with what it forgot added: the text, and the facts by name that it shows only because they were added."""
 
     text: str
