@@ -148,26 +148,19 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\[nrt]", " ", text)
 
 
-def spoken_in(messages: Sequence[Message], facts: Facts) -> list[str]:
-    """The languages of the conversation, the user's first, as far as they can be told."""
-    user = named_language("\n".join(r.text for r in reversed(facts.requests)))
-    replies = (m.text for m in reversed(messages) if m.role == "assistant")
-    assistant = named_language("\n".join(replies))
-    return list(dict.fromkeys(filter(None, (user, assistant))))
-
-
 def language_for(messages: Sequence[Message]) -> str:
     """The language that a summary of messages should have: the user's, as far as it can be told."""
     return named_language("\n".join(reversed([*user_words(messages)])))
 
 
 def _changed(text: str, messages: Sequence[Message], facts: Facts) -> str:
-    prose = re.sub(r"(?m)^#+ .*$", "", text)
-    spoken = spoken_in(messages, facts)
-    written = named_language(prose)
-    if not spoken or not written or written in spoken:
+    """That a text is in another language than the user and the agent, as far as theirs can be told; else empty."""
+    user = named_language("\n".join(r.text for r in reversed(facts.requests)))
+    agent = named_language("\n".join(m.text for m in reversed(messages) if m.role == "assistant"))
+    written = named_language(re.sub(r"(?m)^#+ .*$", "", text))
+    if not (user or agent) or not written or written in (user, agent):
         return ""
-    return f"the summary is in {written}, the conversation in {spoken[0]}"
+    return f"the summary is in {written}, the conversation in {user or agent}"
 
 
 def _is_json(text: str) -> bool:
