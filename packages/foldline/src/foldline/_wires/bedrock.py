@@ -23,6 +23,7 @@ from foldline._wires.format import (
 )
 from foldline._wires.shape import (
     ANY,
+    BROKEN,
     AnyPart,
     Shape,
     as_own,
@@ -207,7 +208,7 @@ def _part_out(part: Part) -> object:
 
 def _text_out(text: str, extra: Mapping[str, Any]) -> dict[str, object]:
     """The block that says a text; words that a fold changed need no sources, and are no JSON any more."""
-    if JSON in extra and (value := from_json(text, _BROKEN)) is not _BROKEN:
+    if JSON in extra and (value := from_json(text, BROKEN)) is not BROKEN:
         return item_of({JSON: value}, extra, Shape((JSON,), 1))
     if (body := extra.get("citationsContent")) is not None and _cited(body) == text:
         return {"citationsContent": body}
@@ -216,10 +217,6 @@ def _text_out(text: str, extra: Mapping[str, Any]) -> dict[str, object]:
     if JSON in extra or "citationsContent" in extra:
         return {"text": text}
     return item_of({"text": text}, extra, TEXT)
-
-
-_BROKEN = object()
-"""What stands for a JSON text that cannot be read."""
 
 
 def _thinking_out(part: Thinking) -> dict[str, object]:
