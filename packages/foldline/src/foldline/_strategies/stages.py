@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from foldline._messages import Message, Summary, replace
 from foldline._stages import digest_text, digested, is_digest, superseded
@@ -97,13 +97,14 @@ def spans_of(view: View, places: Collection[int]) -> list[Span]:
         i for i in places if i < view.last_cut and not view.entries[i].pinned and not is_digest(view.entries[i].message)
     ]
     spans: list[Span] = []
-    for run in _consecutive(free):
+    for run in consecutive(free):
         points = [i for i in range(run[0], run[-1] + 2) if i in legal]
         spans += [(points[0], points[-1])] if len(points) > 1 else []
     return spans
 
 
-def _consecutive(places: Sequence[int]) -> list[list[int]]:
+def consecutive(places: Iterable[int]) -> list[list[int]]:
+    """Places in order, those together that follow on one another."""
     runs: list[list[int]] = []
     for place in places:
         if runs and place == runs[-1][-1] + 1:
