@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from foldline import __version__
-from foldline._cli.printing import prepare_streams, say, say_json
+from foldline._cli.printing import prepare_streams, say_json, warn
 from foldline._errors import FoldlineError
 from foldline._offered import meant
 
@@ -51,7 +51,7 @@ SESSIONS = {
     "list": ("foldline._cli.listing:list_", "The agents' sessions on this machine, and how full each is."),
     "show": ("foldline._cli.by_hand:show", "The live context, or what was folded away, a line for each message."),
     "undo": ("foldline._cli.by_hand:undo", "Take back the newest fold."),
-    "branch": ("foldline._cli.branch:branch", "A new session from a message of this one on."),
+    "branch": ("foldline._cli.by_hand:branch", "A new session from a message of this one on."),
     "edit": ("foldline._cli.by_hand:edit", "Say a message in other words."),
     "restore": ("foldline._cli.by_hand:restore", "Go back to a message: what came behind it leaves the context."),
     "handoff": ("foldline._cli.handoff:handoff", "A new session from what a goal needs of this one."),
@@ -147,12 +147,12 @@ def _way_out(error: click.ClickException) -> str:
 
 
 def _warn(message: Warning | str, *about: Any, **more: Any) -> None:
-    say(f"warning: {message}", err=True)
+    warn(f"warning: {message}")
 
 
 def _failed(kind: str, why: str, shown: str = "", code: int = FAILED) -> int:
     """Says what went wrong, in JSON as well where that was asked for, and answers the exit code."""
-    say(shown or why, err=True)
+    warn(shown or why)
     if "--json" in sys.argv:
         try:
             say_json({"error": {"kind": kind, "message": why}})
@@ -166,5 +166,5 @@ def _unwritten(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again as it ends
     if not isinstance(error, BrokenPipeError):
         place = f"{error.filename}: " if error.filename else ""
-        say(f"foldline: {place}{error.strerror or error}", err=True)
+        warn(f"foldline: {place}{error.strerror or error}")
     return FAILED

@@ -20,7 +20,7 @@ from foldline._cli.options import (
     on_session,
     words,
 )
-from foldline._cli.printing import Exact, say
+from foldline._cli.printing import Exact, warn
 from foldline._desk.desk import Desk
 from foldline._handoff.agents import AGENTS
 from foldline._handoff.by_model import found_by_model
@@ -84,7 +84,7 @@ def handoff(
         return Answer(told, Exact(made.text))
     text = made.text
     if may_ask() and not yes:
-        say("The draft opens in your editor; what you save is written. --yes writes it as it is.", err=True)
+        warn("The draft opens in your editor; what you save is written. --yes writes it as it is.")
         text = click.edit(visible(text), extension=".md", require_save=False) or ""
     if not text.strip():
         return Answer(told, remark="the draft was emptied; nothing was written", code=NOTHING_TO_DO)

@@ -10,7 +10,7 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.options import Answer, about, answering, session_option, words
-from foldline._cli.printing import Exact, say, say_over
+from foldline._cli.printing import Exact, say_over, warn
 from foldline._messages import replace
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Ans
         raise click.UsageError("--session and --all exclude each other")
     where = scope(session, cwd=os.getcwd(), whole=everywhere)
     if where.session is not None and session is None:
-        say(f"session: {where.within[0].path}", err=True)
+        warn(f"session: {where.within[0].path}")
     with Index(on_file=_progress if everywhere else None) as index:
         if (id := id_in(query)) and (found := where.recalled(index, id)):
             message, holder = found
