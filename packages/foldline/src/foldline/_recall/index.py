@@ -108,9 +108,9 @@ class Index:
 
     def add(self, conversation: IndexedSession) -> None:
         """Indexes a conversation that stands in no file."""
-        self.store.database.execute("begin immediate")
+        self._begin()
         self._take("", conversation, 0.0, continues=False)
-        self.store.database.execute("commit")
+        self._commit()
 
     def _where(self, within: Sequence[Within], only: bool, condition: str, *values: str, limit: int = -1) -> list[Hit]:
         return self.store.kept(
