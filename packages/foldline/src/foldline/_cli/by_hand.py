@@ -1,4 +1,4 @@
-"""What is done with one session by hand: its messages shown, said otherwise, taken back and pinned, a fold undone, a branch begun."""
+"""One session by hand: its messages shown, said otherwise, taken back and pinned, a fold undone, a branch begun."""
 
 from __future__ import annotations
 

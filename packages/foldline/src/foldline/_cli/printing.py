@@ -84,7 +84,7 @@ def room(beside: int, most: int, width: int | None = None) -> int:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Prints a line or more, visibly, to standard output unless another is named; a terminal shows long ones broken between words."""
+    """Prints a line or more, visibly, to standard output unless named; a terminal shows long ones broken between words."""
     stream = stream or sys.stdout
     print(wrapped(visible(text), columns(stream)), file=stream, flush=True)
 

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Answer:
     """Print a message as it was written, or list the messages that fit some words best.
 
-    An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since; with
-    a call its result, and with a result its call. The beginning of an id does, and the id of a call. All else is looked for in what users, assistants and tools said and in what tools were called with, folded or not.
+    An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since; with a
+    call its result, and with a result its call. The beginning of an id does, and the id of a call. All else is looked for
+    in what users, assistants and tools said and in what tools were called with, folded or not.
     """
     from foldline._recall.index import Index
     from foldline._recall.recalled import id_in

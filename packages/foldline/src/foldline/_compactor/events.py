@@ -1,4 +1,4 @@
-"""What a compactor tells its owner while it works and asks before it folds, and how it goes on where a function of somebody else raises."""
+"""What a compactor tells its owner and asks before a fold, and how it goes on where somebody else's function raises."""
 
 from __future__ import annotations
 

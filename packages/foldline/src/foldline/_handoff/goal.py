@@ -59,7 +59,7 @@ class HandoffDraft(Value, frozen=True, omit_defaults=False):
 
 
 def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS, found: str = "") -> HandoffDraft:
-    """The opening prompt for a goal: the goal, what a model `found` for it, then constraints, files, decisions, open work and pointers."""
+    """The opening prompt for a goal: the goal, what a model `found`, then constraints, files, decisions, open work, pointers."""
     goal = clean(goal).strip()
     history = SessionHistory(session)
     facts = history.facts

@@ -1,4 +1,4 @@
-"""Session files as the index reads them: only what is new where a file only grew; and which messages in them are foldline's own words."""
+"""Session files as the index reads them: whether they changed, what they say, and which of that are foldline's own words."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _size(max_tokens: int, said: int) -> int:
 
 
 def _latest(view: View, behind: Sequence[int], least: int, *, turns: bool = False) -> int:
-    """The latest cut, of a turn's start only where `turns` are meant, with at least so much behind it; 0 where there is none."""
+    """The latest cut, with `turns` only at a turn's start, that has at least so much behind it; 0 where there is none."""
     legal = view.cut_points()
     starts = view.turns if turns else legal
     return max((i for i in starts if i in legal and i <= view.last_cut and behind[i] >= least), default=0)
