@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline import Edit, Fold, Layer, Message, Receipt, Session, SessionError, Summary, open_session
-from foldline._cli.branch import branch as command
+from foldline._cli.by_hand import branch as command
 from foldline._desk.desk import Desk
 from foldline._sessions.pi.branching import branch, lineage, points
 from foldline.extend import Text, policy, prune_tool_outputs
@@ -379,7 +379,7 @@ def at_a_terminal(path: Path, typed: bytes) -> subprocess.CompletedProcess[str]:
     """The command as a user runs it who sits before it."""
     user, terminal = os.openpty()
     os.write(user, typed)
-    code = "from foldline._cli.branch import branch; branch()"
+    code = "from foldline._cli.by_hand import branch; branch()"
     try:
         return subprocess.run(
             [sys.executable, "-c", code, "--session", str(path)], stdin=terminal, capture_output=True, text=True

@@ -21,7 +21,7 @@ from foldline._facts.reading import facts_of
 from foldline._facts.verify import audit
 from foldline._writers.gate import judge
 from foldline._writers.prompt import SECTIONS
-from foldline._writers.repair import beside, repair, reserve
+from foldline._writers.repair import repair, reserve
 from foldline.extend import Draft, Text, ToolCall, ToolResult, estimate, extract, summarize_older, view_of, weigh
 from talk import user
 
@@ -166,7 +166,7 @@ def test_a_repaired_draft_keeps_its_budget_and_adds_the_task_first(tokens: int) 
 
 
 def test_a_compaction_that_nobody_may_edit_gets_what_it_forgot_in_a_text_of_its_own() -> None:
-    made = beside("Never change the schema in db/schema.sql.", FACTS, BRIEF, 500)
+    made = repair("", FACTS, BRIEF, 500, shown="Never change the schema in db/schema.sql.")
     assert made.text.startswith("## Task now\n> Also log every file")
     assert "Never change" not in made.text
 

@@ -28,7 +28,6 @@ from foldline._lazy import lazily
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from foldline._compactor.before import Verdict
     from foldline._compactor.compactor import Compactor
     from foldline._compactor.compactors import Compactors
     from foldline._compactor.degradation import Risk
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         Rewound,
         Skipped,
         SummaryFellBack,
+        Verdict,
     )
     from foldline._errors import (
         CannotFit,
@@ -85,12 +85,12 @@ __all__ = [
 ]  # fmt: skip
 
 __getattr__ = lazily("foldline", {
-    "_compactor.before": ("Verdict",),
     "_compactor.compactor": ("Compactor",),
     "_compactor.compactors": ("Compactors",),
     "_compactor.degradation": ("Risk",),
     "_compactor.events": (
         "Event", "FoldDue", "Folded", "Interleaved", "Looping", "Rewound", "Skipped", "SummaryFellBack",
+        "Verdict",
     ),
     "_errors": (
         "CannotFit", "CompactionError", "ConfigError", "ContextOverflow", "FoldlineError", "FormatError",

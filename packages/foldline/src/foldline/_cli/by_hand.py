@@ -1,4 +1,4 @@
-"""What is done with one session by hand: its messages shown, said otherwise, taken back and pinned, a fold undone."""
+"""One session by hand: its messages shown, said otherwise, taken back and pinned, a fold undone, a branch begun."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import counted, title
 from foldline._cli.options import Answer, about, answering, force_option, may_ask, on_session, undoing
 from foldline._cli.printing import columns, say, warn
-from foldline._clipping import clipped
+from foldline._clipping import clipped, one_line
 from foldline._desk import revising
 from foldline._desk.desk import Desk
 from foldline._desk.inspection import in_two_sentences, what
 from foldline._fold import Fold
+from foldline._sessions.file import Branch, Point, SessionFile
 from foldline._sessions.opening import open_session
 from foldline._visible import visible
 
@@ -127,3 +128,47 @@ def pin(desk: Desk, id: str, remove: bool) -> Answer:
     message = desk.session.pin(id, not remove)
     told = about(desk.session, id=id, pinned=not remove)
     return Answer(told, f"{'No longer pinned' if remove else 'Pinned'}: {what(message)}")
+
+
+@click.command()
+@click.option("--at", metavar="MESSAGE-ID", help="The user message that the branch ends with; without it, you choose.")
+@answering
+@on_session
+def branch(desk: Desk, at: str | None) -> Answer:
+    """Begin a new session that ends with an earlier user message; the old one is not touched.
+
+    A branch from before a fold has the whole history again, one from behind it keeps the fold.
+    """
+    found = desk.session
+    if at is None:
+        if not may_ask():
+            raise click.UsageError("--at=MESSAGE-ID is needed where no one can choose; `session show` lists the ids")
+        at = _chosen(found.points())
+    if at is None:
+        nothing = f"nothing to branch from: no user message in {found.path}"
+        return Answer(_of_branch(found, None), remark=nothing, code=NOTHING_TO_DO)
+    made = found.branch(at)
+    for fault in made.faults:
+        warn(f"warning: {found.path}: {fault}")
+    folds = f", behind {counted(made.folds, 'fold')}" if made.folds else ", before any fold"
+    drawn = f"Branched at {made.at}{folds}: {made.records} records in\n{made.path}"
+    return Answer(_of_branch(found, made), drawn)
+
+
+def _of_branch(parent: SessionFile, made: Branch | None) -> dict[str, object]:
+    """A branch, or that there is none, as JSON tells it."""
+    told = {name: getattr(made, name, None) for name in ("path", "at", "records", "folds", "faults")}
+    return {"session": made and made.id, "parent": about(parent), **told}
+
+
+def _chosen(found: list[Point]) -> str | None:
+    """The id that the user picks, of all user messages."""
+    if not found:
+        return None
+    width = len(str(len(found)))
+    for number, point in enumerate(found, 1):
+        folds = f"after fold {point.folds}" if point.folds else ""
+        live = "" if point.live else "folded"
+        say(f"{number:>{width}}  {point.id:<10} {folds:<13} {live:<7} {one_line(point.text, 80)}")
+    number = click.prompt("Branch at", type=click.IntRange(1, len(found)), default=len(found))
+    return found[number - 1].id

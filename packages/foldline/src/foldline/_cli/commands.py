@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from foldline import __version__
-from foldline._cli.printing import prepare_streams, say, say_json
+from foldline._cli.printing import prepare_streams, say_json, warn
 from foldline._errors import FoldlineError
 from foldline._offered import meant
 
@@ -24,7 +24,7 @@ COMMANDS = {
         "See what fills a session: status, inspect, history; export and import its state.",
     ),
     "session": (
-        "foldline._cli.session:session",
+        "foldline._cli.commands:session",
         "The sessions on this machine: list, show, branch, edit, restore, handoff, undo.",
     ),
     "browse": ("foldline._cli.browse:browse", "All of that in a terminal, by key: see, fold, undo, branch, recall."),
@@ -46,6 +46,17 @@ COMMANDS = {
     ),
 }
 """Each command's place and its line in the help, so that the help loads none of them."""
+
+SESSIONS = {
+    "list": ("foldline._cli.listing:list_", "The agents' sessions on this machine, and how full each is."),
+    "show": ("foldline._cli.by_hand:show", "The live context, or what was folded away, a line for each message."),
+    "undo": ("foldline._cli.by_hand:undo", "Take back the newest fold."),
+    "branch": ("foldline._cli.by_hand:branch", "A new session from a message of this one on."),
+    "edit": ("foldline._cli.by_hand:edit", "Say a message in other words."),
+    "restore": ("foldline._cli.by_hand:restore", "Go back to a message: what came behind it leaves the context."),
+    "handoff": ("foldline._cli.handoff:handoff", "A new session from what a goal needs of this one."),
+}
+"""The same of the commands below `session`."""
 
 FAILED, NOTHING_TO_DO, INTERRUPTED = 1, 3, 130
 
@@ -92,6 +103,11 @@ def foldline() -> None:
     """Keep an agent's session inside its context window, and lose nothing on the way."""
 
 
+@click.group(cls=LazyGroup, places=SESSIONS)
+def session() -> None:
+    """List, show, branch, edit, restore, hand off and undo."""
+
+
 def run() -> None:
     """Runs the command line and ends with its exit code; whatever goes wrong is one line on standard error."""
     prepare_streams()
@@ -131,12 +147,12 @@ def _way_out(error: click.ClickException) -> str:
 
 
 def _warn(message: Warning | str, *about: Any, **more: Any) -> None:
-    say(f"warning: {message}", err=True)
+    warn(f"warning: {message}")
 
 
 def _failed(kind: str, why: str, shown: str = "", code: int = FAILED) -> int:
     """Says what went wrong, in JSON as well where that was asked for, and answers the exit code."""
-    say(shown or why, err=True)
+    warn(shown or why)
     if "--json" in sys.argv:
         try:
             say_json({"error": {"kind": kind, "message": why}})
@@ -150,5 +166,5 @@ def _unwritten(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again as it ends
     if not isinstance(error, BrokenPipeError):
         place = f"{error.filename}: " if error.filename else ""
-        say(f"foldline: {place}{error.strerror or error}", err=True)
+        warn(f"foldline: {place}{error.strerror or error}")
     return FAILED

@@ -73,7 +73,7 @@ def compact(
     planned = desk.asked(policy, focus, by, into=format or "", dry=dry_run)
     warn(planned.warning)
     if by["native"] and (why := planned.why_not_native):
-        say(f"The provider's own compaction is not asked for: {why}.", err=True)
+        warn(f"The provider's own compaction is not asked for: {why}.")
     if not planned and format and desk.view.entries and not planned.over:
         return _as_it_is(planned, out, dry_run=dry_run, yes=yes)
     if not planned:

@@ -20,10 +20,10 @@ from foldline._cli.options import (
     on_session,
     words,
 )
-from foldline._cli.printing import Exact, say
+from foldline._cli.printing import Exact, warn
 from foldline._desk.desk import Desk
 from foldline._handoff.agents import AGENTS
-from foldline._handoff.by_model import told_by_model
+from foldline._handoff.by_model import found_by_model
 from foldline._handoff.goal import TOKENS, draft, hand_off
 from foldline._handoff.new_session import FORMATS
 from foldline._visible import visible
@@ -73,16 +73,18 @@ def handoff(
     format = format or (found.agent if found.agent in AGENTS else FORMATS[0])
     if not only_print:
         check_place(format, into, "--into")
-    made = draft(found, goal, tokens=tokens if model is None else tokens // 2)
+    by_model = ""
     if model is not None:
+        tokens //= 2
         writer = desk.writer(desk.policy(), {"model": model, "base_url": base_url})
-        made = told_by_model(found, made, writer.to_summarizer(), tokens // 2)
+        by_model = found_by_model(found, goal, writer.to_summarizer(), tokens)
+    made = draft(found, goal, tokens=tokens, found=by_model)
     told = about(found, draft=made, written=None)
     if only_print:
         return Answer(told, Exact(made.text))
     text = made.text
     if may_ask() and not yes:
-        say("The draft opens in your editor; what you save is written. --yes writes it as it is.", err=True)
+        warn("The draft opens in your editor; what you save is written. --yes writes it as it is.")
         text = click.edit(visible(text), extension=".md", require_save=False) or ""
     if not text.strip():
         return Answer(told, remark="the draft was emptied; nothing was written", code=NOTHING_TO_DO)

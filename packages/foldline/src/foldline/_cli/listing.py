@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from foldline._cli.drawing import bar, counted, percent, title
 from foldline._cli.options import Answer, answering
 from foldline._cli.printing import Tinted
 from foldline._cli.printing import columns as terminal_columns
+from foldline._cli.wrapping import length
 from foldline._clipping import clipped, clipped_before
 from foldline._desk.marks import ALARM_AT, SUGGEST_AT
 from foldline._listing import Listed, listed
@@ -110,6 +110,6 @@ def cell(text: str, size: int) -> str:
     if not size:
         return ""
     room, shown = size - 2, clipped(text, size - 2)
-    while (wide := sum(unicodedata.east_asian_width(letter) in "WF" for letter in shown)) + len(shown) > room:
+    while length(shown) > room:
         shown = shown.removesuffix("…")[:-1] + "…"
-    return f"  {shown}{' ' * (room - wide - len(shown))}"
+    return f"  {shown}{' ' * (room - length(shown))}"

@@ -83,16 +83,16 @@ def room(beside: int, most: int, width: int | None = None) -> int:
     return min(most, left) if left >= 4 else 0
 
 
-def say(text: str, *, err: bool = False) -> None:
-    """Prints a line or more, visibly; a terminal shows long ones broken between words."""
-    stream = sys.stderr if err else sys.stdout
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Prints a line or more, visibly, to standard output unless named; a terminal shows long ones broken between words."""
+    stream = stream or sys.stdout
     print(wrapped(visible(text), columns(stream)), file=stream, flush=True)
 
 
 def warn(text: str) -> None:
     """Says what is to be known on standard error, where there is something."""
     if text:
-        say(text, err=True)
+        say(text, sys.stderr)
 
 
 def say_tinted(pieces: Iterable[str | Tinted]) -> None:

@@ -10,7 +10,7 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.options import Answer, about, answering, session_option, words
-from foldline._cli.printing import Exact, say, say_over
+from foldline._cli.printing import Exact, say_over, warn
 from foldline._messages import replace
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Answer:
     """Print a message as it was written, or list the messages that fit some words best.
 
-    An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since; with
-    a call its result, and with a result its call. The beginning of an id does, and the id of a call. All else is looked for in what users, assistants and tools said and in what tools were called with, folded or not.
+    An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since; with a
+    call its result, and with a result its call. The beginning of an id does, and the id of a call. All else is looked for
+    in what users, assistants and tools said and in what tools were called with, folded or not.
     """
     from foldline._recall.index import Index
     from foldline._recall.recalled import id_in
@@ -41,7 +42,7 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Ans
         raise click.UsageError("--session and --all exclude each other")
     where = scope(session, cwd=os.getcwd(), whole=everywhere)
     if where.session is not None and session is None:
-        say(f"session: {where.within[0].path}", err=True)
+        warn(f"session: {where.within[0].path}")
     with Index(on_file=_progress if everywhere else None) as index:
         if (id := id_in(query)) and (found := where.recalled(index, id)):
             message, holder = found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from foldline._cli.printing import say, say_over
+from foldline._cli.printing import say_over, warn
 from foldline._errors import SummaryFailed
 from foldline._policies import names
 from foldline._writers import EXTRACT
@@ -79,12 +79,11 @@ def by_model(plan: FoldPlan, *, asks: bool) -> FoldPlan:
     with _waiting(plan.writer.model):
         plan = plan.summarized()
     try:
-        if told := plan.why_extracted():
-            say(told, err=True)
+        warn(plan.why_extracted())
     except SummaryFailed as failure:
         if not asks:
             raise
-        say(str(failure), err=True)
+        warn(str(failure))
         click.confirm("Fold with a summary by extraction instead?", abort=True)
     return plan
 

@@ -15,7 +15,7 @@ MOST_UNSEEN = 50_000
 """Tokens of tool schemas and a system text apart that a request may hold; a stated size beyond is no size of it."""
 
 
-class Billed(Value, frozen=True, omit_defaults=True):
+class Billed(Value, frozen=True):
     """The newest bill for what the model sees, when it came, and how many came for it since a fold."""
 
     usage: Usage | None = None

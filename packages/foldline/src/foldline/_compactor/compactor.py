@@ -12,10 +12,9 @@ from foldline import _wires as wire
 from foldline._compactor.account import Account
 from foldline._compactor.alignment import places_in
 from foldline._compactor.background import Begun, moved
-from foldline._compactor.before import Verdict
 from foldline._compactor.checks import check, check_format
 from foldline._compactor.codec import Item, codec_of, listed
-from foldline._compactor.events import Event, FoldDue, Telling
+from foldline._compactor.events import Event, FoldDue, Telling, Verdict
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
@@ -152,6 +151,7 @@ class Compactor:
         self._writer = Writer(summarizer, ask, timeout, clock)
         self._fill = Fill(self._history, self._account, self.policy)
         self._folds = Folds(self._fill, self._writer, self._tells, session, before_fold, ahead=ahead, grace=grace)
+        self._session = session
         self._watch = Watch(self._tells)
         self._writing = Writing()
         self._turns = Turns()
@@ -250,11 +250,11 @@ class Compactor:
 
     def select(self, messages: Sequence[Item], *, system: Any = None) -> list[int | Item]:
         """What `fit` hands out, each of the messages by its place among them and what takes the place of others itself."""
-        return driven(self._selecting(messages, system))
+        return places_in(messages, self.fit(messages, system=system))
 
     async def aselect(self, messages: Sequence[Item], *, system: Any = None) -> list[int | Item]:
         """The same as `select`, while the event loop goes on."""
-        return await adriven(self._selecting(messages, system))
+        return places_in(messages, await self.afit(messages, system=system))
 
     def observe(self, reply: Any) -> None:
         """Takes what the provider billed for what the last `fit` handed out.
@@ -336,7 +336,8 @@ class Compactor:
     def recall(self, id: str) -> Message | None:
         """The message of that id as it was before any fold, or the summary of that id, or None."""
         with self._turns:
-            return self._history.find(id) or self._folds.recall(id)
+            found = self._history.find(id)
+            return self._session.recall(id) if found is None and self._session else found
 
     def lost_in(self, messages: Sequence[Item]) -> int:
         """How many messages of its history do not stand at the beginning of another one; 0 where that goes on from it."""
@@ -468,11 +469,6 @@ class Compactor:
             self._folds.prepared = yield coming
         return sent
 
-    def _selecting(self, messages: Sequence[Item], system: Any) -> Generator[Waiting, Any, list[int | Item]]:
-        """The steps of `select`."""
-        sent = yield from self._fitting(messages, system)
-        return places_in(messages, sent)
-
     def _folding(self, messages: Sequence[Item], focus: str) -> Generator[Waiting, Any, list[Item]]:
         """The steps of `fold`."""
         with self._turns:
@@ -558,7 +554,7 @@ class Compactor:
     def _begin(self) -> None:
         """Takes what the session shows, where nothing was taken before."""
         if not self._history.messages:
-            self._take(self._folds.logged)
+            self._take(self._session.context.messages if self._session else [])
 
     def _go_on(self, turned: Callable[[Course, int], Course]) -> None:
         """Takes what the host tells of its stages."""

@@ -1,4 +1,4 @@
-"""What a compactor tells its owner while it works, and how it goes on where a function of somebody else raises."""
+"""What a compactor tells its owner and asks before a fold, and how it goes on where somebody else's function raises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 from foldline import _telemetry as telemetry
 from foldline._compactor.degradation import Risk
 from foldline._fold import Fold
-from foldline._messages import Message, Value
+from foldline._messages import Value
 from foldline._writers.secrets import without_keys
 
 
@@ -21,6 +21,17 @@ class FoldDue(Value, frozen=True):
 
     tokens: int
     window: int
+
+
+class Verdict(Value, frozen=True, forbid_unknown_fields=True):
+    """What a host says to a fold that is about to be made: nothing, where all of it is empty."""
+
+    veto: str = ""
+    """Why the fold must not be made now; the history is handed out as it stands."""
+    instructions: str = ""
+    """What the summary must keep, beside what it keeps anyway."""
+    summary: str = ""
+    """A summary in place of the one that would be written; it is checked as any other, and goes through if it holds."""
 
 
 class Folded(Value, frozen=True):
@@ -42,7 +53,7 @@ class Rewound(Value, frozen=True):
     """How many messages of the earlier history still stand."""
 
 
-class Looping(Value, frozen=True, omit_defaults=True):
+class Looping(Value, frozen=True):
     """Since the last fold the agent makes the same call again and again, and gets the same result."""
 
     tool: str
@@ -60,6 +71,7 @@ class Skipped(Value, frozen=True):
     reason: str
 
 
+Given = TypeVar("Given")
 Answer = TypeVar("Answer")
 
 Event = FoldDue | Folded | SummaryFellBack | Rewound | Looping | Risk | Interleaved | Skipped
@@ -119,13 +131,13 @@ class Telling:
             self.tell(Skipped(self._untold.popleft()))
 
     def guarded(
-        self, predicate: Callable[[Message], Answer], name: str, *, otherwise: Answer
-    ) -> Callable[[Message], Answer]:
-        """A predicate of somebody else, which answers `otherwise` where it raises."""
+        self, function: Callable[[Given], Answer], name: str, *, otherwise: Answer
+    ) -> Callable[[Given], Answer]:
+        """A function of somebody else, which answers `otherwise` where it raises."""
 
-        def answer(message: Message) -> Answer:
+        def answer(given: Given) -> Answer:
             try:
-                return predicate(message)
+                return function(given)
             except Exception as error:  # noqa: BLE001
                 self.skip(f"{name}: {type(error).__name__}: {error}")
                 return otherwise

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from foldline._compactor.account import Billed
 from foldline._compactor.background import Begun, Prepared
-from foldline._compactor.before import NOTHING, Verdict, given
 from foldline._compactor.degradation import risk_after
-from foldline._compactor.events import FoldDue, Folded, SummaryFellBack, Telling
+from foldline._compactor.events import FoldDue, Folded, SummaryFellBack, Telling, Verdict
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
 from foldline._compactor.logged import last_written, log_fold, log_stages, shows
@@ -18,11 +17,11 @@ from foldline._compactor.paid import paid_once
 from foldline._compactor.within import fold_within
 from foldline._compactor.writer import Writer
 from foldline._economics import weighed
-from foldline._engine.driving import Folding, extracting, run
+from foldline._engine.driving import Folding, run
 from foldline._engine.steps import Step, step_discarding, steps_by_hand, steps_for, steps_within
 from foldline._errors import CannotFit, SessionError
 from foldline._fold import Fold, Occasion, Trigger, automatic_folds, reckoned, reset_between
-from foldline._messages import Message
+from foldline._messages import Summary
 from foldline._policy import Layer
 from foldline._strategies.stages import drop_superseded
 from foldline._view import View
@@ -57,7 +56,7 @@ class Folds:
         self._account = fill.account
         self._tells = tells
         self._session = session
-        self._before = before
+        self._before = tells.guarded(before, "before_fold", otherwise=None) if before else None
 
     def go_on(self) -> None:
         """Goes on from what the session tells: its stages, the bills for what it shows, and what its newest fold left."""
@@ -88,7 +87,7 @@ class Folds:
         from foldline._engine.folding import reaching
 
         before, account = self._history.view(), self._account
-        found = extracting(reaching(before, self._steps()))
+        found = run(reaching(before, self._steps()), extract)
         if not found.edits:
             return True
         reset = reset_between(before, found.view, weighed(account.model), account.meter.overhead, account.cached() or 0)
@@ -157,10 +156,11 @@ class Folds:
         focus = "\n".join(filter(None, (focus, verdict.instructions)))
         return self.begun(self.by_hand(self._history, focus), verdict)
 
-    def begun(self, folding: Folding, verdict: Verdict = NOTHING) -> Begun:
+    def begun(self, folding: Folding, verdict: Verdict) -> Begun:
         """A fold of the history, and who writes its summaries."""
-        writes = given(verdict.summary) if verdict.summary else self.writer.next(self._history, self._account)
-        return Begun(folding, writes, self.writer.seconds, ours=not verdict.summary)
+        if verdict.summary:
+            return Begun(folding, lambda *_: Summary(verdict.summary), self.writer.seconds, ours=False)
+        return Begun(folding, self.writer.next(self._history, self._account), self.writer.seconds)
 
     def paying_once(self, begun: Begun, turns: AbstractContextManager[None]) -> Folding:
         """The fold that was begun, whose drafts are noted in the session that shows the history, and taken from there."""
@@ -172,15 +172,11 @@ class Folds:
     def _asked(self) -> Verdict:
         """What the host says to a fold that is about to be made."""
         if self._before is None:
-            return NOTHING
-        try:
-            verdict = self._before(FoldDue(self._history.count.tokens, self._account.budget.window)) or NOTHING
-        except Exception as error:  # noqa: BLE001 - somebody else's function, which is told and goes no further
-            self._tells.skip(f"before_fold: {type(error).__name__}: {error}")
-            return NOTHING
+            return Verdict()
+        verdict = self._before(FoldDue(self._history.count.tokens, self._account.budget.window)) or Verdict()
         if not isinstance(verdict, Verdict):
             self._tells.skip(f"before_fold: a Verdict or None, not {verdict!r}")
-            return NOTHING
+            return Verdict()
         if verdict.veto:
             self._tells.put_off(f"before_fold: {verdict.veto}")
         return verdict
@@ -250,11 +246,6 @@ class Folds:
         self._log_stages_again()
         return fold
 
-    @property
-    def logged(self) -> list[Message]:
-        """What the session shows that the compactor is bound to; nothing where it is bound to none."""
-        return self._session.context.messages if self._session else []
-
     def supersede(self) -> None:
         """Takes back what the model sees of stages that were reopened."""
         view = self._history.view()
@@ -301,10 +292,6 @@ class Folds:
         self._tells.tell(Folded(fold))
         if risk := risk_after(fold.receipt, self.policy.automatic.warn_at):
             self._tells.tell(risk)
-
-    def recall(self, id: str) -> Message | None:
-        """The message of that id in the session that the compactor is bound to."""
-        return self._session.recall(id) if self._session else None
 
     def _log(self, write: Callable[[SessionFile], object]) -> None:
         """Writes into the session that the compactor is bound to; what is not written is told."""

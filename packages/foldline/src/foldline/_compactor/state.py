@@ -23,7 +23,7 @@ VERSION = 1
 """Goes up when an older foldline would misread what is dumped."""
 
 
-class State(Value, frozen=True, omit_defaults=True):
+class State(Value, frozen=True):
     """The folds of a history, with the number of messages that there were for each, and what was learned on the way."""
 
     version: int

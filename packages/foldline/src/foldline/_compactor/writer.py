@@ -22,7 +22,7 @@ COOL_DOWN = 300.0
 """Seconds until it is tried again; another failure then leaves it alone for as long once more."""
 
 
-class Breaker(Value, frozen=True, omit_defaults=True):
+class Breaker(Value, frozen=True):
     """How a summarizer has fared: its failures in a row, when they began and when the newest came, and why it did."""
 
     failures: int = 0

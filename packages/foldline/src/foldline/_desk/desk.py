@@ -190,8 +190,8 @@ class Desk:
     ) -> FoldPlan:
         """The fold that a command by hand would make, its summary by extraction unless by another; nothing is written.
 
-        `trigger` says what it is made for, `writer` who is asked for the summary once it is to be written, and `into` is the format of a new session
-        that takes the fold, empty where it is made in place.
+        `trigger` says what it is made for, `writer` who is asked for the summary once it is to be written, and `into` is
+        the format of a new session that takes the fold, empty where it is made in place.
         """
         view = self._carried_view() if into else self.view
         error, rounds = self.size.error, self.session.compactions

@@ -77,14 +77,14 @@ def summary_for(asked: Asked) -> dict[str, object]:
     return {**answer, "tokens_before": before, "tokens_after": after, "receipt": msgspec.to_builtins(receipt)}
 
 
-def fold_for(agent: str, asked: Asked, environment: Mapping[str, str] = os.environ) -> dict[str, object]:
+def fold_for(agent: str, asked: Asked) -> dict[str, object]:
     """The fold that an agent should make of its session now, as plain data; sizes are tokens.
 
     `summary` takes the place of all before `first_kept`, and `kept` are the ids of what stays as it is; `details` is what
     pi keeps beside a summary. Where there is none, `error` says why, and the agent's own compaction should go on.
     """
-    path = find_session(asked.session, cwd=os.getcwd(), agent=agent, environment=environment)
-    desk = Desk(open_session(path), window=asked.window, environment=environment)
+    path = find_session(asked.session, cwd=os.getcwd(), agent=agent)
+    desk = Desk(open_session(path), window=asked.window)
     policy = desk.policy()
     if asked.trigger == "auto" and not policy.automatic.enabled:
         return not_folded("Off", "folding by itself is switched off; `foldline autocompact on` switches it on")

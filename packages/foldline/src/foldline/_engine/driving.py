@@ -9,12 +9,13 @@ from foldline._fold import Fold
 from foldline._view import View
 from foldline._writers.asking import answer_to, await_answer
 from foldline._writers.draft import Answer, Ask, Summarizer
-from foldline._writers.extraction import extract
 
 Folding = Generator[Ask, Answer, tuple[View, Fold]]
 """A fold in the making: it yields an `Ask` for each summary, is sent the answer, and returns what was reached."""
 
 Came = TypeVar("Came")
+Made = TypeVar("Made", bound=tuple[Any, ...])
+"""What steps lead to: a view, and what was done to it."""
 
 Steps = Generator["Waiting", Any, Any]
 """What waits for somebody, step after step."""
@@ -92,9 +93,12 @@ async def adriven(steps: Generator[Waiting, Any, Came]) -> Came:
 
 
 def asking(
-    folding: Folding, summarizer: Summarizer, seconds: float | None = None, announce: Callable[[], None] = lambda: None
-) -> Generator[Waiting, Any, tuple[View, Fold]]:
-    """A fold whose summaries a summarizer writes, each within so many seconds.
+    folding: Generator[Ask, Answer, Made],
+    summarizer: Summarizer,
+    seconds: float | None = None,
+    announce: Callable[[], None] = lambda: None,
+) -> Generator[Waiting, Any, Made]:
+    """A fold, or steps towards one, whose summaries a summarizer writes, each within so many seconds.
 
     It is announced before it is made: before its first summary is asked for, or where none is, at its end.
     """
@@ -111,19 +115,9 @@ def asking(
         answer = yield Asked(ask, summarizer, seconds)
 
 
-def run(folding: Folding, summarizer: Summarizer, seconds: float | None = None) -> tuple[View, Fold]:
+def run(folding: Generator[Ask, Answer, Made], summarizer: Summarizer, seconds: float | None = None) -> Made:
     """Drives a fold with a summarizer; one that must be awaited runs in an event loop of its own."""
     return driven(asking(folding, summarizer, seconds))
-
-
-def extracting(steps: Generator[Ask, Answer, Came]) -> Came:
-    """What comes of the steps where extraction writes whatever is asked for."""
-    answer: Any = None
-    while True:
-        try:
-            answer = answer_to(steps.send(answer), extract, None)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
 
 
 async def arun(folding: Folding, summarizer: Summarizer, seconds: float | None = None) -> tuple[View, Fold]:

@@ -16,6 +16,7 @@ from foldline._fold import THRESHOLD, Fold, Occasion
 from foldline._messages import replace
 from foldline._policy import Fill, Layer, Mark
 from foldline._strategies import Strategy
+from foldline._strategies.stages import consecutive
 from foldline._strategies.strategy import name_of
 from foldline._view import Edit, View, in_the_way
 from foldline._writers.draft import Answer, Ask
@@ -109,15 +110,11 @@ def _reached(at: Fill) -> str:
 
 def _made(view: View, new: Replacement, on_fault: OnFault) -> tuple[View, list[Edit]]:
     """A view with an edit made, and with it those that take away what its summary tells as well: all of them, or none."""
-    runs: list[list[str]] = []
-    for entry in new.also:
-        if runs and view.index[runs[-1][-1]] + 1 == view.index[entry.id]:
-            runs[-1].append(entry.id)
-        else:
-            runs.append([entry.id])
+    runs = consecutive(view.index[entry.id] for entry in new.also)
+    gone = (Edit(tuple(view.entries[at].id for at in run), by=new.edit.by) for run in runs)
     after, edits = view, []
     try:
-        for edit in (new.edit, *(Edit(tuple(run), by=new.edit.by) for run in runs), *new.cuts):
+        for edit in (new.edit, *gone, *new.cuts):
             if (edit := _standing(edit, after)).drop:
                 after = after.apply(edit)
                 edits.append(edit)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 
 from foldline._engine.summaries import Told
 from foldline._facts.reading import facts_of
 from foldline._facts.verify import audit, origins
 from foldline._fold import Occasion, Receipt, folds_behind
-from foldline._messages import Message, ToolResult, replace
+from foldline._messages import ToolResult, replace
 from foldline._view import Edit, View
-from foldline._writers.draft import spent_on
+from foldline._wires.summary import is_sealed
+from foldline._writers.draft import both
 
 NAMED = 12
 """How many facts a receipt names of those lost, and of those repaired."""
@@ -35,8 +37,8 @@ def receipt_of(
     known = next((each.facts for each in told if touched == {*each.drop, *each.also}), None)
     facts = known or facts_of(entry.message for entry in folded)
     found = audit(facts, visible(after))
-    sealed = [entry.id for entry in folded if _is_sealed(entry.message)]
-    unread = {SEALED: sealed[-1]} if sealed and not any(map(_is_sealed, after.messages)) else {}
+    sealed = [entry.id for entry in folded if is_sealed(entry.message)]
+    unread = {SEALED: sealed[-1]} if sealed and not any(map(is_sealed, after.messages)) else {}
     lost = (*unread, *found.lost)
     missing = set(lost)
     repaired = tuple(name for each in told for name in each.written.repaired if name not in missing)
@@ -57,33 +59,29 @@ def receipt_of(
         found_in=origins(facts, [(entry.id, entry.message) for entry in folded], named) | unread,
         cache_discarded=sum(entry.tokens for entry in before.entries[before.index[folded[0].id] :]),
         round=folds_behind(after.messages),
-        native="" if not native else "sealed" if any(map(_is_sealed, native)) else "readable",
+        native="" if not native else "sealed" if any(map(is_sealed, native)) else "readable",
     )
 
 
 def _cost(told: Sequence[Told]) -> Receipt:
-    """A receipt that says what summaries cost, and what became of their drafts."""
+    """A receipt that says what summaries cost, and what became of their drafts, those that were thrown away included."""
     written = [each.written for each in told]
-    spent = spent_on(draft for each in written for draft in each.drafts)
+    drafts = [draft for each in written for draft in each.drafts]
+    prices = [draft.cost for draft in drafts if draft.cost is not None]
     return Receipt(
         0,
         0,
-        usage=spent.usage,
-        cost=spent.cost,
-        models=spent.models,
-        calls=spent.calls,
-        shared=spent.shared,
+        usage=reduce(both, (draft.usage for draft in drafts), None),
+        cost=sum(prices) if prices else None,
+        models=tuple(dict.fromkeys(draft.model for draft in drafts if draft.model)),
+        calls=sum(draft.calls for draft in drafts),
+        shared=any(draft.shared for draft in drafts),
         failures=tuple(reason for each in written for reason in each.failures),
         rewritten=tuple(reason for each in written for reason in each.rewritten),
         remarks=tuple(remark for each in written for remark in each.remarks),
         waited=sum(each.waited for each in written),
         asked=sum(each.asked for each in written),
     )
-
-
-def _is_sealed(message: Message) -> bool:
-    """Whether the message is a compaction that only its provider can read."""
-    return (summary := message.summary) is not None and bool(summary.source) and not summary.text
 
 
 def visible(view: View) -> Iterator[str]:

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from foldline._messages import replace
-from foldline._strategies.clamping import clamped
-from foldline._strategies.tool_outputs import freed
-from foldline._view import Brief, Edit, View
+from foldline._messages import Message, Part, Thinking, ToolCall, ToolResult, replace
+from foldline._strategies.tool_outputs import freed, level_of, middle_cut, shortened
+from foldline._view import Brief, Edit, Entry, View
 
 SPARE = 0.04
 """The share of its room that a page may leave before the newest of what it stands for stays instead."""
 
+LEAST = 120
+"""Tokens of a message below which its head and tail say too little."""
 
-class GivenBack(NamedTuple):
-    """The edit without what stays after all, and the edits that cut down what has no room as a whole."""
-
-    edit: Edit
-    cuts: Sequence[Edit] = ()
+MARGIN = 0.97
+"""The share of the room that is aimed at, since no cut is exact."""
 
 
-def given_back(edit: Edit, brief: Brief, view: View, spare: int) -> GivenBack | None:
+def given_back(edit: Edit, brief: Brief, view: View, spare: int) -> tuple[Edit, Sequence[Edit]] | None:
     """The edit without the newest entries for which there is room to spare; None where there is none for any.
 
     They stay whole as far as that goes. What stands before them up to the next cut point stays too where head and tail of
-    its messages fit.
+    its messages fit: by the edits that are answered as well.
     """
     told = (*edit.drop, *brief.also)
     places = [view.index[id] for id in told]
@@ -46,4 +43,33 @@ def given_back(edit: Edit, brief: Brief, view: View, spare: int) -> GivenBack | 
         drop=told[: min(kept, len(edit.drop))],
         into=replace(brief, max_tokens=brief.max_tokens - given, also=told[len(edit.drop) : kept]),
     )
-    return GivenBack(less, cuts)
+    return less, cuts
+
+
+def clamped(view: View, places: Sequence[int], room: int) -> list[Edit]:
+    """Edits by which the entries at some places take at most `room` tokens together; none where they cannot."""
+    entries = [view.entries[place] for place in places]
+    level = level_of([entry.tokens for entry in entries], int(room * MARGIN))
+    if level < LEAST:
+        return []
+    edits = []
+    for entry in entries:
+        if entry.tokens > level:
+            edits.append(Edit((entry.id,), _shorter(entry, level, view), by="clamped"))
+    took = sum(entry.tokens for entry in entries) - sum(freed(view, edit) for edit in edits)
+    return edits if took <= room else []
+
+
+def _shorter(entry: Entry, level: int, view: View) -> tuple[Message, ...]:
+    """An entry's message in about that many tokens: none of one that holds nothing but what was thought."""
+    said = tuple(part for part in entry.message.parts if type(part) is not Thinking)
+    share = level / max(level, view.count(replace(entry.message, parts=said)))
+    parts = tuple(_cut(part, share, entry.id) for part in said)
+    return (replace(entry.message, parts=parts),) if parts else ()
+
+
+def _cut(part: Part, share: float, id: str) -> Part:
+    if type(part) is ToolResult:
+        return replace(part, parts=tuple(middle_cut(inner, share, id) for inner in part.parts))
+    cut: Part = shortened(part, id) if type(part) is ToolCall else middle_cut(part, share, id)
+    return cut

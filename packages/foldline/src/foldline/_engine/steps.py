@@ -8,7 +8,7 @@ from typing import NamedTuple
 from foldline._messages import Message
 from foldline._policy import Budget, Layer, Policy, mark_of
 from foldline._strategies import drop_media, hard_strategies
-from foldline._strategies.cut_calls import discard_cut_calls
+from foldline._strategies.replies import discard_cut_calls
 from foldline._tokens.payload import bytes_of, images_of
 from foldline._view import View
 from foldline._wording import Wording

@@ -111,10 +111,10 @@ def replacement(
 
         written = _page(brief, facts, messages, most, size, given)
         if (spare := most - size(written)) > SPARE * most:
-            on = given < GIVES or spare > MUCH * most
-            if on and (back := given_back(edit, edit.into, view, spare)):
-                less = yield from replacement(back.edit, view, layer, occasion, given + 1)
-                return less._replace(cuts=(*back.cuts, *less.cuts))
+            if (given < GIVES or spare > MUCH * most) and (back := given_back(edit, edit.into, view, spare)):
+                smaller, cuts = back
+                less = yield from replacement(smaller, view, layer, occasion, given + 1)
+                return less._replace(cuts=(*cuts, *less.cuts))
             written = _within(replace(brief, fills="outputs"), facts, messages, most, size)
         held = note if sum(map(view.count, messages_of(written, note))) <= most else held
     else:

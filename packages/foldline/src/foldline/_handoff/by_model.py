@@ -1,13 +1,11 @@
-"""A handoff whose draft a model writes the first part of: it reads the old session for what the goal needs."""
+"""What a model finds in an old session for the goal of a handoff: the first part of its draft."""
 
 from __future__ import annotations
 
 from foldline._errors import SummaryFailed
 from foldline._facts.reading import facts_of
-from foldline._handoff.goal import BEHIND, HandoffDraft
-from foldline._messages import replace
+from foldline._facts.speech import clean
 from foldline._sessions.file import SessionFile
-from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._wording import Wording
 from foldline._writers.asking import answer_to
@@ -24,13 +22,13 @@ and commands to begin with, what was decided and why, what was tried and failed,
 - Leave out what the goal does not need. No preamble, no plan of your own."""
 
 
-def told_by_model(session: SessionFile, draft: HandoffDraft, summarizer: Summarizer, tokens: int) -> HandoffDraft:
-    """A draft with what a model found for its goal, in at most so many tokens, before what code gathered.
+def found_by_model(session: SessionFile, goal: str, summarizer: Summarizer, tokens: int) -> str:
+    """What a model finds in a session for a goal, in at most so many tokens.
 
     Raises `SummaryFailed` where the model wrote nothing that could be used.
     """
     messages = tuple(message for message in session.context.messages if message.role != "system")
-    brief = Brief(tokens, focus=draft.goal, wording=Wording(prompt=PROMPT))
+    brief = Brief(tokens, focus=clean(goal).strip(), wording=Wording(prompt=PROMPT))
     answer = answer_to(Ask(brief, messages, facts_of(messages)), summarizer)
     if isinstance(answer, SummaryFailed):
         raise answer
@@ -38,7 +36,4 @@ def told_by_model(session: SessionFile, draft: HandoffDraft, summarizer: Summari
     wrong = shape_of(found) if found else "the model wrote nothing"
     if wrong or (isinstance(answer, Draft) and not answer.complete):
         raise SummaryFailed(wrong or "the draft was cut off by its length limit")
-    goal, mark, rest = draft.text.partition(f"\n\n{BEHIND}")
-    head, _, gathered = f"{BEHIND}{rest}".partition("\n\n") if mark else ("", "", "")
-    text = "\n\n".join(filter(None, (goal, head, found, gathered)))
-    return replace(draft, text=text, tokens=estimate(text))
+    return found

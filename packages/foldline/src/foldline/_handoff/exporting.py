@@ -13,10 +13,9 @@ from foldline._facts.reading import facts_of
 from foldline._facts.speech import clean
 from foldline._facts.types import Facts
 from foldline._handoff.state import Fact, Source, State, Tokens, decode, encode, facts_in, fields_of
-from foldline._messages import Message
 from foldline._models import model as model_named
 from foldline._page.extract import compose
-from foldline._sessions.file import SessionFile, Told
+from foldline._sessions.file import SessionFile
 from foldline._sessions.writing import now, write_whole
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
@@ -32,8 +31,9 @@ class SessionHistory:
     """What a session was told and did from its first message on, and the facts in it."""
 
     def __init__(self, session: SessionFile) -> None:
-        self.imported: State | None = None
-        self.messages = self._messages(session.lineage())
+        told = session.lineage()
+        self.imported = _noted(told[0][2]) if told else None
+        self.messages = [(id, message) for id, message, _ in (told[1:] if self.imported else told)]
         earlier = facts_in(self.imported) if self.imported else Facts()
         self.facts = merge(earlier, facts_of(message for _, message in self.messages))
         self._ids = _ids(self.imported)
@@ -43,10 +43,6 @@ class SessionHistory:
         """The id of the entry that a message has, by its number; empty where no entry is known."""
         place = at - self.carried
         return self.messages[place][0] if 0 <= place < len(self.messages) else self._ids.get(at, "")
-
-    def _messages(self, told: list[Told]) -> list[tuple[str, Message]]:
-        self.imported = _noted(told[0][2]) if told else None
-        return [(id, message) for id, message, _ in (told[1:] if self.imported else told)]
 
 
 def export(session: SessionFile, *, window: int | None = None) -> State:

@@ -58,8 +58,8 @@ class HandoffDraft(Value, frozen=True, omit_defaults=False):
     pointers: tuple[Pointer, ...] = ()
 
 
-def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDraft:
-    """The opening prompt for a goal: the goal, then constraints, files, decisions, open work and pointers."""
+def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS, found: str = "") -> HandoffDraft:
+    """The opening prompt for a goal: the goal, what a model `found`, then constraints, files, decisions, open work, pointers."""
     goal = clean(goal).strip()
     history = SessionHistory(session)
     facts = history.facts
@@ -79,18 +79,18 @@ def draft(session: SessionFile, goal: str, *, tokens: int = TOKENS) -> HandoffDr
         ("Files to look at", _files(facts, score, [(points, words[place]) for points, place in near]), 0.25),
         ("Decisions", _decisions(facts, score), 0.25),
         ("Open work", _open(facts, score), 0.15),
-        ("In the old session", [f"- {p.id} ({p.role}): {p.text}" for p in pointers], 0.15),
+        ("In the old session", [f"{p.id} ({p.role}): {p.text}" for p in pointers], 0.15),
     )
     blocks, shown = _fitted(sections, room)
     if "In the old session" in shown:
         blocks.append(tail)
-    text = "\n\n".join([goal, head, *blocks])
+    text = "\n\n".join([goal, head, *([found] if found else []), *blocks])
     return HandoffDraft(
         goal,
         text,
         estimate(text),
-        tuple(line.removeprefix("- ") for line in shown.get("Files to look at", ())),
-        tuple(line.removeprefix("- ") for line in shown.get("Constraints", ())),
+        shown.get("Files to look at", ()),
+        shown.get("Constraints", ()),
         tuple(pointers[: len(shown.get("In the old session", ()))]),
     )
 
@@ -160,7 +160,7 @@ def _rules(facts: Facts, score: Score) -> list[str]:
     """The rules that stand, word for word: the user's before the project's, what bears on the goal first."""
     standing = [rule for rule in facts.rules if rule.lifetime == "standing"]
     standing.sort(key=lambda rule: (rule.by != "project", score(rule.text) > 0, rule.at), reverse=True)
-    return [f"- {rule.text}" for rule in standing]
+    return [rule.text for rule in standing]
 
 
 def _files(facts: Facts, score: Score, near: Sequence[tuple[float, str]]) -> list[str]:
@@ -175,7 +175,7 @@ def _files(facts: Facts, score: Score, near: Sequence[tuple[float, str]]) -> lis
     ranked = sorted(((bears(f), f.seen, f) for f in here), key=lambda r: r[:2], reverse=True)
     chosen = [f for points, _, f in ranked if points > 0][:20]
     changed = sorted((f for f in here if f.changed), key=lambda f: -f.seen)
-    return [f"- {trail(f)}" for f in chosen or changed[:10]]
+    return [trail(f) for f in chosen or changed[:10]]
 
 
 def _names(text: str, path: str) -> bool:
@@ -188,14 +188,14 @@ def _decisions(facts: Facts, score: Score) -> list[str]:
     reports = [p for p in facts.pieces if p.kind in ("report", "summary")]
     scored = sorted(((score(p.text), p.at, p.text) for p in reports), reverse=True)
     texts = [text for points, _, text in scored if points > 0] or [p.text for p in reports[::-1][:4]]
-    return [f"- {cut(text, 300)}" for text in dict.fromkeys(texts[:16])]
+    return [cut(text, 300) for text in dict.fromkeys(texts[:16])]
 
 
 def _open(facts: Facts, score: Score) -> list[str]:
     """Steps of the plan that are not done, and errors that still stand, what bears on the goal first."""
     todos = [t.text for t in facts.todos if t.status in ("pending", "in_progress")]
-    steps = [f"- [ ] {text}" for text in sorted(todos, key=score, reverse=True)]
-    errors = [f"- error: {cut(f.text, 200)}" for f in facts.faults[::-1] if not f.resolved and score(f.text) > 0]
+    steps = [f"[ ] {text}" for text in sorted(todos, key=score, reverse=True)]
+    errors = [f"error: {cut(f.text, 200)}" for f in facts.faults[::-1] if not f.resolved and score(f.text) > 0]
     return steps + errors[:4]
 
 
@@ -210,7 +210,7 @@ def _fitted(
         left = room * share / 1.15 + spare
         kept: list[str] = []
         for line in lines:
-            cost = estimate(line) + 1 + (0 if kept else estimate(title) + 4)
+            cost = estimate(f"- {line}") + 1 + (0 if kept else estimate(title) + 4)
             if cost <= left:
                 left -= cost
                 kept.append(line)
@@ -218,5 +218,5 @@ def _fitted(
         if kept:
             shown[title] = tuple(kept)
             omitted = f"\n({len(lines) - len(kept)} more in the old session)" if len(kept) < len(lines) else ""
-            blocks.append(f"## {title}\n" + "\n".join(kept) + omitted)
+            blocks.append(f"## {title}\n" + "\n".join(f"- {line}" for line in kept) + omitted)
     return blocks, shown

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from itertools import groupby
 from typing import Any
 
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
@@ -146,23 +147,19 @@ def _taken(id: str) -> str:
 
 def replies_together(messages: Iterable[Message], format: str) -> Iterator[Message]:
     """What other formats say in several items as one reply each, and the results that stand in it behind it."""
-    reply: list[Part] = []
-    origin = ""
-    for message in (*messages, None):
-        if message is not None and message.role == "assistant" and _in_items(message, format):
-            reply += message.parts
-            origin = message.format
-            continue
-        if reply:
-            said = tuple(part for part in reply if not isinstance(part, ToolResult))
+    for in_items, several in groupby(messages, lambda message: _in_items(message, format)):
+        together = list(several)
+        if not in_items:
+            yield from together
+        elif parts := [part for message in together for part in message.parts]:
+            origin = together[-1].format
+            said = tuple(part for part in parts if not isinstance(part, ToolResult))
             yield Message("assistant", said, format=origin)
-            answers = (part for part in reply if isinstance(part, ToolResult))
+            answers = (part for part in parts if isinstance(part, ToolResult))
             yield from (Message("tool", (part,), format=origin) for part in answers)
-        reply = []
-        if message is not None:
-            yield message
 
 
 def _in_items(message: Message, format: str) -> bool:
     """Whether a message may be one of several items of its reply, which another format says as one."""
-    return message.format != format and message.format in FORMATS and FORMATS[message.format].many_items
+    foreign = message.role == "assistant" and message.format != format
+    return foreign and message.format in FORMATS and FORMATS[message.format].many_items

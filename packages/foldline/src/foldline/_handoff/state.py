@@ -30,7 +30,7 @@ class Fact(Value, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown
     id: str = ""
 
 
-class Asked(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Asked(Fact, frozen=True, kw_only=True):
     """A user's message, verbatim; of a very long one its head and tail, `size` being its characters then."""
 
     text: str
@@ -38,7 +38,7 @@ class Asked(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown
     times: int = 1
 
 
-class Binding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Binding(Fact, frozen=True, kw_only=True):
     """A sentence that binds the agent, verbatim; `by` is who said it."""
 
     text: str
@@ -46,7 +46,7 @@ class Binding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unkno
     lifetime: Lifetime = "standing"
 
 
-class Statement(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Statement(Fact, frozen=True, kw_only=True):
     """A sentence of what the agent reported at the end of a turn, verbatim; `edge` where a report begins or ends with it."""
 
     text: str
@@ -54,7 +54,7 @@ class Statement(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unk
     edge: bool = False
 
 
-class Finding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Finding(Fact, frozen=True, kw_only=True):
     """What else was said, done or brought to light, and by whom; those with one `at` and `part` belong together."""
 
     kind: Kind
@@ -64,7 +64,7 @@ class Finding(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unkno
     used: int = 0
 
 
-class Entity(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Entity(Fact, frozen=True, kw_only=True):
     """An identifier, path, number or name that was used, how often, and the line it stood in last."""
 
     value: str
@@ -72,7 +72,7 @@ class Entity(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknow
     line: str = ""
 
 
-class Operation(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Operation(Fact, frozen=True, kw_only=True):
     """A command that a tool ran, how its newest run ended and the line of output that tells most."""
 
     command: str
@@ -81,7 +81,7 @@ class Operation(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unk
     count: int = 1
 
 
-class Failure(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Failure(Fact, frozen=True, kw_only=True):
     """An error line that a tool answered with, and what was tried."""
 
     text: str
@@ -90,7 +90,7 @@ class Failure(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unkno
     resolved: bool = False
 
 
-class Touched(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Touched(Fact, frozen=True, kw_only=True):
     """A file that the agent touched, in its last state."""
 
     path: str
@@ -99,7 +99,7 @@ class Touched(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unkno
     to: str = ""
 
 
-class Step(Fact, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=True):
+class Step(Fact, frozen=True, kw_only=True):
     """An item of a plan that is not done."""
 
     text: str

@@ -58,11 +58,11 @@ class Agent(NamedTuple):
         """Whether anything of it can stand in a project."""
         return any(put.in_project for put in self.puts) or any(entry.in_project for entry in self.entries)
 
-    def home(self, environment: Mapping[str, str] = os.environ) -> Path:
+    def home(self) -> Path:
         """The agent's own folder."""
-        if named := environment.get(self.variable):
+        if named := os.environ.get(self.variable):
             return Path(named, self.inside)
-        return Path(environment.get("HOME") or Path.home(), self.folder)
+        return Path(os.environ.get("HOME") or Path.home(), self.folder)
 
 
 PROGRAM, WORDS = "@FOLDLINE@", "@WORDS@"
@@ -77,9 +77,9 @@ _PATIENT_MCP = _MCP | {"timeout": 30_000}
 """The same with the milliseconds that an answer may take: without them Gemini CLI and Qwen Code hang for ten minutes on a server that is broken."""
 
 
-def folds_by_itself(agent: str, project: str, environment: Mapping[str, str] = os.environ) -> bool:
+def folds_by_itself(agent: str, project: str) -> bool:
     """Whether foldline folds by itself in an agent: where it was put into it, for the user or in a project."""
-    known = manifest.read(environment)
+    known = manifest.read()
     return agent in AGENTS and bool(AGENTS[agent].automatic) and any(known.of(agent, at) for at in ("", project))
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -66,21 +66,21 @@ class Checkup(Value, frozen=True, omit_defaults=False):
     troubles: tuple[Trouble, ...]
 
 
-def is_there(agent: Agent, environment: Mapping[str, str] = os.environ) -> bool:
+def is_there(agent: Agent) -> bool:
     """Whether the agent is on this machine: its program or its folder."""
-    return bool(shutil.which(agent.program, path=environment.get("PATH"))) or agent.home(environment).is_dir()
+    return bool(shutil.which(agent.program)) or agent.home().is_dir()
 
 
-def check(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> Checkup:
+def check(agent: Agent, project: str) -> Checkup:
     """An agent as it is now; `project` is the directory whose own settings count as well."""
-    program = shutil.which(agent.program, path=environment.get("PATH")) or ""
+    program = shutil.which(agent.program) or ""
     version = version_of(program) if program else ""
-    known = manifest.read(environment)
+    known = manifest.read()
     written = [*known.of(agent.name, ""), *known.of(agent.name, project)]
     scopes = tuple(dict.fromkeys(each.project for each in written))
     entered = {each.project for each in written if each.inserted or not agent.entries}
-    newest = newest_fold(agent, environment)
-    troubles = [*_not_in_place(agent, scopes, environment), *_too_old(agent, version)]
+    newest = newest_fold(agent)
+    troubles = [*_not_in_place(agent, scopes), *_too_old(agent, version)]
     troubles = troubles or [*_folded_itself(agent, newest, [each.path for each in written])]
     return Checkup(
         agent=agent.name,
@@ -111,9 +111,9 @@ def version_of(program: str) -> str:
     return ""
 
 
-def newest_fold(agent: Agent, environment: Mapping[str, str] = os.environ) -> NewestFold | None:
+def newest_fold(agent: Agent) -> NewestFold | None:
     """The newest fold that stands in the newest sessions of an agent."""
-    paths = (file.path for file in session_files(environment) if file.agent == agent.name)
+    paths = (file.path for file in session_files(os.environ) if file.agent == agent.name)
     found: list[NewestFold] = []
     for path in islice(paths, LOOKED_AT):
         with suppress(FoldlineError):
@@ -123,12 +123,12 @@ def newest_fold(agent: Agent, environment: Mapping[str, str] = os.environ) -> Ne
     return max(found, key=lambda fold: fold.timestamp, default=None)
 
 
-def _not_in_place(agent: Agent, scopes: Sequence[str], environment: Mapping[str, str]) -> Iterator[Trouble]:
+def _not_in_place(agent: Agent, scopes: Sequence[str]) -> Iterator[Trouble]:
     """What installing would find or change: all of it is to be done where nothing is installed."""
     for scope in scopes or ("",):
         again = f"foldline install {agent.name}" + (" --project" if scope else "")
         try:
-            changes = to_install(agent, scope, environment)
+            changes = to_install(agent, scope)
         except ConfigError as error:
             yield Trouble(str(error), "")
             continue

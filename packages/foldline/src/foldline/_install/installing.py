@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,30 +55,30 @@ class Change(NamedTuple):
         return "a new file" if self.before is None else "a newer version" if self.after is not None else "goes"
 
 
-def command(project: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+def command(project: str) -> list[str]:
     """How other programs start this foldline: in a project, which others share, by its name where that finds it."""
     script = Path(sys.executable).parent / "foldline"
     if not os.access(script, os.X_OK):
         return [sys.executable, "-m", "foldline"]
-    found = shutil.which("foldline", path=environment.get("PATH")) if project else None
+    found = shutil.which("foldline") if project else None
     return ["foldline"] if found and os.path.samefile(found, script) else [str(script)]
 
 
-def to_install(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> list[Change]:
+def to_install(agent: Agent, project: str) -> list[Change]:
     """What installing changes, for the user or in a project; raises `ConfigError` for settings that cannot be read."""
-    known = manifest.read(environment)
+    known = manifest.read()
     puts = (put for put in agent.puts if put.in_project or not project)
     entries = (entry for entry in agent.entries if entry.in_project or not project)
-    changes = [_file(agent, put, project, known, environment) for put in puts]
-    return changes + [_entry(agent, entry, project, known, environment) for entry in entries]
+    changes = [_file(agent, put, project, known) for put in puts]
+    return changes + [_entry(agent, entry, project, known) for entry in entries]
 
 
-def to_uninstall(agent: Agent, project: str, environment: Mapping[str, str] = os.environ) -> list[Change]:
+def to_uninstall(agent: Agent, project: str) -> list[Change]:
     """What taking it back changes: all that was written, and nothing else."""
-    return [_taken_back(each) for each in reversed(manifest.read(environment).of(agent.name, project))]
+    return [_taken_back(each) for each in reversed(manifest.read().of(agent.name, project))]
 
 
-def carry_out(changes: list[Change], project: str, environment: Mapping[str, str] = os.environ) -> None:
+def carry_out(changes: list[Change], project: str) -> None:
     """Writes the changes, each noted before it is made: what an interruption leaves half done is taken back all the same.
 
     Raises `ConfigError` for a file that is not as it was when the change was shown.
@@ -89,15 +88,14 @@ def carry_out(changes: list[Change], project: str, environment: Mapping[str, str
             continue
         if read_file(change.path) != change.before:
             raise ConfigError("another program changed it in the meantime; it is as that left it", path=change.path)
-        known = manifest.read(environment)
-        was = known.at(change.path)
+        was = manifest.read().at(change.path)
         if change.takes_out:
-            _take_away(change, was, known, environment)
+            _take_away(change, was)
         elif change.after != change.before or was is None:
-            _put(change, was, known, project, environment)
+            _put(change, was, project)
 
 
-def _put(change: Change, was: Written | None, known: Manifest, project: str, environment: Mapping[str, str]) -> None:
+def _put(change: Change, was: Written | None, project: str) -> None:
     assert change.after is not None
     note = Written(
         change.agent,
@@ -108,27 +106,28 @@ def _put(change: Change, was: Written | None, known: Manifest, project: str, env
         was.created if was else change.before is None,
         was.folders if was else (),
     )
-    _note(known, change.path, note, environment)
+    _note(change.path, note)
     if made := put_file(change.path, change.after):
-        _note(manifest.read(environment), change.path, replace(note, folders=tuple(made)), environment)
+        _note(change.path, replace(note, folders=tuple(made)))
 
 
-def _take_away(change: Change, was: Written | None, known: Manifest, environment: Mapping[str, str]) -> None:
+def _take_away(change: Change, was: Written | None) -> None:
     if change.before is not None and change.after is not None:
         put_file(change.path, change.after)
     elif was is not None:
         remove_file(change.path, was.folders)
-    _note(known, change.path, None, environment)
+    _note(change.path, None)
 
 
-def _note(known: Manifest, path: str, note: Written | None, environment: Mapping[str, str]) -> None:
+def _note(path: str, note: Written | None) -> None:
+    known = manifest.read()
     others = tuple(each for each in known.written if each.path != path)
-    manifest.keep(replace(known, written=(*others, *([note] if note else ()))), environment)
+    manifest.keep(replace(known, written=(*others, *([note] if note else ()))))
 
 
-def _file(agent: Agent, put: Put, project: str, known: Manifest, environment: Mapping[str, str]) -> Change:
-    path = str(Path(project) / put.in_project if project else agent.home(environment) / put.place)
-    before, after = read_file(path), _filled(put.source, command(project, environment))
+def _file(agent: Agent, put: Put, project: str, known: Manifest) -> Change:
+    path = str(Path(project) / put.in_project if project else agent.home() / put.place)
+    before, after = read_file(path), _filled(put.source, command(project))
     noted = known.at(path)
     kept = ""
     if before is not None and before != after:
@@ -147,8 +146,8 @@ def _filled(source: str, started: list[str]) -> bytes:
     return text.replace('["foldline"]', json.dumps(started), 1).encode()
 
 
-def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environment: Mapping[str, str]) -> Change:
-    path = str(Path(project) / entry.in_project if project else agent.home(environment) / entry.file)
+def _entry(agent: Agent, entry: Entry, project: str, known: Manifest) -> Change:
+    path = str(Path(project) / entry.in_project if project else agent.home() / entry.file)
     before = read_file(path)
     noted = known.at(path)
     try:
@@ -160,7 +159,7 @@ def _entry(agent: Agent, entry: Entry, project: str, known: Manifest, environmen
     make = entry_in_toml if path.endswith(".toml") else entry_in_json
     text = text if text.strip() or path.endswith(".toml") else "{}\n"
     texts: list[str] = []
-    started = command(project, environment)
+    started = command(project)
     for keys, value in entry.values:
         at, inserted = make(text, keys, _value(value, started), path=path)
         if not inserted:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -49,17 +48,17 @@ class Manifest(msgspec.Struct, frozen=True):
         return next((each for each in self.written if each.path == path), None)
 
 
-def place(environment: Mapping[str, str] = os.environ) -> Path:
+def place() -> Path:
     """Where the manifest stands: beside the settings."""
-    if named := environment.get(PREFIX + "CONFIG"):
+    if named := os.environ.get(PREFIX + "CONFIG"):
         return Path(named).parent / NAME
-    home = environment.get("HOME") or str(Path.home())
-    return Path(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")) / "foldline" / NAME
+    home = os.environ.get("HOME") or str(Path.home())
+    return Path(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")) / "foldline" / NAME
 
 
-def read(environment: Mapping[str, str] = os.environ) -> Manifest:
+def read() -> Manifest:
     """The manifest, empty where there is none; raises `ConfigError` for one that cannot be read."""
-    path = place(environment)
+    path = place()
     try:
         return msgspec.json.decode(path.read_bytes(), type=Manifest)
     except FileNotFoundError:
@@ -68,13 +67,13 @@ def read(environment: Mapping[str, str] = os.environ) -> Manifest:
         raise ConfigError(f"what was installed cannot be read: {error}", path=str(path)) from error
 
 
-def keep(manifest: Manifest, environment: Mapping[str, str] = os.environ) -> None:
+def keep(manifest: Manifest) -> None:
     """Writes the manifest; one that holds nothing is taken away with the folders that were made for it."""
-    path = place(environment)
+    path = place()
     if manifest.written:
         made = put_file(str(path), msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
         if made:
-            keep(msgspec.structs.replace(manifest, folders=tuple(made)), environment)
+            keep(msgspec.structs.replace(manifest, folders=tuple(made)))
     elif path.exists():
         remove_file(str(path), manifest.folders)
 

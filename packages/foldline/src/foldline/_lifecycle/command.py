@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from foldline._compactor.before import Verdict
-from foldline._compactor.events import FoldDue
+from foldline._compactor.events import FoldDue, Verdict
 from foldline._errors import ProviderError
 
 VETO = 2

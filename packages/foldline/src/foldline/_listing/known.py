@@ -22,8 +22,9 @@ class Known(Struct, array_like=True, gc=False):
     """What is known of a session as long as its file's size, time and inode are these.
 
     `place` is what stands behind the path of a file that holds several, `when` the session's own time in seconds since
-    1970, 0 where it is the file's, and `parent` the id of the session that it works for. `tokens`, `compactions` and `messages` are None until they are known; `whole` says that there is no more to be found out.
-    `overhead` and `ratio` are what its bills taught of sessions of `agent` in tokens of `family`, which are empty where there were none.
+    1970, 0 where it is the file's, and `parent` the id of the session that it works for. `tokens`, `compactions` and
+    `messages` are None until they are known; `whole` says that there is no more to be found out. `overhead` and `ratio` are
+    what its bills taught of sessions of `agent` in tokens of `family`, which are empty where there were none.
     """
 
     size: int

@@ -6,6 +6,7 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
+from html import escape
 
 from foldline._messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline._recall.search import Hit
@@ -36,10 +37,7 @@ def unfenced(text: str) -> str:
 
 
 def _attribute(value: str) -> str:
-    value = unbroken(value)
-    for character, escaped in (("&", "&amp;"), ('"', "&quot;"), ("<", "&lt;"), (">", "&gt;")):
-        value = value.replace(character, escaped)
-    return unfenced(value)
+    return unfenced(escape(unbroken(value), quote=False).replace('"', "&quot;"))
 
 
 def text_answer(text: str, *, start: int, most: int, **about: str) -> str:

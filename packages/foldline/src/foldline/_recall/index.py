@@ -15,7 +15,7 @@ from typing import NamedTuple
 from foldline._errors import FoldlineError
 from foldline._messages import Media, Message, Part, ToolResult
 from foldline._recall import reading, search
-from foldline._recall.own import OwnWords
+from foldline._recall.reading import OwnWords
 from foldline._recall.search import Hit
 from foldline._recall.store import MEMORY, Store, default_path
 from foldline._recall.text import encodable, indexed, words_of
@@ -108,9 +108,9 @@ class Index:
 
     def add(self, conversation: IndexedSession) -> None:
         """Indexes a conversation that stands in no file."""
-        self.store.database.execute("begin immediate")
+        self._begin()
         self._take("", conversation, 0.0, continues=False)
-        self.store.database.execute("commit")
+        self._commit()
 
     def _where(self, within: Sequence[Within], only: bool, condition: str, *values: str, limit: int = -1) -> list[Hit]:
         return self.store.kept(

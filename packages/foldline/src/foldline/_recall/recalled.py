@@ -55,19 +55,18 @@ def recalled(source: Recallable, id: str) -> Recalled | None:
     if message is None and not _CALL.search(id):
         return None
     history = list(source.messages())
-    places = [at for at, (each, _) in enumerate(history) if each == id]
-    if message is None:
-        called = [at for at, (_, each) in enumerate(history) if any(call.id == id for call in each.calls)]
-        answered = [at for at, (_, each) in enumerate(history) if any(r.call_id == id for r in each.results)]
-        places = (called or answered)[-1:]
-        if not places:
-            return None
-    at = places[0] if places else -1
-    found = history[at][0] if message is None else id
-    return Recalled(found, message or history[at][1], _halves(history, at, call="" if message else id))
+    if message is not None:
+        at = next((n for n, (each, _) in enumerate(history) if each == id), -1)
+        return Recalled(id, message, _halves(history, at))
+    called = [n for n, (_, each) in enumerate(history) if any(call.id == id for call in each.calls)]
+    answered = [n for n, (_, each) in enumerate(history) if any(r.call_id == id for r in each.results)]
+    if not (places := called or answered):
+        return None
+    found, message = history[places[-1]]
+    return Recalled(found, message, _halves(history, places[-1], call=id))
 
 
-def _halves(history: Sequence[tuple[str, Message]], at: int, *, call: str) -> tuple[Half, ...]:
+def _halves(history: Sequence[tuple[str, Message]], at: int, *, call: str = "") -> tuple[Half, ...]:
     """The other halves of the pairs that the message at a place is part of, or of the one of that call."""
     halves: dict[int, list[Part]] = {}
     for result, answered_at, made, called_at in answers(message for _, message in history):

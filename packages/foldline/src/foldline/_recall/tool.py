@@ -93,10 +93,9 @@ def read_arguments(arguments: str | Mapping[str, Any]) -> RecallArguments:
 
 def answer(asked: RecallArguments, source: Recallable | None = None, *, most: int = MOST) -> str:
     """The answer to a call whose arguments were read."""
-    if source is not None and is_session(source):
-        return _from_files(asked, scope_of(source), most)
-    if source is None:
-        return _from_files(asked, scope(asked.session, cwd=os.getcwd(), whole=asked.all), most)
+    if source is None or is_session(source):
+        where = scope_of(source) if source is not None else scope(asked.session, cwd=os.getcwd(), whole=asked.all)
+        return _from_files(asked, where, most)
     id = id_in(asked.query)
     found = recalled(source, id) if id else None
     if found is not None:

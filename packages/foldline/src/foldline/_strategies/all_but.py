@@ -6,7 +6,7 @@ them, or nothing. Pins and tool outputs that the model has not read yet stay in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from foldline._strategies.older import MIN_SPAN, edit_for, said_in, sums_behind, tokens_behind, tokens_of, told_together
@@ -30,8 +30,7 @@ def summarize_all_but_tokens(
     """
 
     def cut_in(view: View) -> int:
-        behind = tokens_behind(view)
-        return _latest(view, lambda i: behind[i] >= keep, turns=cut == "turns")
+        return _latest(view, tokens_behind(view), keep, turns=cut == "turns")
 
     return _all_before(cut_in, max_tokens, "summarize_all_but_tokens")
 
@@ -41,8 +40,7 @@ def summarize_all_but_messages(*, messages: Number = 10, max_tokens: Tokens = MA
     """Replaces everything but the newest `messages`, at least, by a summary of at most `max_tokens`."""
 
     def cut_in(view: View) -> int:
-        behind = _spoken_behind(view)
-        return _latest(view, lambda i: behind[i] >= messages)
+        return _latest(view, _spoken_behind(view), messages)
 
     return _all_before(cut_in, max_tokens, "summarize_all_but_messages")
 
@@ -53,7 +51,7 @@ def summarize_all_but_share(*, share: Share = 0.4, max_tokens: Tokens = MAX_TOKE
 
     def cut_in(view: View) -> int:
         behind = _spoken_behind(view)
-        return _latest(view, lambda i: behind[i] >= int(share * behind[0]))
+        return _latest(view, behind, int(share * behind[0]))
 
     return _all_before(cut_in, max_tokens, "summarize_all_but_share")
 
@@ -89,14 +87,11 @@ def summarize_turn(*, keep: Tokens = 20_000, max_tokens: Tokens = MAX_TOKENS) ->
     """
 
     def strategy(view: View, excess: int) -> Iterator[Edit]:
-        behind = tokens_behind(view)
         begin = view.turns[-1] + 1 if view.turns else 0
-        stop = _latest(view, lambda i: behind[i] >= keep)
-        for start, end in view.unpinned(stop, range(begin)):
-            if tokens_of(view, [(start, end)]) >= MIN_SPAN:
-                yield edit_for(
-                    view, [(start, end)], _size(max_tokens, said_in(view, [(start, end)])), by="summarize_turn"
-                )
+        stop = _latest(view, tokens_behind(view), keep)
+        for span in view.unpinned(stop, range(begin)):
+            if tokens_of(view, [span]) >= MIN_SPAN:
+                yield edit_for(view, [span], _size(max_tokens, said_in(view, [span])), by="summarize_turn")
 
     return strategy
 
@@ -119,11 +114,11 @@ def _size(max_tokens: int, said: int) -> int:
     return max(64, min(max_tokens, said))
 
 
-def _latest(view: View, keeps_enough: Callable[[int], bool], *, turns: bool = False) -> int:
-    """The latest cut that keeps enough; 0 where none does."""
-    starts = view.turns if turns else view.cut_points()
+def _latest(view: View, behind: Sequence[int], least: int, *, turns: bool = False) -> int:
+    """The latest cut, with `turns` only at a turn's start, that has at least so much behind it; 0 where there is none."""
     legal = view.cut_points()
-    return max((i for i in starts if i in legal and i <= view.last_cut and keeps_enough(i)), default=0)
+    starts = view.turns if turns else legal
+    return max((i for i in starts if i in legal and i <= view.last_cut and behind[i] >= least), default=0)
 
 
 def _spoken_behind(view: View) -> list[int]:

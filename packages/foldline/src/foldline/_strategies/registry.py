@@ -23,15 +23,13 @@ from foldline._strategies.all_but import (
 from foldline._strategies.budget import use_budget
 from foldline._strategies.chitchat import strip_chitchat
 from foldline._strategies.hard import hard_strategies
-from foldline._strategies.newest import keep_newest
 from foldline._strategies.old_outputs import clear_tool_outputs, condense_tool_outputs
 from foldline._strategies.older import summarize_older
-from foldline._strategies.oldest import summarize_oldest
 from foldline._strategies.replies import shorten_replies
-from foldline._strategies.stages import digest_stages
+from foldline._strategies.stages import digest_stages, summarize_oldest
 from foldline._strategies.strategy import Made, Strategy, remembered
 from foldline._strategies.tool_outputs import prune_tool_outputs, shorten_newest, shorten_tool_outputs
-from foldline._strategies.truncate import truncate
+from foldline._strategies.truncate import keep_newest, truncate
 
 GROUP = "foldline.strategies"
 """The group of entry points under which a package names what makes a strategy of its arguments."""

@@ -1,13 +1,13 @@
-"""Closed stages give way to the digests that they were closed with: no model is asked."""
+"""Stages of the work: closed ones give way to their digests, of the open one the oldest messages to a few points."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from foldline._messages import Message, Summary, replace
 from foldline._stages import digest_text, digested, is_digest, superseded
-from foldline._strategies.older import Span, tokens_of
-from foldline._strategies.strategy import Number, Strategy, never_summarizes, remembered
+from foldline._strategies.older import Span, edit_for, tokens_of
+from foldline._strategies.strategy import Number, Strategy, Tokens, never_summarizes, remembered
 from foldline._view import Edit, View
 
 
@@ -60,6 +60,25 @@ def drop_superseded() -> Strategy:
     return strategy
 
 
+@remembered
+def summarize_oldest(*, messages: Number = 20, max_tokens: Tokens = 125) -> Strategy:
+    """Replaces the oldest messages, so many of them, by a summary of at most `max_tokens`; those of closed stages stay.
+
+    An earlier summary of this kind is one of them, so that it is carried on. Where pins or digests stand between them, the
+    largest run is summarized.
+    """
+
+    def strategy(view: View, excess: int) -> Iterator[Edit]:
+        view = with_stages(view)
+        closed = {stage.name for stage in view.stages if stage.closed}
+        working = [at for at, e in enumerate(view.entries) if e.stage not in closed and not e.pinned]
+        if spans := spans_of(view, working[:messages]):
+            largest = max(spans, key=lambda span: tokens_of(view, [span]))
+            yield edit_for(view, [largest], max_tokens, by="summarize_oldest")
+
+    return strategy
+
+
 def with_stages(view: View) -> View:
     """A view with its stages: those that the host told of, or else those that its messages tell."""
     if view.stages:
@@ -78,13 +97,14 @@ def spans_of(view: View, places: Collection[int]) -> list[Span]:
         i for i in places if i < view.last_cut and not view.entries[i].pinned and not is_digest(view.entries[i].message)
     ]
     spans: list[Span] = []
-    for run in _consecutive(free):
+    for run in consecutive(free):
         points = [i for i in range(run[0], run[-1] + 2) if i in legal]
         spans += [(points[0], points[-1])] if len(points) > 1 else []
     return spans
 
 
-def _consecutive(places: Sequence[int]) -> list[list[int]]:
+def consecutive(places: Iterable[int]) -> list[list[int]]:
+    """Places in order, those together that follow on one another."""
     runs: list[list[int]] = []
     for place in places:
         if runs and place == runs[-1][-1] + 1:

@@ -68,13 +68,12 @@ def prune_tool_outputs(
 ) -> Strategy:
     """Replaces old tool outputs by stubs that name what they were and the id to recall.
 
-    The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read
-    again later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside
-    valid JSON. Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens
-    (at most half of the excess) would come free, with `enough` less than the whole excess from a few outputs: then the last
-    one to give keeps head and tail of what need not go. The outputs of the tools named in `exempt` stay, and those that the model
-    has not read yet. Where `caps` names a tool, its outputs that stay
-    keep head and tail of that many tokens.
+    The newest `protect` tokens of output stay (at most half of what may remain), unless they are superseded: read again
+    later, or repeated word for word. Long arguments of calls behind the protected outputs are shortened inside valid JSON.
+    Superseded outputs go first, then the oldest. Nothing is proposed where less than `minimum` tokens (at most half of the
+    excess) would come free, with `enough` less than the whole excess from a few outputs: then the last one to give keeps
+    head and tail of what need not go. The outputs of the tools named in `exempt` stay, and those that the model has not
+    read yet. Where `caps` names a tool, its outputs that stay keep head and tail of that many tokens.
     """
     capped = shorten_tool_outputs(keep=ALL, caps=caps)
 

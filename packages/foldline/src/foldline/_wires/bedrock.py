@@ -23,6 +23,7 @@ from foldline._wires.format import (
 )
 from foldline._wires.shape import (
     ANY,
+    BROKEN,
     AnyPart,
     Shape,
     as_own,
@@ -49,12 +50,7 @@ TOOL_RESULT = Shape(("toolUseId", "content", "status"), 2)
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _NAMES: dict[Role, str] = {"user": "user", "assistant": "assistant", "system": "system", "tool": "user"}
-_MEDIA: dict[str, Literal["image", "document", "audio", "video"]] = {
-    "image": "image",
-    "document": "document",
-    "video": "video",
-    "audio": "audio",
-}
+_MEDIA: tuple[Literal["image", "document", "video", "audio"], ...] = ("image", "document", "video", "audio")
 
 JSON = "json"
 """The key of a block that is a value instead of words; its JSON text stands in the parts."""
@@ -163,7 +159,7 @@ def _media_in(kind: Literal["image", "document", "audio", "video"]) -> Callable[
 _RESULT_BLOCKS: dict[str, Callable[[dict[str, object]], Text | Media | None]] = {
     "text": _text_in,
     JSON: _json_in,
-    **{key: _media_in(kind) for key, kind in _MEDIA.items()},
+    **{kind: _media_in(kind) for kind in _MEDIA},
 }
 _BLOCKS: dict[str, Callable[[dict[str, object]], Part | None]] = {
     "text": _text_in,
@@ -172,7 +168,7 @@ _BLOCKS: dict[str, Callable[[dict[str, object]], Part | None]] = {
     "reasoningContent": _thinking_in,
     "guardContent": _guarded_in,
     "citationsContent": _cited_in,
-    **{key: _media_in(kind) for key, kind in _MEDIA.items()},
+    **{kind: _media_in(kind) for kind in _MEDIA},
 }
 _part_in = _reader(_BLOCKS)
 _result_part_in: Callable[[object], Text | Media | Opaque] = _reader(_RESULT_BLOCKS)
@@ -212,7 +208,7 @@ def _part_out(part: Part) -> object:
 
 def _text_out(text: str, extra: Mapping[str, Any]) -> dict[str, object]:
     """The block that says a text; words that a fold changed need no sources, and are no JSON any more."""
-    if JSON in extra and (value := from_json(text, _BROKEN)) is not _BROKEN:
+    if JSON in extra and (value := from_json(text, BROKEN)) is not BROKEN:
         return item_of({JSON: value}, extra, Shape((JSON,), 1))
     if (body := extra.get("citationsContent")) is not None and _cited(body) == text:
         return {"citationsContent": body}
@@ -221,10 +217,6 @@ def _text_out(text: str, extra: Mapping[str, Any]) -> dict[str, object]:
     if JSON in extra or "citationsContent" in extra:
         return {"text": text}
     return item_of({"text": text}, extra, TEXT)
-
-
-_BROKEN = object()
-"""What stands for a JSON text that cannot be read."""
 
 
 def _thinking_out(part: Thinking) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """The Gemini format: contents with a role and parts, in REST's spelling (`functionCall`) or the SDK's (`function_call`).
 
-A request's `systemInstruction` is not among the contents. Calls need no ids here; `pairing` gives them some of ours.
+A request's `systemInstruction` is not among the contents. Calls need no ids here; they get some of ours.
 """
 
 from __future__ import annotations
@@ -8,10 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
+from foldline._messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    replace,
+)
 from foldline._wires.arranging import alternating, beside_system, results_named
 from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, at, item_as_mapping, opaque, role_in
-from foldline._wires.pairing import UNSTATED, paired
 from foldline._wires.shape import (
     Shape,
     as_own,
@@ -57,6 +69,9 @@ JSON = "json"
 
 STATED = "stated"
 """The mark of an id that begins as ours do."""
+
+UNSTATED = "unstated-"
+"""How an id begins that no wire stated: it is ours and is never written where none stood."""
 
 _ABSENT: dict[str, object] = {"is": None}
 """What stands for a value that is not there."""
@@ -224,6 +239,49 @@ def _said_out(text: str, mark: object, failed: bool) -> object:
 def _id_out(id: str, marks: Mapping[str, object]) -> dict[str, str]:
     ours = id.startswith(UNSTATED) and marks.get("id") != STATED
     return {} if ours or not id else {"id": id}
+
+
+# -- ids for calls and results that state none: what answers a call is told by its name and place -------------------
+
+
+def paired(messages: Sequence[Message], before: Sequence[Message] = ()) -> list[Message]:
+    """The messages of a format that needs no ids with one for each call and result that states none.
+
+    `before` stands before them. The ids are the same each time that the same history is read.
+
+    A result answers the first call of its name that is open; the next message with calls closes what is still open.
+    """
+    open = _open(before)
+    return [_with_ids(message, number, open) for number, message in enumerate(messages, len(before))]
+
+
+def _open(messages: Sequence[Message]) -> list[ToolCall]:
+    """The calls that wait for a result at the end of messages, those without an id of their own."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        answered.update(result.call_id for result in message.results)
+        if calls := list(message.calls):
+            return [call for call in calls if call.id.startswith(UNSTATED) and call.id not in answered]
+    return []
+
+
+def _with_ids(message: Message, number: int, open: list[ToolCall]) -> Message:
+    if any(True for _ in message.calls):
+        open.clear()
+    parts = tuple(_with_id(part, f"{UNSTATED}{number}-{i}", open) for i, part in enumerate(message.parts))
+    return replace(message, parts=parts) if parts != message.parts else message
+
+
+def _with_id(part: Part, fresh: str, open: list[ToolCall]) -> Part:
+    if type(part) is ToolCall and not part.id:
+        open.append(replace(part, id=fresh))
+        return open[-1]
+    if type(part) is ToolResult and not part.call_id:
+        answered = next((call for call in open if call.name == part.name), None)
+        if answered is not None:
+            open.remove(answered)
+            return replace(part, call_id=answered.id)
+    return part
 
 
 # -- what else there is to know of the format ---------------------------------------------------------------------

@@ -42,30 +42,15 @@ from foldline._wires.usage import count, less_cached, stated, states_any
 NAME = "openai-chat"
 
 WORDS = Shape(("role", "content"), 2)
-REPLY = Shape(
-    (
-        "role",
-        "content",
-        "refusal",
-        "reasoning_content",
-        "reasoning",
-        "reasoning_details",
-        "audio",
-        "function_call",
-        "tool_calls",
-    ),
-    2,
-)
+REASONING = ("reasoning_content", "reasoning", "reasoning_details")
+KEYED = ("audio", "function_call")
+"""The keys of a reply that say what was thought, and those that hold one part each beside its content."""
+
+REPLY = Shape(("role", "content", "refusal", *REASONING, *KEYED, "tool_calls"), 2)
 RESULT = Shape(("role", "tool_call_id", "content", "name"), 3)
 REFUSAL = Shape(("type", "refusal"), 2)
-CALL = {
-    "function": Shape(("id", "type", "function"), 3),
-    "custom": Shape(("id", "type", "custom"), 3),
-}
-BODY = {
-    "function": Shape(("name", "arguments"), 2),
-    "custom": Shape(("name", "input"), 2),
-}
+CALL = {"function": Shape(("id", "type", "function"), 3), "custom": Shape(("id", "type", "custom"), 3)}
+BODY = {"function": Shape(("name", "arguments"), 2), "custom": Shape(("name", "input"), 2)}
 
 JSON = "json"
 """The mark of arguments that are a value instead of its JSON text."""
@@ -79,7 +64,6 @@ _ROLES: dict[str, tuple[Role, Shape]] = {
     "function": ("tool", RESULT),
 }
 _SHAPES: dict[Role, Shape] = {"user": WORDS, "system": WORDS, "assistant": REPLY, "tool": RESULT}
-_KEYED = ("audio", "function_call")
 _REFUSAL_KEY = {"type": "message.refusal"}
 """The extra of a text that stands in the message's own `refusal`."""
 
@@ -184,7 +168,7 @@ def _reply_in(item: Mapping[str, object], content: tuple[Part, ...], marks: dict
         parts.append(Text(refusal, dict(_REFUSAL_KEY)))
     elif "refusal" in item:
         marks["refusal"] = {"is": refusal}
-    for key in _KEYED:
+    for key in KEYED:
         if isinstance(value := item.get(key), dict):
             parts.append(Media("audio", {key: value}) if key == "audio" else Opaque({key: value}))
         elif key in item:
@@ -196,7 +180,7 @@ def _keyed(part: Part) -> str | None:
     """The key of the message that the part stands in, where that is not its content."""
     if type(part) in (Media, Opaque) and type(part.source) is dict and len(part.source) == 1:  # type: ignore[union-attr]
         key = next(iter(part.source))  # type: ignore[union-attr]
-        return key if key in _KEYED else None
+        return key if key in KEYED else None
     return None
 
 
@@ -407,9 +391,7 @@ def _part_out(part: Any) -> Any:
 
 # -- what else there is to know of the format ---------------------------------------------------------------------
 
-_OWN_KEYS = frozenset(
-    ("tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content", "reasoning", "reasoning_details")
-)
+_OWN_KEYS = frozenset(("tool_calls", "tool_call_id", "function_call", "refusal", *REASONING))
 _OWN_PARTS = frozenset(("image_url", "input_audio", "file"))
 _OTHERS_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file", "tool_use", "tool_result"))
 
@@ -493,10 +475,7 @@ FORMAT = WireFormat(
     strange=_strange,
     tool=lambda tool: {"type": "function", "function": tool._asdict()},
     picture=_picture,
-    image=lambda picture: {
-        "type": "image_url",
-        "image_url": {"url": f"data:{picture.mime};base64,{picture.data}"},
-    },
+    image=lambda picture: {"type": "image_url", "image_url": {"url": f"data:{picture.mime};base64,{picture.data}"}},
     images_in_results=False,
     keys=frozenset(("role", "content", "name", "refusal", "audio", "type", "text", "id", *_CALLING)),
     request=_request,

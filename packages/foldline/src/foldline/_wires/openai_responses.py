@@ -264,10 +264,7 @@ FORMAT = WireFormat(
     appended="*reply.output",
     tool=lambda tool: {"type": "function", **tool._asdict(), "strict": False},
     picture=_picture,
-    image=lambda picture: {
-        "type": "input_image",
-        "image_url": f"data:{picture.mime};base64,{picture.data}",
-    },
+    image=lambda picture: {"type": "input_image", "image_url": f"data:{picture.mime};base64,{picture.data}"},
     many_items=True,
     request=_request,
 )

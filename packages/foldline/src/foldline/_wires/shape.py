@@ -203,13 +203,14 @@ def to_json(value: object) -> str | None:
 ANY = "any"
 """The mark of a call's input that is not a mapping."""
 
-_BROKEN = object()
+BROKEN = object()
+"""What stands for a JSON text that cannot be read."""
 
 
 def value_of(arguments: str, *, any: bool) -> object:
     """The value of a call's arguments; where that is no mapping, and not `any` value may stand, one that holds their text."""
-    value = from_json(arguments, _BROKEN)
-    return value if isinstance(value, dict) or (any and value is not _BROKEN) else {"arguments": arguments}
+    value = from_json(arguments, BROKEN)
+    return value if isinstance(value, dict) or (any and value is not BROKEN) else {"arguments": arguments}
 
 
 def from_json(text: str, default: object) -> object:

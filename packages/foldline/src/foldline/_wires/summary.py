@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foldline._messages import Summary
+from foldline._messages import Message, Summary
 
 SUMMARY_PREFIX = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
 SUMMARY_SUFFIX = "\n</summary>"
@@ -30,6 +30,11 @@ def summary_in(text: str) -> str | None:
         return None
     prefix = next((prefix for prefix in (SUMMARY_PREFIX, SHORT_PREFIX) if text.startswith(prefix)), None)
     return None if prefix is None else text[len(prefix) : -len(SUMMARY_SUFFIX)]
+
+
+def is_sealed(message: Message) -> bool:
+    """Whether a message is a compaction that only its provider can read."""
+    return (summary := message.summary) is not None and bool(summary.source) and not summary.text
 
 
 def _frame(summary: Summary) -> tuple[str, str]:

@@ -120,11 +120,8 @@ def wrap(
         return Compactor(model, format=format, on_event=on_event, **settings)
 
     make("", "")
-    telling = Telling(on_event)
-
-    def tell(reason: str) -> None:
-        telling.tell(Skipped(reason))
-
-    calls = Calls(Conversations(make, most), tell, recall=recall, reserve="reserve" not in settings)
+    tells = Telling(on_event)
+    reserve = "reserve" not in settings
+    calls = Calls(Conversations(make, most), lambda why: tells.tell(Skipped(why)), recall=recall, reserve=reserve)
     wrapped: Client = sdk.wrap(client, calls.through)
     return wrapped

@@ -17,7 +17,7 @@ from foldline._view import Brief
 from foldline._writers.draft import Answer, Ask, Draft
 from foldline._writers.extraction import extracted
 from foldline._writers.points import bound, miscounted
-from foldline._writers.repair import beside, repair, reserve
+from foldline._writers.repair import repair, reserve
 
 if TYPE_CHECKING:
     from foldline._writers.gate import Judgement
@@ -38,7 +38,7 @@ LEAST = 64
 _SAMPLE = "word " * 400
 
 
-class Written(Value, frozen=True, omit_defaults=True):
+class Written(Value, frozen=True):
     """A summary that may be installed, and how it came about."""
 
     summary: Summary
@@ -115,7 +115,8 @@ def write(
         if not faults and points:
             return replace(written, summary=Summary(bound(draft.text, facts, brief), facts.data()), remarks=remarks)
         if not faults:
-            whole = repair(draft.text, facts, brief, _room(draft.text, room, brief.max_tokens, most, size))
+            left = _room(draft.text, room, brief.max_tokens, most, size)
+            whole = repair(draft.text, facts, brief, left)
             summary = Summary(whole.text, with_prose(facts, draft.text).data())
             if not (found := _oversize(summary.text, most, size)):
                 rewritten = (*written.rewritten, *draft.before)
@@ -162,7 +163,7 @@ def native_judged(draft: Draft, messages: Sequence[Message], facts: Facts, stay:
 def _with_native(written: Written, draft: Draft, brief: Brief, facts: Facts) -> Written:
     """A provider's compaction as it came, and behind it what it does not show: the facts that code knows."""
     shown = "\n".join(message.text for message in draft.native)
-    whole = beside(shown, facts, brief, brief.max_tokens // 2)
+    whole = repair("", facts, brief, brief.max_tokens // 2, shown=shown)
     summary = Summary(whole.text, with_prose(facts, shown).data())
     rewritten = (*written.rewritten, *draft.before)
     return replace(written, summary=summary, native=draft.native, repaired=whole.added, rewritten=rewritten)

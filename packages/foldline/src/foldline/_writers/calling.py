@@ -35,7 +35,7 @@ _QUOTA = "ModelQuotaExceededError"
 _VARIABLE = re.compile(r"`([A-Z][A-Z0-9_]+)` environment variable")
 
 
-class Endpoint(Value, frozen=True, omit_defaults=True):
+class Endpoint(Value, frozen=True):
     """A model and where it is served: `provider:name` as pydantic-ai spells it, or a bare name.
 
     Without a provider, a name is served by its maker, or by the OpenAI-compatible server at `base_url`. A key that is
@@ -47,7 +47,7 @@ class Endpoint(Value, frozen=True, omit_defaults=True):
     api_key: str | None = None
 
 
-class Conduct(Value, frozen=True, omit_defaults=True):
+class Conduct(Value, frozen=True):
     """How a model is called: seconds for one attempt, attempts after the first, seconds before the first of these."""
 
     temperature: float | None = TEMPERATURE

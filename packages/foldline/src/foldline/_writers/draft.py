@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from foldline._errors import SummaryFailed
 from foldline._facts.types import Facts
@@ -19,7 +19,7 @@ class Ask(Value, frozen=True):
     """What code knows of the messages."""
 
 
-class Draft(Value, frozen=True, omit_defaults=True):
+class Draft(Value, frozen=True):
     """What a summarizer wrote, before anybody has checked it."""
 
     text: str
@@ -50,33 +50,8 @@ Summarizer = Callable[[Brief, Sequence[Message]], "Draft | Summary | str | Await
 """Writes a summary of messages for a brief, at once or awaited."""
 
 
-class Spent(Value, frozen=True, omit_defaults=True):
-    """What drafts cost together: usage, US dollars where prices are known, models and requests, and whether one shared."""
-
-    usage: Usage | None = None
-    cost: float | None = None
-    models: tuple[str, ...] = ()
-    calls: int = 0
-    shared: bool = False
-
-
-def spent_on(drafts: Iterable[Draft]) -> Spent:
-    """What drafts cost together, those that were thrown away included."""
-    spent = Spent()
-    for draft in drafts:
-        models = spent.models if draft.model in ("", *spent.models) else (*spent.models, draft.model)
-        usage, cost = both(spent.usage, draft.usage), total(spent.cost, draft.cost)
-        spent = Spent(usage, cost, models, spent.calls + draft.calls, spent.shared or draft.shared)
-    return spent
-
-
 def both(a: Usage | None, b: Usage | None) -> Usage | None:
     """Two usages together."""
     if a is None or b is None:
         return a or b
     return Usage(a.input + b.input, a.output + b.output, a.cache_read + b.cache_read, a.cache_write + b.cache_write)
-
-
-def total(a: float | None, b: float | None) -> float | None:
-    """Two sums of money together; what is not known counts as nothing beside what is."""
-    return (a or 0.0) + (b or 0.0) if a is not None or b is not None else None

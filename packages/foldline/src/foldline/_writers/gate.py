@@ -13,6 +13,7 @@ from foldline._facts.speakers import spoken
 from foldline._facts.speech import is_summary
 from foldline._facts.types import Facts
 from foldline._messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline._wires.summary import is_sealed
 from foldline._writers.draft import Draft
 from foldline._writers.quotations import Quotation, ascribed, check, unfenced
 
@@ -65,7 +66,8 @@ def judge(draft: Draft, messages: Sequence[Message], facts: Facts, stay: Sequenc
         return Judgement((shape,))
     user, others = said([*messages, *stay], facts), heard([*messages, *stay])
     quoted = check(draft.text, user, others)
-    false, loose = quoted if not any(map(_sealed, [*messages, *stay])) else ([], [*quoted.false, *quoted.loose])
+    sealed = any(map(is_sealed, [*messages, *stay]))  # who knows what was said in it
+    false, loose = ([], [*quoted.false, *quoted.loose]) if sealed else quoted
     return Judgement(tuple(_faults(draft, false)), tuple(_remarks(draft, loose, user, messages, facts)))
 
 
@@ -146,31 +148,19 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\[nrt]", " ", text)
 
 
-def _sealed(message: Message) -> bool:
-    """Whether the message is a compaction that only its provider can read: who knows what was said in it."""
-    return (summary := message.summary) is not None and bool(summary.source) and not summary.text
-
-
-def spoken_in(messages: Sequence[Message], facts: Facts) -> list[str]:
-    """The languages of the conversation, the user's first, as far as they can be told."""
-    user = named_language("\n".join(r.text for r in reversed(facts.requests)))
-    replies = (m.text for m in reversed(messages) if m.role == "assistant")
-    assistant = named_language("\n".join(replies))
-    return list(dict.fromkeys(filter(None, (user, assistant))))
-
-
 def language_for(messages: Sequence[Message]) -> str:
     """The language that a summary of messages should have: the user's, as far as it can be told."""
     return named_language("\n".join(reversed([*user_words(messages)])))
 
 
 def _changed(text: str, messages: Sequence[Message], facts: Facts) -> str:
-    prose = re.sub(r"(?m)^#+ .*$", "", text)
-    spoken = spoken_in(messages, facts)
-    written = named_language(prose)
-    if not spoken or not written or written in spoken:
+    """That a text is in another language than the user and the agent, as far as theirs can be told; else empty."""
+    user = named_language("\n".join(r.text for r in reversed(facts.requests)))
+    agent = named_language("\n".join(m.text for m in reversed(messages) if m.role == "assistant"))
+    written = named_language(re.sub(r"(?m)^#+ .*$", "", text))
+    if not (user or agent) or not written or written in (user, agent):
         return ""
-    return f"the summary is in {written}, the conversation in {spoken[0]}"
+    return f"the summary is in {written}, the conversation in {user or agent}"
 
 
 def _is_json(text: str) -> bool:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from foldline._economics import price
 from foldline._errors import ConfigError, ContextOverflow, SummaryFailed
+from foldline._facts.reading import facts_of, user_words
 from foldline._messages import Message, Usage, replace
 from foldline._models import model as model_named
+from foldline._page.extract import compose
 from foldline._tokens.estimate import estimate
-from foldline._view import Brief
+from foldline._view import CUT_RULES, Brief, Entry
 from foldline._wording import Wording
 from foldline._writers import EXTRACT
 from foldline._writers.calling import TEMPERATURE, Conduct, Endpoint, ask, connect, retried
 from foldline._writers.draft import Draft
 from foldline._writers.gate import heard, language_for
-from foldline._writers.material import material
 from foldline._writers.prompt import Asked, asked, fence, request, summary_in, tell
 
 THOUGHT = 4_096
@@ -34,6 +36,14 @@ AROUND = 400
 
 LEAST_ROOM = 1_000
 """Tokens of material below which a smaller request makes no sense."""
+
+NEWEST = 0.5
+"""The share of the room that the newest messages may take before a page of the older ones."""
+
+_EXCERPT = (
+    "as an excerpt that a program made, in the order and in the words of the conversation: lines with `>` are the user's, "
+    "those with `-` tell calls and what came of them, the others are the agent's"
+)
 
 
 class ModelSummarizer:
@@ -133,7 +143,7 @@ class ModelSummarizer:
     def _request(self, brief: Brief, messages: Sequence[Message], room: int) -> str:
         """What is asked, with as much of the messages as `room` tokens hold."""
         mark = fence(heard(messages))
-        told = material(messages, mark, brief, room)
+        told = _material(messages, mark, brief, room)
         return request(brief, summary_in(messages), told, mark, language=language_for(messages))
 
     def _reply(self, brief: Brief, window: int, most: int) -> int:
@@ -150,3 +160,26 @@ def _beside(first: Endpoint, other: str | Endpoint) -> Endpoint:
     provider, colon, _ = other.partition(":")
     same = not colon or first.model.startswith(f"{provider}:")
     return replace(first, model=other) if same else Endpoint(other)
+
+
+def _material(messages: Sequence[Message], mark: str, brief: Brief, room: int) -> list[str]:
+    """Messages as text under `mark` within `room` tokens; a page tells those that have no place as they are."""
+    told = tell(messages, mark, int(room * NEWEST))
+    sizes = [estimate(text) + 1 for text in told]
+    start = _newest(messages, sizes, int(room * NEWEST))
+    if sum(sizes) <= room or not start:
+        return told
+    head = f"#{mark} 1 to {start}, {_EXCERPT}"
+    left = room - sum(sizes[start:]) - estimate(head) - 1
+    after = (*user_words(messages[start:]), *brief.after)
+    older = [message for message in messages[:start] if not message.summary]
+    return [f"{head}\n{compose(Brief(left, brief.focus, after=after), facts_of(older))}", *told[start:]]
+
+
+def _newest(messages: Sequence[Message], sizes: Sequence[int], room: int) -> int:
+    """Where the newest messages begin that fit into `room` tokens, where no pair is split if there is such a place."""
+    fits = sum(tokens <= room for tokens in accumulate(reversed(sizes)))
+    first = len(messages) - max(fits, 1)
+    entries = [Entry(str(i), message) for i, message in enumerate(messages)]
+    points = set.intersection(*(rule(entries) for rule in CUT_RULES))
+    return min((point for point in points if first <= point < len(messages)), default=first)

@@ -27,7 +27,7 @@ TASK, FILES = 0.3, 0.1
 _MARKS = re.compile(r"(?m)^[^\S\n]*(?:[-*>][^\S\n]*)+(?:\[[ x]\][^\S\n]*)?|[*_`]")
 
 
-class Repaired(Value, frozen=True, omit_defaults=True):
+class Repaired(Value, frozen=True):
     """A draft with what it forgot added: the text, and the facts by name that it shows only because they were added."""
 
     text: str
@@ -40,17 +40,9 @@ def reserve(facts: Facts, brief: Brief) -> int:
     return min(needs, int(brief.max_tokens * SHARE))
 
 
-def repair(draft: str, facts: Facts, brief: Brief, tokens: int) -> Repaired:
-    """The draft with what it does not show, as much as fits into `tokens`."""
-    return _repaired(draft, draft, facts, brief, tokens)
-
-
-def beside(shown: str, facts: Facts, brief: Brief, tokens: int) -> Repaired:
-    """What a summary that nobody may edit does not show, as a text of its own."""
-    return _repaired("", shown, facts, brief, tokens)
-
-
-def _repaired(text: str, shown: str, facts: Facts, brief: Brief, tokens: int) -> Repaired:
+def repair(text: str, facts: Facts, brief: Brief, tokens: int, *, shown: str = "") -> Repaired:
+    """The text with what it does not show, nor `shown` beside it, which nobody may edit; as much as fits into `tokens`."""
+    shown = shown or text
     missing = audit(facts, (shown,)).lost
     flat = _flat(shown)
     sections = Sections(text)

@@ -59,31 +59,29 @@ class Asking:
         """The pieces of the reply as they come; it is asked for again only before the first of them came."""
         sent = self._handed(self._compactor.fit(self._messages, system=self._system))
         begun = False
-        for again in (False, True):
-            try:
-                for piece in send(sent):
-                    begun = True
-                    yield self._observed(piece)
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = self._again(error)
+        try:
+            for piece in send(sent):
+                begun = True
+                yield self._observed(piece)
+        except Exception as error:
+            if begun:
+                raise
+            for piece in send(self._again(error)):
+                yield self._observed(piece)
 
     async def astream(self, send: Sending[AsyncIterable[Reply]]) -> AsyncIterator[Reply]:
         """The same, awaited."""
         sent = self._handed(await self._compactor.afit(self._messages, system=self._system))
         begun = False
-        for again in (False, True):
-            try:
-                async for piece in send(sent):
-                    begun = True
-                    yield self._observed(piece)
-                return
-            except Exception as error:
-                if begun or again:
-                    raise
-                sent = self._again(error)
+        try:
+            async for piece in send(sent):
+                begun = True
+                yield self._observed(piece)
+        except Exception as error:
+            if begun:
+                raise
+            async for piece in send(self._again(error)):
+                yield self._observed(piece)
 
     def _again(self, error: Exception) -> list[Any]:
         return self._handed(self._compactor.recover(error, self._messages))

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from foldline import Message
-from foldline.extend import Part, Summary, Text, Thinking, text_of
+from foldline.extend import Media, Opaque, Part, Role, Summary, Text, Thinking, summary_text, text_of
 
 KEY = "foldline"
 """Under which name what is foldline's stands in what is a framework's."""
+
+ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
+"""The roles that are no user's."""
 
 
 def as_json(value: Any) -> str:
@@ -22,6 +25,16 @@ def as_json(value: Any) -> str:
 def in_words(value: Any) -> str:
     """A text as it is, and the JSON text of anything else."""
     return value if isinstance(value, str) else as_json(value)
+
+
+def words_of(message: Message) -> str:
+    """The words of a message that a fold made."""
+    return summary_text(message.summary) if message.summary else message.text
+
+
+def inside(parts: Iterable[Part]) -> tuple[Text | Media | Opaque, ...]:
+    """Those of some parts that may stand in a tool's result."""
+    return tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
 
 
 def in_place(was: Message, now: Message) -> list[Part | None]:

@@ -28,9 +28,10 @@ class Folding(CustomLogger):
 
     `completion` and `acompletion` stand in for LiteLLM's own: they fold, send again what was refused as too long, and take
     the bill. As one of `litellm.callbacks` it does so for every call of the router and of the proxy, and for all that is
-    awaited: there LiteLLM sends again, where it is told to (`num_retries`, `context_window_fallbacks`). Conversations are told by `litellm_session_id`, or else
-    by their beginnings. `states`, a mapping that may be a database's, keeps what foldline knows of them. `model` is for a
-    model that foldline should take theirs for, and `options` are those of `Compactor`.
+    awaited: there LiteLLM sends again, where it is told to (`num_retries`, `context_window_fallbacks`). Conversations are
+    told by `litellm_session_id`, or else by their beginnings. `states`, a mapping that may be a database's, keeps what
+    foldline knows of them. `model` is for a model that foldline should take theirs for, and `options` are those of
+    `Compactor`.
     """
 
     def __init__(self, model: str = "", *, states: MutableMapping[str, bytes] | None = None, **options: Any) -> None:

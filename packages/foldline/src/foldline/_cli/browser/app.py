@@ -120,11 +120,13 @@ class Browser(App[None]):
 
     def _list(self, found: Sequence[Listed], path: str) -> None:
         self._everything = found
-        here = self.sessions.current
         self._detail = None
-        self._filter(path or (here.path if here else ""))
+        self._filter(path)
 
     def _filter(self, path: str = "") -> None:
+        """Lists what fits the filter, the cursor on the session at a path, or where it is."""
+        here = self.sessions.current
+        path = path or (here.path if here else "")
         words = [] if self._inside else self.filter.value.lower().split()
         fitting = [entry for entry in self._everything if all(word in _words(entry) for word in words)]
         if self._fullest:
@@ -169,10 +171,9 @@ class Browser(App[None]):
 
     def _narrow(self) -> None:
         """Leaves what fits the filter, the cursor where it was."""
-        here, detail = self.sessions.current, self._shown
         if not self._inside:
-            self._filter(here.path if here else "")
-        elif detail:
+            self._filter()
+        elif detail := self._shown:
             self._list_steps(detail)
 
     def _list_steps(self, detail: Detail) -> None:
@@ -183,8 +184,7 @@ class Browser(App[None]):
     def action_sort(self) -> None:
         """The fullest first, or the newest again."""
         self._fullest = not self._fullest
-        here = self.sessions.current
-        self._filter(here.path if here else "")
+        self._filter()
 
     def action_follow(self) -> None:
         """Reads the session under the cursor again whenever its file changes, until told once more."""

@@ -16,7 +16,6 @@ from foldline.extend import (
     Media,
     Opaque,
     Part,
-    Role,
     Text,
     Thinking,
     ToolCall,
@@ -25,9 +24,7 @@ from foldline.extend import (
     summary_text,
     text_of,
 )
-from foldline.integrations._content import KEY, in_place, in_words
-
-ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
+from foldline.integrations._content import KEY, ROLES, in_place, in_words, inside
 
 _told = attrgetter("type", "text", "call_id", "arguments", "result", "uri", "exception")
 
@@ -64,7 +61,7 @@ def _part(content: Any) -> Part:
 
 def _returned(content: Any) -> tuple[Text | Media | Opaque, ...]:
     if content.items:
-        return tuple(part for each in content.items if isinstance(part := _part(each), Text | Media | Opaque))
+        return inside(map(_part, content.items))
     result = content.result if content.result is not None else content.exception
     return (Text(in_words(result)),)
 

@@ -9,10 +9,8 @@ from typing import Any
 from agno.models.message import Message as Native
 
 from foldline import Message
-from foldline.extend import HostFormat, Media, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text, text_of
-from foldline.integrations._content import in_words
-
-ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
+from foldline.extend import HostFormat, Media, Part, Text, Thinking, ToolCall, ToolResult, text_of
+from foldline.integrations._content import ROLES, in_words, words_of
 
 MEDIA: dict[str, Any] = {"images": "image", "audio": "audio", "videos": "video", "files": "document"}
 
@@ -47,7 +45,7 @@ def _media(native: Native) -> Iterable[Media]:
 
 def made(message: Message) -> Native:
     """A message that says what a fold made."""
-    return Native(role=message.role, content=summary_text(message.summary) if message.summary else message.text)
+    return Native(role=message.role, content=words_of(message))
 
 
 def edited(native: Native, was: Message, now: Message) -> Native:

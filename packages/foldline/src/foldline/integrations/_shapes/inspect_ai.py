@@ -9,8 +9,8 @@ from typing import Any
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentText
 
 from foldline import Message
-from foldline.extend import HostFormat, Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
-from foldline.integrations._content import as_json, content_now, in_place, result_now
+from foldline.extend import HostFormat, Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.integrations._content import as_json, content_now, in_place, inside, result_now, words_of
 
 MEDIA = ("image", "audio", "video", "document")
 
@@ -20,7 +20,7 @@ def read(native: ChatMessage) -> Message:
     content = [native.content] if isinstance(native.content, str) else native.content
     parts: list[Part] = [_part(item) for item in content if item != ""]
     if native.role == "tool":
-        inner = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
+        inner = inside(parts)
         failed = (Text(native.error.message),) if native.error is not None and not inner else ()
         result = (*inner, *failed)
         return Message(
@@ -46,8 +46,8 @@ def _part(item: Any) -> Part:
 
 def made(message: Message) -> ChatMessage:
     """A message that says what a fold made."""
-    if (summary := message.summary) is not None:
-        return ChatMessageUser(content=summary_text(summary))
+    if message.summary is not None:
+        return ChatMessageUser(content=words_of(message))
     if message.role == "assistant":
         return ChatMessageAssistant(content=message.text)
     return (ChatMessageSystem if message.role == "system" else ChatMessageUser)(content=message.text)

@@ -21,7 +21,7 @@ from foldline.extend import (
     summary_in,
     summary_text,
 )
-from foldline.integrations._content import KEY, as_json, content_now, in_place, result_now
+from foldline.integrations._content import KEY, as_json, content_now, in_place, inside, result_now
 
 CALLS = frozenset(("tool_use", "tool_call", "tool_call_chunk", "function_call"))
 """Blocks of a reply that say once more what stands in its `tool_calls`."""
@@ -42,7 +42,7 @@ def read(native: BaseMessage) -> Message:
         broken = [ToolCall(c["id"] or "", c["name"] or "", c["args"] or "") for c in native.invalid_tool_calls]
         return Message("assistant", (*content, *calls, *broken))
     if isinstance(native, ToolMessage):
-        inner = tuple(part for part in content if isinstance(part, Text | Media | Opaque))
+        inner = inside(content)
         result = ToolResult(native.tool_call_id, inner, native.status == "error", native.name or "")
         return Message("tool", (result,))
     if isinstance(native, HumanMessage) and KEY in native.additional_kwargs:

@@ -8,8 +8,8 @@ from typing import Any
 from llama_index.core.llms import ChatMessage, TextBlock
 
 from foldline import Message
-from foldline.extend import HostFormat, Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, summary_text
-from foldline.integrations._content import content_now, in_place, in_words, result_now
+from foldline.extend import HostFormat, Media, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.integrations._content import content_now, in_place, in_words, inside, result_now, words_of
 
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("system", "developer"), "system"),
@@ -25,7 +25,7 @@ def read(native: ChatMessage) -> Message:
     role = ROLES.get(native.role.value, "user")
     parts = tuple(map(_part, native.blocks))
     if role == "tool":
-        inner = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
+        inner = inside(parts)
         return Message(role, (ToolResult(str(native.additional_kwargs.get("tool_call_id", "")), inner),))
     return Message(role, parts)
 
@@ -47,7 +47,7 @@ def _part(block: Any) -> Part:
 
 def made(message: Message) -> ChatMessage:
     """A message that says what a fold made."""
-    return ChatMessage(role=message.role, content=summary_text(message.summary) if message.summary else message.text)
+    return ChatMessage(role=message.role, content=words_of(message))
 
 
 def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:

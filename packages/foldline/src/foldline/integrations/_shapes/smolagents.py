@@ -10,8 +10,8 @@ from typing import Any
 from smolagents.models import ChatMessage, MessageRole
 
 from foldline import Message
-from foldline.extend import HostFormat, Media, Opaque, Part, Text, ToolCall, ToolResult, summary_text
-from foldline.integrations._content import as_json, content_now, in_place
+from foldline.extend import HostFormat, Media, Opaque, Part, Text, ToolCall, ToolResult
+from foldline.integrations._content import as_json, content_now, in_place, inside, words_of
 
 CALLING = "Calling tools:\n"
 """How smolagents begins the text that says an agent's calls."""
@@ -25,8 +25,7 @@ def read(native: ChatMessage) -> Message:
     if role == "tool-call":
         return Message("assistant", tuple(_calls(native)) or parts)
     if role == "tool-response":
-        inner = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
-        return Message("tool", (ToolResult("", inner),))
+        return Message("tool", (ToolResult("", inside(parts)),))
     known: Any = role
     return Message(known, parts)
 
@@ -58,8 +57,7 @@ def _said(native: ChatMessage) -> list[dict[str, Any]]:
 
 def made(message: Message) -> ChatMessage:
     """A message that says what a fold made."""
-    text = summary_text(message.summary) if message.summary else message.text
-    return ChatMessage(MessageRole(message.role), [{"type": "text", "text": text}])
+    return ChatMessage(MessageRole(message.role), [{"type": "text", "text": words_of(message)}])
 
 
 def edited(native: ChatMessage, was: Message, now: Message) -> ChatMessage:
