@@ -35,7 +35,7 @@ def is_generated(item: Json) -> bool:
 
 def is_sealed(item: Json) -> bool:
     """Whether the item is a compaction that only its provider can read."""
-    return item.get("type") in _OPAQUE
+    return string(item.get("type")) in _OPAQUE
 
 
 def reply_part(item: Json) -> tuple[Part, ...]:
