@@ -1490,6 +1490,18 @@ def test_a_record_of_an_api_is_told_by_what_it_says_and_not_by_its_addresses_or_
     assert '":' not in told
 
 
+def test_of_a_projects_rules_those_of_a_section_for_other_work_do_not_stand() -> None:
+    told = (
+        "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## Registry Submissions: Read First\n\n"
+        "- Never submit a tool without asking: the request is closed.\n\n"
+        "## Dates and Times\n\n- Never store dates without their zone.\n</INSTRUCTIONS>"
+    )
+    asked = user("Open a pull request that mends how the dates of the rows are stored.")
+    bound = section(page([user(told), asked, *EDIT], 3_000), "Rules that stand")
+    assert "Never store dates without their zone." in bound
+    assert "submit a tool" not in bound
+
+
 def test_of_a_projects_rules_those_stand_that_hold_before_a_commit_and_not_those_that_share_an_address() -> None:
     orders = [
         *(f"- Use `tool_{n}` from [its page](https://github.com/team/tool_{n}) where it is listed there." for n in range(6)),

@@ -164,7 +164,8 @@ def shouts(order: str) -> bool:
 
 def _with_instead(order: str, behind: str) -> str:
     """What is forbidden together with what is to be done in its place, where that is said next."""
-    return f"{order} {behind}" if _INSTEAD.match(behind) and len(order) + len(behind) < _LONGEST else order
+    ends = not order[-1].isalnum()
+    return f"{order} {behind}" if ends and _INSTEAD.match(behind) and len(order) + len(behind) < _LONGEST else order
 
 
 def _instead_of(back: str) -> str:

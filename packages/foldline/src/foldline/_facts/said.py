@@ -48,6 +48,10 @@ stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 _TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
 """How an item begins that is done or fine, whatever list it stands in."""
 
+_TITLE = re.compile(r"^#{2,6} +([^\n]{2,120})", re.MULTILINE)
+_BEGIN = 60
+"""Characters by which a sentence of instructions is found in them."""
+
 _BODY, _BODY_SENTENCES = 1_000, 2
 """Characters and sentences that are told of what such a command says first."""
 
@@ -91,7 +95,7 @@ class Said:
             heading = rules.strip().splitlines()[0]
             self.rules.setdefault(heading, Rule(heading, at, "project"))
             for each in ruling(rules):
-                self._pieces.tell(each, at, part, "rule", "harness")
+                self._pieces.tell(each, at, part, "rule", "harness", under=_title_over(each, rules))
         elif span.by == "peer":
             self._pieces.tell_of_another(text, at, part)
         elif span.by == "paste":
@@ -155,6 +159,11 @@ class Said:
         wanted = self._pieces.wanted_lines(text, _PASTED)
         for line in dict.fromkeys((*lines[:1], *wanted, *lines[-1:])):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
+
+
+def _title_over(sentence: str, text: str) -> str:
+    """The title of the section in which a sentence of a project's instructions stands; empty where that has none."""
+    return next(reversed(_TITLE.findall(text, 0, max(0, text.find(sentence[:_BEGIN])))), "")
 
 
 def asked(span: Span) -> str:

@@ -46,6 +46,12 @@ TEMPLATE = 12
 
 ADDRESS = re.compile(r"https?://\S+")
 
+ELSEWHERE = 2
+"""Words that an order of a section for other work shares with what is pending and may still not be meant: "pull request" is two."""
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+"""A word of a title that may say what it is about."""
+
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
 
@@ -173,6 +179,11 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     return [r for r in facts.rules if r.lifetime in lasting or (r.by != "project" and r.at >= newest)]
 
 
+def _limits(title: str) -> bool:
+    """Whether the title over an order says of what kind of work it speaks: one that has no word in common with it is not meant."""
+    return len(_WORD.findall(title)) > 1
+
+
 def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) -> list[Piece]:
     """What the project's own instructions and the newest command order of what is pending: the task's `words` and the open
     steps of the plan; of a command that came with the task also what it orders first.
@@ -186,10 +197,13 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     pending = " ".join((*words, *after, *(todo.text for todo in open_steps(facts))))
     said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
     shared = shared_words(said[0], said[1:]) if orders else []
+    headed = shared_words(said[0], [p.under for p in orders]) if orders else []
     touching = sorted(
         (not says_when_done(text), lifetime(text) != "standing", -n, not shouts(text), i)
         for i, (n, text) in enumerate(zip(shared, said[1:]))
-        if n or says_when_done(text) or orders[i].at == newest >= asked
+        if n > (0 if headed[i] or not _limits(orders[i].under) else ELSEWHERE)
+        or says_when_done(text)
+        or orders[i].at == newest >= asked
     )
     project = [i for *_, i in touching if orders[i].by == "harness"]
     command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
