@@ -47,7 +47,7 @@ TEMPLATE = 12
 ADDRESS = re.compile(r"https?://\S+")
 
 ELSEWHERE = 2
-"""Words that an order of a section for other work shares with what is pending and may still not be meant: "pull request" is two."""
+"""Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 """A word of a title that may say what it is about."""
@@ -198,12 +198,14 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
     shared = shared_words(said[0], said[1:]) if orders else []
     headed = shared_words(said[0], [p.under for p in orders]) if orders else []
+    meant = [
+        n > 0 if headed[i] or not _limits(p.under) else n >= ELSEWHERE and lifetime(p.text) == "standing"
+        for i, (n, p) in enumerate(zip(shared, orders))
+    ]
     touching = sorted(
         (not says_when_done(text), lifetime(text) != "standing", -n, not shouts(text), i)
         for i, (n, text) in enumerate(zip(shared, said[1:]))
-        if n > (0 if headed[i] or not _limits(orders[i].under) else ELSEWHERE)
-        or says_when_done(text)
-        or orders[i].at == newest >= asked
+        if meant[i] or says_when_done(text) or orders[i].at == newest >= asked
     )
     project = [i for *_, i in touching if orders[i].by == "harness"]
     command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
