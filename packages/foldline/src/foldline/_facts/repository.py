@@ -39,6 +39,11 @@ _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
 
 _UNMOVED = re.compile(r"(?i)\bup[ -]to[ -]date\b")
+_ELSEWHERE = re.compile(
+    r"--(?:all|branches|remotes|tags|reverse|grep|author|since|until|after|before|left-right)|-[SGL]"
+)
+"""How `git log` is asked for other commits than the newest ones of where it is."""
+
 _PULL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
@@ -108,8 +113,9 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     """What is known of a repository after calls of git in it."""
     if known.committed and any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer):
         known = replace(known, commit="", pushed=False)
-    if known.committed and not known.commit and any(map(_lists, asked)):
-        known = replace(known, commit=_shown(answer))
+    listed = known.committed and any(map(_lists, asked)) and (not known.commit or "(HEAD" in answer)
+    if listed and (newest := _shown(answer)) and not _same(known.commit, newest):
+        known = replace(known, commit=newest, pushed=known.pushed and not known.commit)
     made = [*filter(None, map(_made, asked))]
     for branch in (*made, *_ON.findall(answer)):
         known = _moved(known, branch, new=branch in made)
@@ -143,7 +149,14 @@ def _committed(known: Repository, commit: str, at: int) -> Repository:
 
 def _lists(args: list[str]) -> bool:
     """Whether git is asked for the newest commits of where it is."""
-    return args[0] == "log" and all(arg.startswith("-") for arg in args[1:])
+    return args[0] == "log" and all(arg.startswith("-") and not _ELSEWHERE.match(arg) for arg in args[1:])
+
+
+def _same(known: str, shown: str) -> bool:
+    """Whether two commits may be one: by as much of their hashes as both have, or by their subjects."""
+    one, other = known.partition(" ")[0], shown.partition(" ")[0]
+    alike = one.startswith(other) or other.startswith(one)
+    return bool(known) and (alike or known in shown)
 
 
 def _lists_changes(args: list[str]) -> bool:
