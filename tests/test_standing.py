@@ -40,8 +40,8 @@ def edit(path: str, id: str = "e1") -> list[Message]:
 
 
 def test_paths_of_windows_are_told_from_their_drive() -> None:
-    work = [*edit(r"C:\work\rows\src\a.py"), *edit(r"C:\work\rows\src\b.py", "e2"), *edit(r"C:\work\rows\src\c.py", "e3"), *edit("/c/work/d.py", "e4")]  # fmt: skip
-    assert files(*work) == ["in C:/work/rows/src/", "changed: a.py, b.py, c.py; /c/work/d.py"]
+    work = [*edit(r"C:\srv\rows\src\a.py"), *edit(r"C:\srv\rows\src\b.py", "e2"), *edit(r"C:\srv\rows\src\c.py", "e3"), *edit("/c/srv/d.py", "e4")]  # fmt: skip
+    assert files(*work) == ["in C:/srv/rows/src/", "changed: a.py, b.py, c.py; /c/srv/d.py"]
     assert files(*edit(r"src\a.py"), *edit("src/a.py", "e2")) == ["changed: src/a.py"]
 
 
