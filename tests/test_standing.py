@@ -113,6 +113,8 @@ def test_what_an_agent_reads_of_its_own_is_not_listed_beside_files_of_the_work()
         "changed: src/a.py",
         "read: docs/api.md",
     ]
+    checks = "/srv/app/.github/workflows/ci.yml"
+    assert files(*edit("src/a.py"), *bash(f"cat {checks}", "on: push")) == ["changed: src/a.py", f"read: {checks}"]
     tree = "/home/u/.codex/worktrees/3822/app/src/b.py"
     assert files(*edit("src/a.py"), *bash(f"cat {tree}", "x = 1")) == ["changed: src/a.py", f"read: {tree}"]
     assert files(*bash(f"cat {own}", "…")) == [f"read: {own}"]

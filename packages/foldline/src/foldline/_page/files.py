@@ -16,8 +16,8 @@ from foldline._facts.types import Facts, File
 from foldline._messages import replace
 from foldline._tokens.estimate import estimate
 
-_AGENTS = re.compile(r"/\.(?!\w+/worktrees/)[\w-]+/")
-"""A hidden folder, where agents keep skills and programs what they downloaded."""
+_AGENTS = re.compile(r"(?:~|/root|/home/[^/]+|(?:[A-Za-z]:)?/Users/[^/]+)/\.(?!\w+/worktrees/)[\w-]+/")
+"""A hidden folder of a user's, where agents keep skills and programs what they downloaded; worktrees are work."""
 
 
 def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
@@ -51,7 +51,7 @@ def _once(some: Iterable[File]) -> list[File]:
 def _read(facts: Facts, home: str) -> list[File]:
     """The files that were only read, without what lies in hidden folders elsewhere where others are known."""
     read = [f for f in facts.files if not f.changed]
-    work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.search(f.path)]
+    work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.match(f.path)]
     return work if work or len(read) < len(facts.files) else read
 
 
