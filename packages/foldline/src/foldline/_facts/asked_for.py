@@ -68,8 +68,8 @@ _ACTS = (
 
 
 def not_seen(facts: Facts, words: Container[str]) -> list[str]:
-    """What those of the `words` that no report closed ask for by name, in order, and neither a call nor the agent showed since, in the
-    messages behind either."""
+    """What those of the `words` that no report closed ask for by name, in order, and neither a call nor the agent showed since:
+    not in the messages behind them either."""
     facts = facts.latest
     closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
     found: dict[str, None] = {}

@@ -19,14 +19,14 @@ LEAST_ROOM = 500
 OFTEN = 0.3
 """What is left of the worth of a sentence that is said too often to be part of a form."""
 
-Form = Callable[[Sequence[Candidate]], list[Candidate]]
+Report = Sequence[Candidate]
+Form = Callable[[Report], list[Candidate]]
 
 
-def formed(found: Iterable[Candidate], chosen: Sequence[Candidate], room: int) -> list[Candidate]:
+def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) -> list[Candidate]:
     """What was chosen within `room` tokens, but of each longer report a form in place of what was chosen of it: how it opens,
     then fuller ones, the newest first."""
-    reports = _longer(found)
-    among = {each.place for report in reports for each in report}
+    among = places(reports)
     others = [each for each in chosen if each.place not in among]
     forms: list[list[Candidate]] = [[] for _ in reports]
     left = room - _cost(others)
@@ -38,12 +38,13 @@ def formed(found: Iterable[Candidate], chosen: Sequence[Candidate], room: int) -
     return [*others, *(each for form in reversed(forms) for each in form)]
 
 
-def of_longer(found: Iterable[Candidate]) -> set[int]:
-    """The places of what longer reports say."""
-    return {each.place for report in _longer(found) for each in report}
+def places(reports: Iterable[Report]) -> set[int]:
+    """The places of what reports say."""
+    return {each.place for report in reports for each in report}
 
 
-def _longer(found: Iterable[Candidate]) -> list[list[Candidate]]:
+def longer(found: Iterable[Candidate]) -> list[Report]:
+    """The reports of several sentences, oldest first."""
     said = (each for each in found if each.piece.kind == "report" and each.share > OFTEN)
     return [report for _, some in groupby(said, key=lambda each: each.piece.at) if len(report := [*some]) >= LONG]
 
@@ -52,12 +53,12 @@ def _cost(some: Iterable[Candidate]) -> int:
     return sum(each.cost for each in some)
 
 
-def _outline(report: Sequence[Candidate]) -> list[Candidate]:
+def _outline(report: Report) -> list[Candidate]:
     """The first sentence of each paragraph and item, and what was left open."""
     return [each for each in report if each.piece.begins or each.piece.edge or each.piece.open]
 
 
-def _opening(report: Sequence[Candidate]) -> list[Candidate]:
+def _opening(report: Report) -> list[Candidate]:
     """How it begins, and what was left open."""
     return [*report[:OPENING], *(each for each in report[OPENING:] if each.piece.open)]
 

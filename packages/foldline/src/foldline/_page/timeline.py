@@ -22,7 +22,7 @@ from foldline._page.choosing import (
     unlike,
 )
 from foldline._page.quoting import shorten
-from foldline._page.reports import LEAST_ROOM, formed, of_longer
+from foldline._page.reports import LEAST_ROOM, formed, longer, places
 from foldline._page.turns import Turns
 from foldline._page.wholes import standing, torn
 
@@ -105,9 +105,10 @@ class Timeline:
         rest = (each for each in self.left() if self._tells(each) and each.piece.at not in self._handed_in)
         self.chosen += self._choose(rest, room - self._spent)
         if not self._fills and room >= LEAST_ROOM:
-            self.chosen = formed(self.found, self.chosen, room)
-            known, longer = {each.place for each in self.chosen}, of_longer(self.found)
-            self.found = [each for each in self.found if each.place in known or each.place not in longer]
+            reports = longer(self.found)
+            self.chosen = formed(reports, self.chosen, room)
+            left_out = places(reports) - {each.place for each in self.chosen}
+            self.found = [each for each in self.found if each.place not in left_out]
 
     def _spoken(self, words: Sequence[Candidate], most: int) -> Iterator[Candidate]:
         """The user's words, of a table or the like that was handed in what says most in `most` tokens."""
