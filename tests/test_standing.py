@@ -237,6 +237,30 @@ def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     assert not any("release notes" in piece.text for piece in again.pieces)
 
 
+def test_requests_that_were_answered_are_no_task_of_the_newest_one() -> None:
+    done = [BRANCH, *edit("src/a.py"), says("Committed, pushed and answered.")]
+    asked = f"(before that the user had asked) “{BRANCH.text}”"
+    told = page([*done, user("address the feedback"), *edit("src/b.py")])
+    assert section(told, "Task now")[:2] == ["> address the feedback", asked]
+    assert told.count("(the task now)") == 1
+    assert f"> {BRANCH.text}" in told.partition("## What happened")[2]
+    below = page(done, after=("address the feedback",))
+    assert "## Task now" not in below
+    assert below.splitlines()[:3] == [
+        "Written for the request below, “address the feedback”; the one before it is answered",
+        asked,
+        "(before that the agent had said) Committed, pushed and answered.",
+    ]
+    again = facts_of([Message("user", (Summary(f"[folded: 3 messages, recall by id]\n{told}", {}),))])
+    assert not any(piece.text.startswith("(before") for piece in again.pieces)
+
+
+def test_a_request_that_the_newest_words_take_up_stays_the_task() -> None:
+    asked = [BRANCH, *edit("src/a.py"), says("Committed. Shall I push as well?")]
+    for words in ("do the push", "yes"):
+        assert now(*asked, user(words), *edit("src/b.py"))[:2] == [f"> {BRANCH.text}", f"> {words}"]
+
+
 # -- what runs -----------------------------------------------------------------------------------------------------
 
 TESTS = runs("exec_command", {"cmd": "cargo test -p core"}, "Chunk ID: 1a\nProcess running with session ID 36373\nOutput:\n   Compiling log v0.4.33", id="x1")  # fmt: skip

@@ -34,6 +34,9 @@ _ERROR = pattern(r"open error: `(.*?)` → (.+)")
 BELOW = "Written for the request below, "
 """How a page begins behind which the newest request stands."""
 
+ASKED_BEFORE = "(before that the user had asked) "
+"""What stands before the requests that led to the newest and are over; what happened has them as well."""
+
 _SAID_BEFORE = pattern(r"^\((?:the agent had proposed|before that the agent had said)\) ")
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
@@ -95,9 +98,14 @@ def facts_of_page(text: str) -> Facts:
     lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
     now = lines.get("Task now", [])
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
-    before = [_SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith(("> ", NOT_SEEN))]
+    before = [
+        _SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith(("> ", NOT_SEEN, ASKED_BEFORE))
+    ]
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
-    said = [*_said(task), *_happened([line for line in lines["What happened"] if not line.startswith(BELOW)])]
+    said = [
+        *_said(task),
+        *_happened([line for line in lines["What happened"] if not line.startswith((BELOW, ASKED_BEFORE))]),
+    ]
     ruling = [line.lstrip().removeprefix("- ") for line in lines.get("Rules that stand", ())]
     said += [Piece(each, 0, 0, "agent", "report") for line in before for each in parted(line)]
     for line in (each for each in ruling if each.startswith((PROJECT, COMMAND))):

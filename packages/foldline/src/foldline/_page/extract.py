@@ -13,7 +13,7 @@ from foldline._facts.cues import says_when_done
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
-from foldline._facts.told import COMMAND, POINTER, PROJECT
+from foldline._facts.told import ASKED_BEFORE, COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Request, Rule
 from foldline._messages import replace
 from foldline._page.choosing import (
@@ -98,7 +98,6 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     focus = " ".join(clean(brief.focus).split())
     page = Page(budget)
     first = [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))] if focus else []
-    page.add("", [*first, *map(safe, below(facts, brief.after) if budget >= SMALL else ())])
     wants = task(facts, brief.after)
     standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
     often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
@@ -109,7 +108,10 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     held = apart if apart or not brief.after else listing(standing, budget)
     free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
-    page.add("Task now", [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for])
+    now = [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for]
+    first += map(safe, below(facts, brief.after)) if budget >= SMALL else ()
+    page.add("", [*first, *([] if wants.words else now)])
+    page.add("Task now", now if wants.words else [])
     asked = "\n".join(page.parts.get("Task now", ()))
     standing = [r for r in standing if r.lifetime != "task" or r.text not in asked]
     if apart:
@@ -117,7 +119,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
         page.add("Rules that stand", binding(pending, standing, apart, facts))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
     room = int(budget * STATE)
-    said = "\n".join(page.parts.get("Task now", ()))
+    said = "\n".join(line for line in page.parts.get("Task now", ()) if not line.startswith(ASKED_BEFORE))
     open_now = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
     page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
     page.add("Files", _files(facts, int(budget * FILES)))

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from foldline._clipping import cut as cut_between
+from foldline._facts.told import ASKED_BEFORE
 from foldline._facts.types import Piece
 from foldline._tokens.estimate import estimate
 
@@ -15,6 +16,9 @@ LEAST_CUT = 12
 
 LEAST_PROPOSAL = 24
 """Tokens from which a proposal is told beside the words that take it up."""
+
+ASKED = 160
+"""Characters that are told of a request that stands elsewhere as well."""
 
 ITEM = 90
 """Characters of each line of a proposal that has no room: of a list the items stay, and their ends go."""
@@ -56,9 +60,13 @@ def quoted(texts: Sequence[str], room: int) -> list[str]:
     return [line for block in blocks for line in block]
 
 
-def wanted(words: Sequence[str], said: str, proposes: bool, room: int) -> list[str]:
-    """What the user wants as quotations, and below it, in what room that leaves, what the agent had said before the newest of it."""
+def wanted(words: Sequence[str], said: str, proposes: bool, before: Sequence[str], room: int) -> list[str]:
+    """What the user wants as quotations, and below it, in what room that leaves, what was asked `before` and is over, and what
+    the agent had said before the newest of it."""
     lines = quoted(words, room)
+    if before:
+        asked = "; ".join(f"“{cut_between(' '.join(safe(text).split()), ASKED)}”" for text in before)
+        lines.append(f"{ASKED_BEFORE}{asked}")
     left = min(room // 2, room - sum(estimate(line) + 1 for line in lines))
     if said and left > LEAST_PROPOSAL:
         whole = estimate(said) <= left - LEAST_CUT

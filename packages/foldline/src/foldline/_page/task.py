@@ -21,16 +21,13 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import BELOW, NOT_SEEN
 from foldline._facts.types import Facts, Piece, Request, Rule
-from foldline._page.quoting import item
+from foldline._page.quoting import ASKED, item
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
 
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
-
-ASKED_BELOW = 160
-"""Characters that are told of a request that stands behind the page."""
 
 LATELY_ASKED = 6
 """The newest requests among which one is looked for that says more than the newest."""
@@ -57,12 +54,14 @@ _WIDE = 3
 
 
 class Task(NamedTuple):
-    """What the user wants now: the newest request that says it and what was said since, and what the agent had said before that."""
+    """What the user wants now: the newest request that says it and what was said since; what the user had asked before, which
+    is over, and what the agent had said last."""
 
     words: list[str]
     said: str = ""
     proposes: bool = False
     """Whether the newest words take up what was said; else it is only what they came behind."""
+    before: tuple[str, ...] = ()
 
 
 def task(facts: Facts, after: Sequence[str] = ()) -> Task:
@@ -93,10 +92,24 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         chain = [*sorted(lately, key=lambda request: len(request.text))[-1:], *chain]
     if not chain:
         return Task([])
-    words = [request.text for request in (*(r for r in planned if r.newest < chain[0].at), *chain)]
+    planned = [r for r in planned if r.newest < chain[0].at]
+    words = [request.text for request in (*planned, *chain)]
     if not ((len(chain) > 1 or since) and not (chain[-1].amid or (telling(words[-1]) and len(chain) > 1))):
         return Task(words)
-    return _leaning(facts, words, (since or words)[-1], chain[-1].newest if len(chain) > 1 else facts.end)
+    newest = (since or words)[-1]
+    before = facts.end if since else chain[-1].newest
+    leaning = _leaning(facts, words, newest, chain[-1].newest if len(chain) > 1 else facts.end)
+    if leaning.proposes or resumes(newest):
+        return leaning
+    over = _over(facts, chain if since else chain[:-1], before)
+    pending = [request.text for request in (*planned, *chain) if request not in over]
+    return leaning._replace(words=pending, before=tuple(request.text for request in over))
+
+
+def _over(facts: Facts, requests: Sequence[Request], before: int) -> list[Request]:
+    """The requests behind which the agent closed a turn, before the newest words came."""
+    closed = max((p.at for p in facts.pieces if p.kind == "report" and p.at < before), default=-1)
+    return [request for request in requests if request.newest < closed]
 
 
 def _interrupted(facts: Facts) -> list[Request]:
@@ -119,8 +132,8 @@ def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether the one before it is answered."""
     over = "; the one before it is answered" if facts.requests and answered(facts) else ""
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
-    if telling(newest):
-        yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED_BELOW)}”{over}"
+    if newest and (telling(newest) or task(facts, after).before):
+        yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{over}"
 
 
 def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
