@@ -101,12 +101,12 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     leaning = _leaning(facts, words, newest, chain[-1].newest if len(chain) > 1 else facts.end)
     if leaning.proposes or resumes(newest):
         return leaning
-    over = _over(facts, chain if since else chain[:-1], before)
-    pending = [request.text for request in (*planned, *chain) if request not in over]
-    return leaning._replace(words=pending, before=tuple(request.text for request in over))
+    done = _done(facts, chain if since else chain[:-1], before)
+    pending = [request.text for request in (*planned, *chain) if request not in done]
+    return leaning._replace(words=pending, before=tuple(request.text for request in done))
 
 
-def _over(facts: Facts, requests: Sequence[Request], before: int) -> list[Request]:
+def _done(facts: Facts, requests: Sequence[Request], before: int) -> list[Request]:
     """The requests behind which the agent closed a turn, before the newest words came."""
     closed = max((p.at for p in facts.pieces if p.kind == "report" and p.at < before), default=-1)
     return [request for request in requests if request.newest < closed]
