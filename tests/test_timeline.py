@@ -8,6 +8,7 @@ import pytest
 
 from foldline import Brief, Message, Summary
 from foldline._facts.reading import facts_of
+from foldline._facts.splitting import split
 from foldline._page.extract import compose
 from foldline.extend import Text, extract
 from talk import bash, runs, says, user
@@ -384,3 +385,35 @@ def test_a_table_that_the_user_hands_in_leaves_the_other_words_and_the_reports_t
         assert "> The nightly export of the mirrors fails since Tuesday." in summary.text.replace("**1** ", "")
         assert all(message.text in summary.text for message in (*said, *done))
         assert "Import these:" in summary.text
+
+
+def test_of_what_is_said_while_waiting_the_newest_is_told_and_what_went_wrong() -> None:
+    def waits(words: str, id: str) -> list[Message]:
+        polled = "Process running with session ID 363\nOutput:\n   Compiling time"
+        call, answer = runs("write_stdin", {"session_id": 363, "chars": ""}, polled, id=id)
+        return [Message("assistant", (Text(words), *call.parts)), answer]
+
+    begun = runs("exec_command", {"cmd": "cargo build"}, "Process running with session ID 363\nOutput:\n", id="x1")
+    told = extract(
+        Brief(1_500),
+        [
+            user("Build the release of the exporter with the new toolchain."),
+            *begun,
+            *waits("The crates of the exporter compile one after the other at the moment.", "x2"),
+            *waits("The linker failed once on libz and is tried again by the build.", "x3"),
+            *waits("The archive of the exporter is linked as we speak, as expected.", "x4"),
+        ],
+    ).text
+    assert "compile one after the other" not in told
+    assert "The linker failed once on libz" in told
+    assert "linked as we speak" in told
+
+
+def test_a_sign_at_the_end_of_code_ends_no_sentence_that_goes_on() -> None:
+    text = "Now it uses the existing `warn_once!` mechanism. We had no `registry.*` settings. Then came `why?` Nobody knew."
+    assert [*split(text)] == [
+        "Now it uses the existing `warn_once!` mechanism.",
+        "We had no `registry.*` settings.",
+        "Then came `why?`",
+        "Nobody knew.",
+    ]

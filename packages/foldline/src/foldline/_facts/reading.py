@@ -9,8 +9,10 @@ from foldline._facts.foreign import facts_of_prose
 from foldline._facts.literals import literals
 from foldline._facts.merging import bounded, from_data, merge
 from foldline._facts.others import said_in_notice
+from foldline._facts.outcomes import alarming
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
+from foldline._facts.running import only_waits
 from foldline._facts.said import ANSWER, Said, asked
 from foldline._facts.speakers import Span, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
@@ -78,6 +80,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     reports = _reports(messages, spans)
     acting = {at - 1 for at, each in enumerate(spans) if at and not results and any(span.by == "tool" for span in each)}
     acting |= {len(messages) - 1} if acting else set()
+    waiting = _waiting(messages)
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
         new = said.ask(told, at, amid=any(message.results))
@@ -86,6 +89,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 work.act(act.call, at)
                 reports.discard(at)
                 span = Span("agent", act.words.strip())
+            if span.by == "agent" and at in waiting and not alarming(span.text):
+                continue
             if span.by == "peer":
                 work.reported(span.text, at)
             if span.by in ("peer", "tool"):
@@ -118,6 +123,12 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         running=work.running.still(len(messages)),
         end=len(messages),
     )
+
+
+def _waiting(messages: Sequence[Message]) -> set[int]:
+    """The messages in which the agent did nothing but wait for a program, but for its newest: what it says there is soon over."""
+    spoke = [at for at, message in enumerate(messages) if message.role == "assistant" and message.text]
+    return {at for at in spoke[:-1] if (calls := [*messages[at].calls]) and all(map(only_waits, calls))}
 
 
 def _edge(messages: Sequence[Message]) -> int:

@@ -117,6 +117,11 @@ def ends(line: str, start: int = 0) -> Iterator[int]:
     for end in _END.finditer(line, start):
         goes_on = line[end.end() + 1 : end.end() + 2]
         left_out = end.group().startswith(("..", "…")) and (goes_on.islower() or goes_on in ("-", "–", "—"))
+        in_code = (
+            end.group().endswith("`") and line.count("`", start, end.end()) % 2 == 0 and end.group().count("`") == 1
+        )
+        if in_code and goes_on.islower():
+            continue
         if not left_out and (end.group() != "." or not _SHORT.search(line[max(start, end.end() - 12) : end.end()])):
             yield end.end()
     yield len(line)
