@@ -417,3 +417,22 @@ def test_a_sign_at_the_end_of_code_ends_no_sentence_that_goes_on() -> None:
         "Then came `why?`",
         "Nobody knew.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "told"),
+    [
+        ("gh issue list --state all", "error connecting to api.github.com\nexit code 1", False),
+        ("python fetch_comments.py --pr 12", "zsh:1: command not found: python\nexit code 127", False),
+        ("pytest tests/test_rows.py", "zsh:1: command not found: pytest\nexit code 127", True),
+        ("gofmt -w README.md", "README.md:1:1: illegal character U+0023 '#'\nexit code 2", True),
+    ],
+)
+def test_what_found_nothing_in_a_turn_that_is_closed_is_not_told(command: str, error: str, told: bool) -> None:
+    asked = user("Which of the comments on pull request 12 are open still, and what do they ask for?")
+    failed = runs(
+        "exec_command", {"cmd": command}, f"Process exited with code {error[-3:].split()[-1]}\n{error}", id="f1"
+    )
+    closed = says("Two of the comments are open: one asks for a test of the rows, one for another name.")
+    page = extract(Brief(1_500), [asked, *failed, closed, user("and the third one?")]).text
+    assert (command in page) is told

@@ -81,7 +81,8 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
 
 
 _LOOKS = re.compile(
-    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame)|"
+    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame|rev-list|rev-parse|ls-files|ls-remote|merge-base|describe)|"
+    r"gh \w+ (?:list|view|status|diff|checks)|cargo tree|docker (?:ps|logs|inspect)|kubectl (?:get|describe|logs)|"
     r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[|Get-\w+|Select-String|Test-Path)\b"
 )
 

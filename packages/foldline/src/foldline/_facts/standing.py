@@ -38,7 +38,9 @@ _STEPS = pattern(
 """How one goes on that says several."""
 
 _PASSING = pattern(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
-_MISSING = pattern(r"command not found|: not found$|not recognized as|No such command|unrecognized (?:option|argument)")
+_MISSING = pattern(
+    r"command not found|: not found$|not recognized as|[Nn]o such command|unrecognized (?:option|argument)"
+)
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
 
 _NOTHING = pattern(r"no matches found|No such file or directory|did not match any file")
@@ -94,6 +96,11 @@ def _likeness(fault: Fault) -> tuple[str, str]:
     """What faults that are the same have in common: the program that says it, and of a check what was checked, unless the words name it."""
     program = fault.key.partition(" ")[0]
     return (fault.key if checks(fault.key) and not literals(fault.text) else program, fault.text)
+
+
+def was_a_guess(text: str) -> bool:
+    """Whether an error says that what was called, or what it was to work on, is not there."""
+    return _MISSING.search(text) is not None or _NOTHING.search(text) is not None
 
 
 def open_steps(facts: Facts) -> Iterator[Todo]:

@@ -17,7 +17,8 @@ from foldline._facts.cues import announces, asks, denies_alarm, leans, offers, r
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
-from foldline._facts.standing import SPOKEN_OF
+from foldline._facts.shell import checks, only_looks
+from foldline._facts.standing import SPOKEN_OF, was_a_guess
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import ADDRESS, telling
@@ -290,6 +291,18 @@ def looked_up(facts: Facts) -> set[int]:
     reports = {p.at for p in facts.pieces if p.kind == "report"}
     lines = (i for i in _closed(facts, reports) if facts.pieces[i].kind == "excerpt" and facts.pieces[i].by == "tool")
     return {i for i in lines if (facts.pieces[i].at, facts.pieces[i].part) not in heads}
+
+
+def missed(facts: Facts) -> set[int]:
+    """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the
+    turn that does not speak of it."""
+    reports = {p.at for p in facts.pieces if p.kind == "report"}
+    closed = [facts.pieces[i] for i in _closed(facts, reports)]
+    failed = {(p.at, p.part): p.text.partition(" → ")[0].strip("- `") for p in closed if p.kind == "failure"}
+    over = {call for call, command in failed.items() if only_looks(command)}
+    over |= {(p.at, p.part) for p in closed if (p.at, p.part) in failed and p.by == "tool" and was_a_guess(p.text)}
+    over = {call for call in over if not checks(failed[call])}
+    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
 def run_again(facts: Facts) -> set[int]:

@@ -21,6 +21,7 @@ from foldline._page.choosing import (
     choose,
     idle,
     looked_up,
+    missed,
     offered,
     run_again,
     settled,
@@ -128,7 +129,11 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing)
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= set() if brief.fills else summed_up(facts) | looked_up(facts) | run_again(facts) | offered(facts)
+    over |= (
+        set()
+        if brief.fills
+        else summed_up(facts) | looked_up(facts) | missed(facts) | run_again(facts) | offered(facts)
+    )
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
     found = [e for e in found if e.piece.kind != "rule"]
     again = set() if brief.fills else told_again(found)
