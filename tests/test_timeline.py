@@ -135,6 +135,23 @@ def test_another_agents_report_is_told_as_its_words() -> None:
     assert not any("; " in line for line in told if "mirror_7" in line)
 
 
+def test_of_another_agents_report_that_the_closing_one_sums_up_one_sentence_is_told() -> None:
+    told_by_it = " ".join(
+        f"The struct of mirror_{n} in `rows_{n}.py` has its tags in camelCase as well now." for n in range(9)
+    )
+    answer = f"Converted 25 tags of the exporter to camelCase. {told_by_it} No tag in snake_case is left in `rows.py`."
+    handed_on = runs("Task", {"prompt": "Convert the tags of the exporter."}, answer)
+    closed = says("All tags are in camelCase now, those of the OAuth structs excepted, which the standard names. " * 4)
+    told = happened([ASKED, *handed_on, closed, LATER])
+    assert [line for line in told if line.startswith("(another agent)")] == [
+        "(another agent) Converted 25 tags of the exporter to camelCase."
+    ]
+    offered = runs("Task", {"prompt": "Convert the tags of the exporter."}, f"{answer} If you want, I can convert the tests as well.")  # fmt: skip
+    open_still = "\n".join(happened([ASKED, *offered]))
+    assert "If you want" not in open_still
+    assert "No tag in snake_case is left" in open_still
+
+
 def test_what_another_agent_brought_beside_words_is_not_told_as_said() -> None:
     log = "11:46:46.468 WARN  runner: retrying mirror_7 after 2605ms\n12:37:27.975 INFO  runner: mirror_7 is up"
     code = "export interface MirrorLock {\n  heldBy: string;\n}\ndef release(mirror, depth=410):\n    return mirror_7.unlock(depth)"

@@ -319,31 +319,32 @@ def run_again(facts: Facts) -> set[int]:
 
 
 def offered(facts: Facts) -> set[int]:
-    """The places of what a report says that its speaker could do, where the user said next what to do."""
+    """The places of what a report says that its speaker could do, where the user said next what to do, and of what another
+    agent offers to the one that called it."""
     asked = sorted((request.newest, telling(request.text)) for request in facts.requests)
 
     def decided(at: int) -> bool:
         behind = bisect_right(asked, (at, True))
         return behind < len(asked) and asked[behind][1]
 
-    reports = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "report" and decided(p.at))
-    return {i for i, p in reports if offers(p.text) or offers(p.under)}
+    said = ((i, p) for i, p in enumerate(facts.pieces) if p.by == "peer" or (p.kind == "report" and decided(p.at)))
+    return {i for i, p in said if offers(p.text) or offers(p.under)}
 
 
 def summed_up(facts: Facts) -> set[int]:
-    """The places of other agents' words that the agent itself sums up, right behind them or in the report that closes the turn,
-    but for the first sentence and the last of each of them."""
+    """The places of other agents' words that the agent itself sums up: of each of them all but its first sentence where the
+    report that closes the turn does so, and all but its first and its last where the agent's next words do."""
     said: Counter[int] = Counter()
     for piece in facts.pieces:
         if piece.kind == "report":
             said[piece.at] += len(piece.text)
-    over = {*_closed(facts, {at for at, length in said.items() if length >= SUMS_UP}), *_taken_in(facts)}
+    closed = {*_closed(facts, {at for at, length in said.items() if length >= SUMS_UP})}
     texts: dict[tuple[int, int], list[int]] = {}
-    for i in sorted(over):
+    for i in sorted(closed.union(_taken_in(facts))):
         piece = facts.pieces[i]
         if piece.by == "peer":
             texts.setdefault((piece.at, piece.part), []).append(i)
-    return {i for places in texts.values() for i in places[1:-1]}
+    return {i for places in texts.values() for i in (places[1:] if places[0] in closed else places[1:-1])}
 
 
 def _taken_in(facts: Facts) -> Iterator[int]:
