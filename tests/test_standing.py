@@ -9,6 +9,8 @@ import pytest
 from foldline import Brief, Compactor, Message, Summary
 from foldline._facts.merging import merge, settled
 from foldline._facts.reading import facts_of
+from foldline._messages import replace
+from foldline._page.extract import compose
 from foldline.extend import Edit, Layer, Policy, Text, View, extract, hard_strategies, text_of
 from talk import bash, runs, says, user
 
@@ -232,6 +234,9 @@ def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     assert page(open_still, after=(later,)).splitlines()[0] == line
     assert page(answered, after=(later,)).splitlines()[0] == f"{line}; the one before it is answered"
     assert not page(answered, after=("go on",)).startswith("Written")
+    behind = facts_of([*answered, user(later), says("The release notes of version 4.2 are written: docs/4.2.md.")])
+    there = replace(facts_of(answered), now=behind)
+    assert compose(Brief(1_500, after=(later,)), there).splitlines()[0] == f"{line}; it is answered there"
     told = f"[folded: 3 messages, recall by id]\n{page(answered, after=(later,))}"
     again = facts_of([Message("user", (Summary(told, {}),))])
     assert not any("release notes" in piece.text for piece in again.pieces)

@@ -453,3 +453,26 @@ def test_what_found_nothing_in_a_turn_that_is_closed_is_not_told(command: str, e
     closed = says("Two of the comments are open: one asks for a test of the rows, one for another name.")
     page = extract(Brief(1_500), [asked, *failed, closed, user("and the third one?")]).text
     assert (command in page) is told
+
+
+def test_of_checks_that_passed_in_a_turn_that_is_closed_the_last_is_told_and_what_had_failed() -> None:
+    first = bash("pytest tests/test_lock.py", "4 passed in 0.31s")
+    red = bash("pytest tests/test_rows.py", "FAILED tests/test_rows.py::test_gzip - AssertionError\n1 failed")
+    green = bash("pytest tests/test_rows.py", "7 passed in 0.52s")
+    last = bash("ruff check src", "All checks passed!")
+    done = [ASKED, *EDIT, *first, *red, *green, *last, says("The export runs again, and a test holds the lock.")]
+    told = "\n".join(happened([*done, LATER]))
+    assert "test_lock.py" not in told
+    assert "`pytest tests/test_rows.py` → 7 passed" in told
+    assert "ruff check src" in told
+    assert "test_lock.py" in "\n".join(happened(done[:-1]))
+
+
+def test_what_was_read_in_the_web_is_told_until_a_report_says_what_was_found() -> None:
+    document = "# Limits\nThe limit of the mirrors is 20_000 updates in a push.\nWhoever sends more gets an error and has to wait for an hour."  # fmt: skip
+    read = runs("WebFetch", {"url": "https://mirrors.example/limits"}, document)
+    found = says("Mirrors take 20,000 updates in one push at most, so the export has to send its batches apart.")
+    assert "20_000 updates" in "\n".join(happened([ASKED, *read]))
+    told = "\n".join(happened([ASKED, *read, found, LATER]))
+    assert "20_000 updates" not in told
+    assert "20,000 updates" in told

@@ -17,7 +17,7 @@ from foldline._facts.cues import announces, asks, denies_alarm, leans, offers, r
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
-from foldline._facts.shell import checks, only_looks
+from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
@@ -83,6 +83,9 @@ WORTH: dict[tuple[str, str], Worth] = {
 
 NEAR = 1.4
 """What a sentence of a report gains beside one that is told."""
+
+_WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
+"""A call that reads the web, which a report says the sense of."""
 
 PASSING = ("thought", "excerpt", "shown")
 """The kinds of pieces that are told of work only where they say enough for their length."""
@@ -285,12 +288,38 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
 
 
 def looked_up(facts: Facts) -> set[int]:
-    """The places of lines of outputs, where a report that closed the turn says what was found; what failed and what was changed
-    brought more than it says."""
-    heads = {(p.at, p.part) for p in facts.pieces if p.kind in ("change", "failure")}
+    """The places of lines of outputs and of what was read in the web, where a report that closed the turn says what was found; what
+    failed and what was changed brought more than it says."""
+    heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
+    told = {call for call, text in heads.items() if not _WEB.match(text)}
     reports = {p.at for p in facts.pieces if p.kind == "report"}
-    lines = (i for i in _closed(facts, reports) if facts.pieces[i].kind == "excerpt" and facts.pieces[i].by == "tool")
-    return {i for i in lines if (facts.pieces[i].at, facts.pieces[i].part) not in heads}
+    closed = [i for i in _closed(facts, reports) if facts.pieces[i].by == "tool"]
+    acting = {(p.at, p.part) for p in facts.pieces if p.kind in ("change", "failure")}
+    lines = {i for i in closed if facts.pieces[i].kind == "excerpt"}
+    lines |= {
+        i for i in closed if facts.pieces[i].kind == "result" and (facts.pieces[i].at, facts.pieces[i].part) not in told
+    }
+    return {i for i in lines if (facts.pieces[i].at, facts.pieces[i].part) not in acting}
+
+
+def _tried(piece: Piece) -> str:
+    """The command that a line tells of, without where and how it was run."""
+    return family(piece.text.partition(" → ")[0].strip("- `"))
+
+
+def passed_again(facts: Facts) -> set[int]:
+    """The places of checks that passed, and of what they brought, where another one passed later in a turn that a report closed;
+    one that had failed before is told."""
+    asked = sorted(request.newest for request in facts.requests)
+    failed = {_tried(p) for p in facts.pieces if p.kind == "failure"}
+    passed: dict[int, list[tuple[int, int]]] = {}
+    for i in _closed(facts, {p.at for p in facts.pieces if p.kind == "report"}):
+        piece = facts.pieces[i]
+        ended = piece.kind == "call" and piece.by == "tool" and " → " in piece.text
+        if ended and checks(_tried(piece)) and _tried(piece) not in failed:
+            passed.setdefault(bisect_right(asked, piece.at), []).append((piece.at, piece.part))
+    over = {call for calls in passed.values() for call in calls[:-1]}
+    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
 def missed(facts: Facts) -> set[int]:

@@ -23,6 +23,7 @@ from foldline._page.choosing import (
     looked_up,
     missed,
     offered,
+    passed_again,
     run_again,
     settled,
     summed_up,
@@ -132,7 +133,12 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     over |= (
         set()
         if brief.fills
-        else summed_up(facts) | looked_up(facts) | missed(facts) | run_again(facts) | offered(facts)
+        else summed_up(facts)
+        | looked_up(facts)
+        | missed(facts)
+        | passed_again(facts)
+        | run_again(facts)
+        | offered(facts)
     )
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
     found = [e for e in found if e.piece.kind != "rule"]

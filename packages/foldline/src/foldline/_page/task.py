@@ -129,8 +129,10 @@ def _planned(facts: Facts) -> list[Request]:
 
 
 def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
-    """A line for the newest request where it stands behind the folded messages, with whether the one before it is answered."""
+    """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
+    one before it."""
     over = "; the one before it is answered" if facts.requests and answered(facts) else ""
+    over = "; it is answered there" if facts.now and answered(facts.now) else over
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
     if newest and (telling(newest) or task(facts, after).before):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{over}"
@@ -192,9 +194,10 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     return [r for r in facts.rules if r.lifetime in lasting or (r.by != "project" and r.at >= newest)]
 
 
-def _limits(title: str) -> bool:
-    """Whether the title over an order says of what kind of work it speaks: one that has no word in common with it is not meant."""
-    return len(_WORD.findall(title)) > 1
+def _limits(title: str) -> int:
+    """How many words what is pending has in common with the title over an order, where that says of what kind of work it speaks:
+    one of two words, two of more; 0 where it does not."""
+    return max(0, min(len(_WORD.findall(title)) - 1, 2))
 
 
 def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) -> list[Piece]:
@@ -212,7 +215,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     shared = shared_words(said[0], said[1:]) if orders else []
     headed = shared_words(said[0], [p.under for p in orders]) if orders else []
     meant = [
-        n > 0 if headed[i] or not _limits(p.under) else n >= ELSEWHERE and lifetime(p.text) == "standing"
+        n > 0 if headed[i] >= _limits(p.under) else n >= ELSEWHERE and lifetime(p.text) == "standing"
         for i, (n, p) in enumerate(zip(shared, orders))
     ]
     touching = sorted(
