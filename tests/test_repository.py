@@ -87,6 +87,8 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([("git commit -m 'Rows'", "[sums 1a2b3c4] Rows"), ("git status -sb && git log --oneline --decorate -3", "## sums\n84ef784 (HEAD -> sums, origin/sums) Somebody else's\n0f0f0f0 Begin")], "git: on branch sums; last commit 84ef784 “Somebody else's”; nothing left to commit"),
         ([("git commit -m 'Rows'", "[sums 1a2b3c4] Rows"), ("git log --oneline --all -3", "84ef784 Somebody else's\n1a2b3c4 Rows")], "git: on branch sums; last commit 1a2b3c4 “Rows”"),
         ([("git commit -m 'Rows'", "[sums 1a2b3c4] Rows"), ("git push", "To a.example\n   1..2  sums -> sums"), ("git log --oneline --decorate -1", "1a2b3c4d5 (HEAD -> sums) Rows")], "git: on branch sums; last commit 1a2b3c4 “Rows”, pushed"),
+        ([COMMITTED, ("git show --stat --oneline --decorate=short 84ef784", "84ef784 (HEAD -> sums) Somebody else's\n rows.py | 2 +-")], "git: on branch sums; last commit 84ef784 “Somebody else's”"),
+        ([COMMITTED, ("git show --oneline 0f0f0f0", "0f0f0f0 (main) Older\n rows.py | 2 +-")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([("git commit -m x", "error: pathspec 'x' did not match any file(s) known to git")], None),
     ],
 )  # fmt: skip

@@ -113,8 +113,9 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     """What is known of a repository after calls of git in it."""
     if known.committed and any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer):
         known = replace(known, commit="", pushed=False)
-    listed = known.committed and any(map(_lists, asked)) and (not known.commit or "(HEAD" in answer)
-    if listed and (newest := _shown(answer)) and not _same(known.commit, newest):
+    listed = any(map(_lists, asked)) and (not known.commit or "(HEAD" in answer)
+    shows = any(args[0] == "show" for args in asked) and _is_head(answer)
+    if known.committed and (listed or shows) and (newest := _shown(answer)) and not _same(known.commit, newest):
         known = replace(known, commit=newest, pushed=known.pushed and not known.commit)
     made = [*filter(None, map(_made, asked))]
     for branch in (*made, *_ON.findall(answer)):
@@ -150,6 +151,11 @@ def _committed(known: Repository, commit: str, at: int) -> Repository:
 def _lists(args: list[str]) -> bool:
     """Whether git is asked for the newest commits of where it is."""
     return args[0] == "log" and all(arg.startswith("-") and not _ELSEWHERE.match(arg) for arg in args[1:])
+
+
+def _is_head(answer: str) -> bool:
+    """Whether the commit that an answer shows first is the one that is checked out, as it says itself."""
+    return (found := _LOGGED.search(answer)) is not None and "(HEAD" in found[0]
 
 
 def _same(known: str, shown: str) -> bool:
