@@ -253,3 +253,17 @@ def test_a_repository_in_such_a_folder_is_told_where_the_work_is_there() -> None
     edits = [*edited("/tmp/app/src/rows.py"), *edited("/tmp/app/tests/sums.py")]
     facts = facts_of([*edits, *ran(("cd /tmp/app && git commit -am x", "[main 1a2b3c4] x"))])
     assert told(facts) == ["git: on branch main; last commit 1a2b3c4 “x”"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("mcp__github__create_pull_request", '{"base": "main", "title": "Rows add up"}'),
+        ("exec", 'const r = await tools.mcp__apps__github_create_pull_request({title: "Rows add up"});'),
+    ],
+)
+def test_a_pull_request_that_a_tool_opened_is_known(tool: str, arguments: str) -> None:
+    call = Message("assistant", (ToolCall("p1", tool, arguments),))
+    answer = Message("tool", (ToolResult("p1", (Text('{"url": "https://github.com/a/b/pull/12", "state": "open"}'),)),))
+    opened = "git: on branch sums; last commit 1a2b3c4 “Rows add up”; opened https://github.com/a/b/pull/12"
+    assert told(facts_of([*ran(COMMITTED), call, answer])) == [opened]

@@ -260,6 +260,16 @@ def test_requests_that_were_answered_are_no_task_of_the_newest_one() -> None:
     assert not any(piece.text.startswith("(before") for piece in again.pieces)
 
 
+def test_a_report_that_the_task_holds_is_told_there_alone() -> None:
+    found = says(
+        "Confirmed: the report is a real bug of `rows.py`. The rows are read twice where the file is empty. "
+        "My recommendation is to read them once, and to keep what was read."
+    )
+    told = page([BRANCH, *edit("src/a.py"), found, user("go ahead, fix it"), *edit("src/b.py")])
+    assert "The rows are read twice" in told
+    assert told.count("The rows are read twice where the file is empty.") == 1
+
+
 def test_a_request_that_the_newest_words_take_up_stays_the_task() -> None:
     asked = [BRANCH, *edit("src/a.py"), says("Committed. Shall I push as well?")]
     for words in ("do the push", "yes"):

@@ -139,7 +139,7 @@ def test_of_another_agents_report_that_the_closing_one_sums_up_one_sentence_is_t
     told_by_it = " ".join(
         f"The struct of mirror_{n} in `rows_{n}.py` has its tags in camelCase as well now." for n in range(9)
     )
-    answer = f"Converted 25 tags of the exporter to camelCase. {told_by_it} No tag in snake_case is left in `rows.py`."
+    answer = f"Report\n- `rows.py`: tags\n\nConverted 25 tags of the exporter to camelCase. {told_by_it} No tag in snake_case is left in `rows.py`."
     handed_on = runs("Task", {"prompt": "Convert the tags of the exporter."}, answer)
     closed = says("All tags are in camelCase now, those of the OAuth structs excepted, which the standard names. " * 4)
     told = happened([ASKED, *handed_on, closed, LATER])

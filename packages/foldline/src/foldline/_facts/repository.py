@@ -45,6 +45,8 @@ _ELSEWHERE = re.compile(
 """How `git log` is asked for other commits than the newest ones of where it is."""
 
 _PULL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
+_OPENS = re.compile(r"(?i)(?:^|[_.])create_?(?:pull|merge)_?request$")
+_OPENS_IN_CODE = re.compile(r"\btools\.\w*create_(?:pull|merge)_request\(")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
 _MESSAGE = re.compile(r"-\w{0,6}m|--message")
@@ -67,6 +69,18 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
     return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
+
+
+def opens_pull(name: str, code: str = "") -> bool:
+    """Whether a tool opens a pull request, by its name, or the code that calls tools does."""
+    return _OPENS.search(name) is not None or _OPENS_IN_CODE.search(code) is not None
+
+
+def opened(known: Sequence[Repository], answer: str) -> tuple[Repository, ...]:
+    """The repositories after a tool opened a pull request in the one that was worked in last, which stands first in its answer."""
+    pulls = _PULL.findall(answer)[:1]
+    *others, newest = known or [Repository()]
+    return (*others, replace(newest, pulls=_newest(newest.pulls, pulls))) if pulls else (*known,)
 
 
 def goes_on(command: str, answer: str) -> bool:

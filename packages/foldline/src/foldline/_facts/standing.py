@@ -194,7 +194,12 @@ def newest_finding(facts: Facts) -> str:
     if not said or worked > said[-1].at:
         return ""
     newest = (p.text for p in reversed(said) if not (announces(p.text) or wonders(p.text)))
-    return next((text for text in newest if _WHOLE.fullmatch(text)), "")
+    return next((text for text in newest if is_whole(text)), "")
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a sentence from its beginning to its end."""
+    return _WHOLE.fullmatch(text) is not None
 
 
 def intention(facts: Facts) -> str:

@@ -15,7 +15,7 @@ from foldline._facts.others import files_changed, only_looked
 from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.repository import noted
+from foldline._facts.repository import noted, opened, opens_pull
 from foldline._facts.running import Running, only_waits
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
@@ -175,6 +175,8 @@ class Work:
             self.attempts.ran(ended.source, ended.outcome, end.note, at)
         if ended.command and ended.seen and not end.failed:
             self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
+        if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):
+            self.repositories = opened(self.repositories, ended.answer)
         if end.failed and end.fault and not ended.looks:
             self.attempts.failed(Fault(end.fault, ended.source[:SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:

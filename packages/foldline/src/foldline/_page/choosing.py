@@ -18,7 +18,7 @@ from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
 from foldline._facts.shell import checks, family, only_looks
-from foldline._facts.standing import SPOKEN_OF, was_a_guess
+from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
 from foldline._facts.types import Facts, Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import ADDRESS, telling
@@ -361,8 +361,8 @@ def offered(facts: Facts) -> set[int]:
 
 
 def summed_up(facts: Facts) -> set[int]:
-    """The places of other agents' words that the agent itself sums up: of each of them all but its first sentence where the
-    report that closes the turn does so, and all but its first and its last where the agent's next words do."""
+    """The places of other agents' words that the agent itself sums up: of each of them all but its first whole sentence where
+    the report that closes the turn does so, and all but its first and its last where the agent's next words do."""
     said: Counter[int] = Counter()
     for piece in facts.pieces:
         if piece.kind == "report":
@@ -373,7 +373,12 @@ def summed_up(facts: Facts) -> set[int]:
         piece = facts.pieces[i]
         if piece.by == "peer":
             texts.setdefault((piece.at, piece.part), []).append(i)
-    return {i for places in texts.values() for i in (places[1:] if places[0] in closed else places[1:-1])}
+    over: set[int] = set()
+    for places in texts.values():
+        wholes = (i for i in places if not facts.pieces[i].item and is_whole(facts.pieces[i].text))
+        kept = {next(wholes, places[0])} if places[0] in closed else {places[0], places[-1]}
+        over.update(i for i in places if i not in kept)
+    return over
 
 
 def _taken_in(facts: Facts) -> Iterator[int]:

@@ -140,6 +140,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
         | run_again(facts)
         | offered(facts)
     )
+    over |= set() if brief.fills else _said_above(facts, said)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
     found = [e for e in found if e.piece.kind != "rule"]
     again = set() if brief.fills else told_again(found)
@@ -151,6 +152,21 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     page.grow(timeline)
     page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
     return page.text()
+
+
+def _said_above(facts: Facts, now: str) -> set[int]:
+    """The places of the report that the task as it is told holds as a whole."""
+    reports: dict[int, list[int]] = {}
+    for i, piece in enumerate(facts.pieces):
+        if piece.kind == "report":
+            reports.setdefault(piece.at, []).append(i)
+    held = (places for places in reports.values() if all(_bare(facts.pieces[i]) in now for i in places))
+    return {i for places in held for i in places if len(places) > 1}
+
+
+def _bare(piece: Piece) -> str:
+    """The words of an item of a list without what leads it in."""
+    return piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text
 
 
 def _in_task(piece: Piece, now: str) -> bool:
