@@ -31,7 +31,7 @@ PUBLIC = {
     "foldline.extend": {
         "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Automatic", "Bill", "Branch", "Brief", "Budget", "Context", "Conversation", "Draft", "Edit",
         "Ended", "Endpoint", "Entry", "Fault", "Fold", "FoldlineError", "HostFormat", "Layer", "Mark", "Media", "Message", "Model", "Opaque", "Part", "PastFold",
-        "Picture", "Point", "Policy", "Reactive", "Reading", "Receipt", "Request", "Reset", "Role", "Row", "SessionError",
+        "Picture", "Point", "Policy", "Reactive", "Reading", "Receipt", "Request", "Reset", "Role", "Row", "Sealed", "SessionError",
         "SessionFile", "SessionFormat", "SharedPrefix", "Sign", "Source", "Speaker", "Stage", "StoreFolder", "Stored", "Strategy",
         "Summarizer", "Summary", "SummaryFailed",
         "Tail", "Text", "Thinking", "Tool", "ToolCall", "ToolResult", "Transcript", "UnsafeEdit", "Usage", "View", "WireError",
