@@ -74,6 +74,20 @@ def test_every_module_says_what_it_is(module: Path) -> None:
     assert ast.get_docstring(tree(module))
 
 
+SHARED = {"Folding", "Ended", "Fault", "Plan", "Request"}
+"""Names of several classes: what stands in an agent of each framework is called alike there, and four facts have a common word."""
+
+
+def test_no_two_classes_have_one_name() -> None:
+    where: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(str(module.relative_to(HOUSE)))
+    assert {name: places for name, places in where.items() if len(places) > 1 and name not in SHARED} == {}
+    assert {name for name, places in where.items() if len(places) > 1} == SHARED
+
+
 @every_module
 def test_no_function_is_long(module: Path) -> None:
     functions = [node for node in ast.walk(tree(module)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
