@@ -84,6 +84,34 @@ def test_a_fold_of_it_is_previewed_and_written_as_a_new_session(session: Path, t
     assert session.read_bytes() == before
 
 
+SEALING = f"""{ACME}
+from foldline.extend import Sealed
+
+
+def read_sealed(path, *, strict=False):
+    whole = read(path, strict=strict)
+    at = next(n for n, (_, message) in enumerate(whole.entries) if message.text.startswith("gAAA"))
+    behind, live = whole.entries[:at], whole.entries[at:]
+    told = Sealed((live[0][0],), tuple(message for _, message in behind))
+    return Reading("acme", whole.id, path, live, whole.cwd, whole.model, folded=behind, window=whole.window, sealed=told)
+
+
+FORMAT = SessionFormat("acme", recognizes, read_sealed)
+"""
+"""The same agent, whose provider compacts into what only it can read."""
+
+
+def test_a_fold_tells_what_its_provider_sealed(session: Path, tmp_path: Path) -> None:
+    (tmp_path / "site" / "acme_sessions.py").write_text(SEALING)
+    asked = "Why does the pool run dry every night, and can you please mend it in db/pool.py?"
+    session.write_text(
+        f"acme 1 claude-sonnet-4-5 {tmp_path} 50000\nuser\t{asked}\nagent\tIt is mended.\nagent\tgAAA{'xyz' * 90}\n{TURNS}"
+    )
+    done = run(tmp_path, "compact", "--dry-run", "--session", str(session))
+    assert done.returncode == 0, done.stderr
+    assert asked in done.stdout
+
+
 def test_where_nothing_is_worth_folding_it_is_written_as_it_is(session: Path, tmp_path: Path) -> None:
     session.write_text("".join(session.read_text().splitlines(keepends=True)[:3]))
     new = tmp_path / "new.json"

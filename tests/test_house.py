@@ -31,7 +31,7 @@ PUBLIC = {
     "foldline.extend": {
         "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Automatic", "Bill", "Branch", "Brief", "Budget", "Context", "Conversation", "Draft", "Edit",
         "Ended", "Endpoint", "Entry", "Fault", "Fold", "FoldlineError", "HostFormat", "Layer", "Mark", "Media", "Message", "Model", "Opaque", "Part", "PastFold",
-        "Picture", "Point", "Policy", "Reactive", "Reading", "Receipt", "Request", "Reset", "Role", "Row", "SessionError",
+        "Picture", "Point", "Policy", "Reactive", "Reading", "Receipt", "Request", "Reset", "Role", "Row", "Sealed", "SessionError",
         "SessionFile", "SessionFormat", "SharedPrefix", "Sign", "Source", "Speaker", "Stage", "StoreFolder", "Stored", "Strategy",
         "Summarizer", "Summary", "SummaryFailed",
         "Tail", "Text", "Thinking", "Tool", "ToolCall", "ToolResult", "Transcript", "UnsafeEdit", "Usage", "View", "WireError",
@@ -72,6 +72,20 @@ def test_the_house_is_found() -> None:
 @every_module
 def test_every_module_says_what_it_is(module: Path) -> None:
     assert ast.get_docstring(tree(module))
+
+
+SHARED = {"Folding", "Ended", "Fault", "Plan", "Request"}
+"""Names of several classes: what stands in an agent of each framework is called alike there, and four facts have a common word."""
+
+
+def test_no_two_classes_have_one_name() -> None:
+    where: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(str(module.relative_to(HOUSE)))
+    assert {name: places for name, places in where.items() if len(places) > 1 and name not in SHARED} == {}
+    assert {name for name, places in where.items() if len(places) > 1} == SHARED
 
 
 @every_module

@@ -16,7 +16,7 @@ from foldline import open_session
 from foldline._cli.listing import START, cell, columns
 from foldline._desk.desk import Desk
 from foldline._desk.status import status
-from foldline._listing import COMPLETED, Listed, listed
+from foldline._listing import COMPLETED, ListedSession, listed
 from foldline._listing.reading import glanced
 from foldline._sessions.finding import session_files
 from foldline._sessions.tail import REACH
@@ -35,7 +35,7 @@ class Home:
         self.folder = folder
         self.memory = folder / "cache" / "sessions.msgpack"
 
-    def list(self, cwd: str | None = None) -> list[Listed]:
+    def list(self, cwd: str | None = None) -> list[ListedSession]:
         return list(listed(cwd, memory=str(self.memory), environment={"HOME": str(self.folder)}))
 
     def path(self, place: str) -> Path:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from foldline._cli.export import export as export_command
 from foldline._handoff.importing import read_state
 from foldline._handoff.redaction import redacted
-from foldline._handoff.state import Asked, Entity, Operation, Source, State
+from foldline._handoff.state import Asked, Entity, Operation, Origin, State
 from sessions import long_log
 
 pytest.importorskip("detect_secrets")
@@ -68,7 +68,7 @@ PLAIN = [
 
 
 def asked(*texts: str) -> State:
-    return State(exported="", source=Source("pi", "s"), requests=tuple(Asked(text=text) for text in texts))
+    return State(exported="", source=Origin("pi", "s"), requests=tuple(Asked(text=text) for text in texts))
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
@@ -133,7 +133,7 @@ def document(*texts: str, literals: tuple[str, ...] = (), commands: tuple[str, .
     requests = tuple(Asked(text=text) for text in texts)
     operations = tuple(Operation(command=command) for command in commands)
     entities = tuple(Entity(value=literal, line=f"it is {literal}") for literal in literals)
-    return State(exported="", source=Source("pi", "s"), requests=requests, operations=operations, entities=entities)
+    return State(exported="", source=Origin("pi", "s"), requests=requests, operations=operations, entities=entities)
 
 
 PASSWORDS = ["Tr0ub4dor&3!", "S3cr3t/with+signs=%", "p@ss:w0rd#19", 'quo"ted\\7back!', "swordfish!", "naïve-pässwort-9"]

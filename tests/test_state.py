@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from foldline import Brief, Compactor, Fold, Message, Rewound, StateError
+from foldline import (
+    Brief,
+    CannotFit,
+    Compactor,
+    ConfigError,
+    ContextOverflow,
+    Edit,
+    Fold,
+    FoldlineError,
+    Message,
+    ProviderError,
+    ReplyCutOff,
+    Rewound,
+    SessionError,
+    StateError,
+    SummaryFailed,
+    UnsafeEdit,
+    WireError,
+)
 from foldline.extend import Model
 from test_compactor import overflow, turns
 from test_growing import TASK, Writer, clock_in_the_head, look, static
@@ -185,3 +204,28 @@ def test_a_history_that_was_rewound_since_it_was_dumped_is_folded_as_by_the_one_
         each.fit(turns(50))
     assert again.fold(turns(60)) == alive.fold(turns(60))
     assert len(again.folds) == len(alive.folds) == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CannotFit(2_000, 1_000, [("a message", 1_500)], unit="bytes"),
+        ConfigError("no such key", path="settings.toml", key="fill"),
+        ContextOverflow("too long", limit=8_000, tokens=9_000),
+        ProviderError("overloaded", status=529),
+        ReplyCutOff("cut off", available=3),
+        SessionError("torn", path="a.jsonl", line=3),
+        StateError("damaged", where="$.folds"),
+        SummaryFailed("no summary", cause=ValueError("empty")),
+        UnsafeEdit("splits a pair", edit=Edit(("a", "b"), by="mine")),
+        WireError("no role", format="openai-chat", where="messages[3]"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_reaches_another_process_as_it_was_raised(error: FoldlineError) -> None:
+    """A pool of processes pickles what is raised in one: an error that cannot be read again breaks the whole pool."""
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    told = {key: value for key, value in vars(again).items() if key != "cause"}
+    assert told == {key: value for key, value in vars(error).items() if key != "cause"}

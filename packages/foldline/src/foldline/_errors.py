@@ -19,12 +19,17 @@ FoldlineError
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
 from typing import Any
 
 
 class FoldlineError(Exception):
     """The root of the tree; catching it catches all that foldline raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickle keeps: the error as it stands, since most are not made of their message alone."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class FormatError(FoldlineError):

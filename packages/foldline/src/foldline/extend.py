@@ -28,7 +28,7 @@ from foldline._policy import Automatic, Budget, Layer, Mark, Policy, Reactive, b
 from foldline._sessions.context import Context
 from foldline._sessions.file import Branch, Point, SessionFile
 from foldline._sessions.format import Row, SessionFormat, StoreFolder, Tail
-from foldline._sessions.reading import Fault, PastFold, Reading, Stored
+from foldline._sessions.reading import Fault, PastFold, Reading, Sealed, Stored
 from foldline._sessions.source import Source
 from foldline._sessions.transcript import Transcript
 from foldline._stages import Stage
@@ -73,8 +73,8 @@ __all__ = [
     "SUMMARY_PREFIX", "SUMMARY_SUFFIX", "Automatic", "Bill", "Branch", "Brief", "Budget", "Context", "Conversation",
     "Draft", "Edit", "Ended", "Endpoint", "Entry", "Fault", "Fold", "FoldlineError", "HostFormat", "Layer", "Mark",
     "Media", "Message", "Model", "Opaque", "Part", "PastFold", "Picture", "Point", "Policy", "Reactive", "Reading",
-    "Receipt", "Request", "Reset", "Role", "Row", "SessionError", "SessionFile", "SessionFormat", "SharedPrefix",
-    "Sign", "Source", "Speaker", "Stage", "StoreFolder", "Stored", "Strategy", "Summarizer", "Summary",
+    "Receipt", "Request", "Reset", "Role", "Row", "Sealed", "SessionError", "SessionFile", "SessionFormat",
+    "SharedPrefix", "Sign", "Source", "Speaker", "Stage", "StoreFolder", "Stored", "Strategy", "Summarizer", "Summary",
     "SummaryFailed", "Tail", "Text", "Thinking", "Tool", "ToolCall", "ToolResult", "Transcript", "UnsafeEdit",
     "Usage", "View", "WireError", "WireFormat", "Wording", "bills", "budget", "connect", "decode", "decode_all",
     "detect", "drop_media", "encode", "estimate", "extract", "hard_strategies", "may_summarize", "model", "named",

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from foldline._cli.options import Answer, Choice, answering
+from foldline._cli.options import Choice, CommandAnswer, answering
 from foldline._config import read_settings, settings_path
 from foldline._decoding import read_table
 from foldline._errors import ConfigError
@@ -21,7 +21,7 @@ from foldline._sessions.writing import replace_file
 @click.command()
 @click.argument("switch", type=Choice(["on", "off"]), required=False)
 @answering
-def autocompact(switch: str | None) -> Answer:
+def autocompact(switch: str | None) -> CommandAnswer:
     """Show whether agents that follow the settings fold by themselves, or switch it ON or OFF."""
     path = settings_path()
     read_settings(path)
@@ -40,7 +40,9 @@ def autocompact(switch: str | None) -> Answer:
     state += f", with {reserve:,} tokens held back for the reply{kept}"
     told = {"auto_enabled": enabled, "at": at, "mark": str(mark), "settings": str(path)}
     told |= {"reserve_tokens": reserve, "keep_recent_tokens": keep}
-    return Answer(told, f"For agents that call foldline, auto-compaction is {state if enabled else 'off'} ({path})")
+    return CommandAnswer(
+        told, f"For agents that call foldline, auto-compaction is {state if enabled else 'off'} ({path})"
+    )
 
 
 def _sizes(policy: Policy) -> tuple[int, int | None]:

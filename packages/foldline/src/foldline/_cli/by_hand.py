@@ -6,7 +6,7 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import counted, title
-from foldline._cli.options import Answer, about, answering, force_option, may_ask, on_session, undoing
+from foldline._cli.options import CommandAnswer, about, answering, force_option, may_ask, on_session, undoing
 from foldline._cli.printing import columns, say, warn
 from foldline._clipping import clipped, one_line
 from foldline._desk import revising
@@ -22,7 +22,7 @@ from foldline._visible import visible
 @click.option("--folded", is_flag=True, help="What is in the file and no longer in the context.")
 @answering
 @on_session
-def show(desk: Desk, folded: bool) -> Answer:
+def show(desk: Desk, folded: bool) -> CommandAnswer:
     """What it is about in two sentences, and the live context, a line for each message: id, tokens, role and how it begins."""
     shown = [(e.id, e.tokens, e.message) for e in desk.view.entries]
     if folded:
@@ -34,7 +34,7 @@ def show(desk: Desk, folded: bool) -> Answer:
     short = in_two_sentences([message for _, message, _ in desk.session.lineage()])
     head = [title(f"Session {desk.session.id}"), *([short, ""] if short else [])]
     nothing = "" if lines else "nothing is folded in it" if folded else "no message is in it"
-    return Answer(about(desk.session, about=short, messages=told), "\n".join([*head, *lines]), remark=nothing)
+    return CommandAnswer(about(desk.session, about=short, messages=told), "\n".join([*head, *lines]), remark=nothing)
 
 
 @click.command()
@@ -42,7 +42,7 @@ def show(desk: Desk, folded: bool) -> Answer:
 @force_option
 @answering
 @on_session
-def undo(desk: Desk, yes: bool) -> Answer:
+def undo(desk: Desk, yes: bool) -> CommandAnswer:
     """Take back the newest fold; what came after it stays in the context.
 
     Where it is a compaction that the agent made by itself, it asks first.
@@ -57,8 +57,8 @@ def undo(desk: Desk, yes: bool) -> Answer:
         after = Desk(open_session(desk.session.path), window=desk.budget.window).tokens
     told = about(desk.session, undone=fold, tokens_before=before, tokens_after=after)
     if fold is None:
-        return Answer(told, remark="nothing to undo: no fold stands in this session", code=NOTHING_TO_DO)
-    return Answer(told, f"Undone: fold {fold}; {before:,} → {after:,} tokens")
+        return CommandAnswer(told, remark="nothing to undo: no fold stands in this session", code=NOTHING_TO_DO)
+    return CommandAnswer(told, f"Undone: fold {fold}; {before:,} → {after:,} tokens")
 
 
 def _agree(not_ours: str) -> None:
@@ -76,7 +76,7 @@ def _agree(not_ours: str) -> None:
 @force_option
 @answering
 @on_session
-def edit(desk: Desk, id: str, text: str | None) -> Answer:
+def edit(desk: Desk, id: str, text: str | None) -> CommandAnswer:
     """Say the message ID in other words; what came behind it stays.
 
     `session undo` brings the old words back.
@@ -87,7 +87,7 @@ def edit(desk: Desk, id: str, text: str | None) -> Answer:
             raise click.UsageError("--text=TEXT is needed where no editor can be opened")
         text = click.edit(visible(revising.words_of(desk, id)), extension=".md", require_save=True)
     if not (text or "").strip():
-        return Answer(about(desk.session, fold=None), remark="no words; nothing was written", code=NOTHING_TO_DO)
+        return CommandAnswer(about(desk.session, fold=None), remark="no words; nothing was written", code=NOTHING_TO_DO)
     return _done(desk, revising.edit(desk, id, str(text).rstrip("\n")), "Edited")
 
 
@@ -96,7 +96,7 @@ def edit(desk: Desk, id: str, text: str | None) -> Answer:
 @force_option
 @answering
 @on_session
-def restore(desk: Desk, id: str) -> Answer:
+def restore(desk: Desk, id: str) -> CommandAnswer:
     """Go back to the message ID: all that came behind it leaves the context.
 
     `session undo` brings it back, and `recall` finds it in any case.
@@ -105,11 +105,11 @@ def restore(desk: Desk, id: str) -> Answer:
     return _done(desk, revising.restore(desk, id), "Restored")
 
 
-def _done(desk: Desk, fold: Fold, what: str) -> Answer:
+def _done(desk: Desk, fold: Fold, what: str) -> CommandAnswer:
     """What was done, and how it is taken back."""
     gone = len(fold.edits[0].drop)
     taken = f": {counted(gone, 'message')} behind it left the context" if fold.layer == "restore" else ""
-    return Answer(about(desk.session, fold=fold), f"{what}{taken}. Undo with: {undoing(desk.session)}")
+    return CommandAnswer(about(desk.session, fold=fold), f"{what}{taken}. Undo with: {undoing(desk.session)}")
 
 
 @click.command()
@@ -118,7 +118,7 @@ def _done(desk: Desk, fold: Fold, what: str) -> Answer:
 @force_option
 @answering
 @on_session
-def pin(desk: Desk, id: str, remove: bool) -> Answer:
+def pin(desk: Desk, id: str, remove: bool) -> CommandAnswer:
     """Pin the message ID: no fold touches it, until the pin is removed.
 
     `session show` lists the ids. The pin stands in the session's log, and every command and agent that folds with foldline
@@ -127,14 +127,14 @@ def pin(desk: Desk, id: str, remove: bool) -> Answer:
     warn(desk.check_writable())
     message = desk.session.pin(id, not remove)
     told = about(desk.session, id=id, pinned=not remove)
-    return Answer(told, f"{'No longer pinned' if remove else 'Pinned'}: {what(message)}")
+    return CommandAnswer(told, f"{'No longer pinned' if remove else 'Pinned'}: {what(message)}")
 
 
 @click.command()
 @click.option("--at", metavar="MESSAGE-ID", help="The user message that the branch ends with; without it, you choose.")
 @answering
 @on_session
-def branch(desk: Desk, at: str | None) -> Answer:
+def branch(desk: Desk, at: str | None) -> CommandAnswer:
     """Begin a new session that ends with an earlier user message; the old one is not touched.
 
     A branch from before a fold has the whole history again, one from behind it keeps the fold.
@@ -146,13 +146,13 @@ def branch(desk: Desk, at: str | None) -> Answer:
         at = _chosen(found.points())
     if at is None:
         nothing = f"nothing to branch from: no user message in {found.path}"
-        return Answer(_of_branch(found, None), remark=nothing, code=NOTHING_TO_DO)
+        return CommandAnswer(_of_branch(found, None), remark=nothing, code=NOTHING_TO_DO)
     made = found.branch(at)
     for fault in made.faults:
         warn(f"warning: {found.path}: {fault}")
     folds = f", behind {counted(made.folds, 'fold')}" if made.folds else ", before any fold"
     drawn = f"Branched at {made.at}{folds}: {made.records} records in\n{made.path}"
-    return Answer(_of_branch(found, made), drawn)
+    return CommandAnswer(_of_branch(found, made), drawn)
 
 
 def _of_branch(parent: SessionFile, made: Branch | None) -> dict[str, object]:

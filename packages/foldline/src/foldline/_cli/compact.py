@@ -11,8 +11,8 @@ import click
 from foldline._cli.commands import FAILED, NOTHING_TO_DO
 from foldline._cli.drawing import RULE, bar, counted, percent, row, title, tokens
 from foldline._cli.options import (
-    Answer,
     Choice,
+    CommandAnswer,
     about,
     about_new,
     answering,
@@ -61,7 +61,7 @@ def compact(
     out: str | None,
     policy: str | None,
     **by: object,
-) -> Answer:
+) -> CommandAnswer:
     """Fold a session: old history becomes a summary, the newest part stays word for word.
 
     The file is only appended to; `session undo` takes the fold back and `recall` brings back any message of it. Sessions
@@ -78,9 +78,9 @@ def compact(
         return _as_it_is(planned, out, dry_run=dry_run, yes=yes)
     if not planned:
         stuck = planned.over
-        return Answer(_told(planned), preview(planned, whole=True), code=FAILED if stuck else NOTHING_TO_DO)
+        return CommandAnswer(_told(planned), preview(planned, whole=True), code=FAILED if stuck else NOTHING_TO_DO)
     if dry_run:
-        return Answer(_told(planned), preview(planned, whole=True) + ("" if format else _read_only(desk)))
+        return CommandAnswer(_told(planned), preview(planned, whole=True) + ("" if format else _read_only(desk)))
     if not yes:
         _agree(planned)
     shown = planned
@@ -94,20 +94,20 @@ def compact(
         planned.write()
         done = f"Folded. Undo with: {undoing(desk.session)}"
     receipt = "" if shown is planned and not yes else f"{title('Compaction')}\n{figures(planned)}\n"
-    return Answer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
+    return CommandAnswer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
 
 
-def _as_it_is(planned: FoldPlan, out: str | None, *, dry_run: bool, yes: bool) -> Answer:
+def _as_it_is(planned: FoldPlan, out: str | None, *, dry_run: bool, yes: bool) -> CommandAnswer:
     """A session of which nothing is worth folding, written whole in the format that was asked for."""
     told = preview(planned, whole=True)
     if dry_run:
-        return Answer(_told(planned), f"{told}\nWithout --dry-run it is written as it is.", code=NOTHING_TO_DO)
+        return CommandAnswer(_told(planned), f"{told}\nWithout --dry-run it is written as it is.", code=NOTHING_TO_DO)
     if not yes:
         say(told)
         click.confirm("Write it as it is?", abort=True)
     new = planned.write_new(out, cwd=os.getcwd())
     done = draw_written("Written as it is", new)
-    return Answer({**_told(planned, written=True), "new": about_new(new)}, f"{told}\n{done}" if yes else done)
+    return CommandAnswer({**_told(planned, written=True), "new": about_new(new)}, f"{told}\n{done}" if yes else done)
 
 
 def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, by: Mapping[str, object]) -> None:

@@ -9,7 +9,7 @@ import click
 
 from foldline._cli.commands import LazyGroup
 from foldline._cli.drawing import bar, counted, percent, row, title, tokens
-from foldline._cli.options import Answer, about, answering, on_session
+from foldline._cli.options import CommandAnswer, about, answering, on_session
 from foldline._cli.printing import columns, room, whole
 from foldline._cli.summaries import policy_option
 from foldline._clipping import clipped, clipped_before
@@ -40,23 +40,23 @@ def context() -> None:
 @context.command()
 @answering
 @on_session
-def status(desk: Desk) -> Answer:
+def status(desk: Desk) -> CommandAnswer:
     """How full the context is, and how the session fares."""
     policy, agent = desk.policy(), desk.session.agent
     installed = folds_by_itself(agent, os.getcwd())
     found = status_of(desk, policy, installed=installed)
-    return Answer(whole(found), draw_status(found, _by_itself(agent, installed, policy, found)))
+    return CommandAnswer(whole(found), draw_status(found, _by_itself(agent, installed, policy, found)))
 
 
 @context.command()
 @policy_option
 @answering
 @on_session
-def inspect(desk: Desk, policy: str | None) -> Answer:
+def inspect(desk: Desk, policy: str | None) -> CommandAnswer:
     """What fills the context, and what a fold would free."""
     chosen = desk.policy(policy)
     found = inspect_session(desk, chosen)
-    return Answer(whole(found), draw_inspection(found, chosen))
+    return CommandAnswer(whole(found), draw_inspection(found, chosen))
 
 
 @context.command()
@@ -64,10 +64,12 @@ def inspect(desk: Desk, policy: str | None) -> Answer:
 @click.option("--facts", is_flag=True, help="Name the facts that were added or lost, with the messages to recall.")
 @answering
 @on_session
-def history(desk: Desk, depth: int | None, facts: bool) -> Answer:
+def history(desk: Desk, depth: int | None, facts: bool) -> CommandAnswer:
     """The folds of a session, newest first."""
     folds = desk.session.folds()[::-1]
-    return Answer(about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.policy(), facts=facts))
+    return CommandAnswer(
+        about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.policy(), facts=facts)
+    )
 
 
 def _by_itself(agent: str, installed: bool, policy: Policy, s: Status) -> str:

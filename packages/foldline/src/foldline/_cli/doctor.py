@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from foldline._cli.drawing import row, title
-from foldline._cli.options import Answer, answering
+from foldline._cli.options import CommandAnswer, answering
 from foldline._cli.wrapping import unbroken
 from foldline._offered import unknown
 from foldline._relative_time import age
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("agents", nargs=-1, metavar="[AGENT]...")
 @answering
-def doctor(agents: Sequence[str]) -> Answer:
+def doctor(agents: Sequence[str]) -> CommandAnswer:
     """For each agent on this machine: what folds by itself, what is by hand, what is wrong and the command that mends it.
 
     Where agents are named, these alone.
@@ -36,7 +36,7 @@ def doctor(agents: Sequence[str]) -> Answer:
     told = [check(agent, os.getcwd()) for agent in chosen]
     wrong = sum(len(each.troubles) for each in told)
     text = "\n".join(_drawn(each) for each in told) or f"None of these agents is on this machine: {', '.join(AGENTS)}"
-    return Answer({"agents": told, "troubles": wrong}, text)
+    return CommandAnswer({"agents": told, "troubles": wrong}, text)
 
 
 def _drawn(c: Checkup) -> str:

@@ -10,7 +10,16 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import row, title
-from foldline._cli.options import Answer, Choice, about, about_new, answering, check_place, draw_written, on_session
+from foldline._cli.options import (
+    Choice,
+    CommandAnswer,
+    about,
+    about_new,
+    answering,
+    check_place,
+    draw_written,
+    on_session,
+)
 from foldline._cli.printing import Exact, hand_on
 from foldline._desk.desk import Desk
 from foldline._handoff.exporting import export as export_state
@@ -47,7 +56,7 @@ into_option = click.option(
 @click.option("--redact", is_flag=True, help="Take out keys, tokens and passwords.")
 @answering
 @on_session
-def export(desk: Desk, file: str, redact: bool) -> Answer:
+def export(desk: Desk, file: str, redact: bool) -> CommandAnswer:
     """Write what the session came to know to FILE, one JSON document that any agent can take up; - is standard output.
 
     It is read from the whole session, what was folded away included. Secrets in it stay unless --redact is given.
@@ -61,14 +70,16 @@ def export(desk: Desk, file: str, redact: bool) -> Answer:
     counts = {kind: len(getattr(state, kind)) for kind in KINDS}
     told = about(found, file=None, bytes=0, tokens=state.tokens, facts=counts, redacted=gone)
     if not state.source.messages:
-        return Answer(told, remark=f"nothing to export: no messages in {found.path}", code=NOTHING_TO_DO)
+        return CommandAnswer(told, remark=f"nothing to export: no messages in {found.path}", code=NOTHING_TO_DO)
     if file == PIPE:
         data = encode(state)
         hand_on(Exact(data.decode()))
         drawn = draw_export(state, "standard output", len(data), gone if redact else None)
-        return Answer(None, remark=drawn)
+        return CommandAnswer(None, remark=drawn)
     size = write_state(state, file)
-    return Answer({**told, "file": file, "bytes": size}, draw_export(state, file, size, gone if redact else None))
+    return CommandAnswer(
+        {**told, "file": file, "bytes": size}, draw_export(state, file, size, gone if redact else None)
+    )
 
 
 @click.command("import")
@@ -76,12 +87,12 @@ def export(desk: Desk, file: str, redact: bool) -> Answer:
 @to_option
 @into_option
 @answering
-def import_(file: str, format: str, into: str | None) -> Answer:
+def import_(file: str, format: str, into: str | None) -> CommandAnswer:
     """Open a new session with the state in FILE, whatever agent and model it came from; - is standard input."""
     check_place(format, into, "--into")
     state = piped_state(sys.stdin.buffer) if file == PIPE else read_state(file)
     written = import_state(state, format, into, cwd=os.getcwd())
-    return Answer(about_new(written), draw_written("Imported", written))
+    return CommandAnswer(about_new(written), draw_written("Imported", written))
 
 
 def draw_export(state: State, path: str, size: int, gone: Mapping[str, int] | None) -> str:

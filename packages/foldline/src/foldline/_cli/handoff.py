@@ -9,8 +9,8 @@ import click
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.export import into_option
 from foldline._cli.options import (
-    Answer,
     Choice,
+    CommandAnswer,
     about,
     about_new,
     answering,
@@ -61,7 +61,7 @@ def handoff(
     base_url: str | None,
     format: str | None,
     into: str | None,
-) -> Answer:
+) -> CommandAnswer:
     """Open a new session for GOAL with the constraints, files and decisions of the old one that bear on it.
 
     On a terminal the opening prompt is shown in your editor first; emptied, nothing is written. With a --model half of the
@@ -81,14 +81,14 @@ def handoff(
     made = draft(found, goal, tokens=tokens, found=by_model)
     told = about(found, draft=made, written=None)
     if only_print:
-        return Answer(told, Exact(made.text))
+        return CommandAnswer(told, Exact(made.text))
     text = made.text
     if may_ask() and not yes:
         warn("The draft opens in your editor; what you save is written. --yes writes it as it is.")
         text = click.edit(visible(text), extension=".md", require_save=False) or ""
     if not text.strip():
-        return Answer(told, remark="the draft was emptied; nothing was written", code=NOTHING_TO_DO)
+        return CommandAnswer(told, remark="the draft was emptied; nothing was written", code=NOTHING_TO_DO)
     if format == found.agent:
         into = into or os.path.dirname(os.path.abspath(found.path))
     written = hand_off(found, text, format, into, cwd=found.cwd or os.getcwd())
-    return Answer({**told, "written": about_new(written)}, draw_written("Handed off", written))
+    return CommandAnswer({**told, "written": about_new(written)}, draw_written("Handed off", written))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from foldline._cli.commands import FAILED, NOTHING_TO_DO
-from foldline._cli.options import Answer, answering, may_ask
+from foldline._cli.options import CommandAnswer, answering, may_ask
 from foldline._cli.printing import say
 from foldline._cli.wrapping import UNBROKEN, unbroken
 from foldline._errors import ConfigError, FoldlineError
@@ -37,7 +37,7 @@ def _choosing(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @_choosing
 @answering
-def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Answer:
+def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> CommandAnswer:
     """Have foldline fold in each AGENT by itself, where the agent allows it.
 
     There are pi, claude-code, opencode, openclaw, codex, gemini-cli, qwen-code. What is written, and where, is shown
@@ -61,7 +61,7 @@ def install(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Ans
 @click.command()
 @_choosing
 @answering
-def uninstall(agents: Sequence[str], every: bool, project: bool, yes: bool) -> Answer:
+def uninstall(agents: Sequence[str], every: bool, project: bool, yes: bool) -> CommandAnswer:
     """Take foldline out of each AGENT again: all that `install` wrote, and nothing else.
 
     There are pi, claude-code, opencode, openclaw, codex, gemini-cli, qwen-code.
@@ -89,7 +89,7 @@ def _chosen(agents: Sequence[str], every: bool, there: Sequence[str]) -> list[Ag
 
 def _carried_out(
     chosen: Sequence[Agent], planned: Callable[[Agent, str], list[Change]], project: str, yes: bool, done: str
-) -> Answer:
+) -> CommandAnswer:
     """Shows the changes, asks, and carries them out; what fails for one agent stops no other.
 
     `done` is what is said then; `{agents}` in it stands for those that it was done for.
@@ -145,7 +145,7 @@ def _write(changes: list[Change], project: str) -> list[Change]:
 
 def _answer(
     chosen: Sequence[Agent], changes: Sequence[Change], failed: dict[str, FoldlineError], text: str, *, written: bool
-) -> Answer:
+) -> CommandAnswer:
     """What was done; where it failed for the only agent that was chosen, its error."""
     if failed and len(chosen) == 1:
         raise failed[chosen[0].name]
@@ -158,7 +158,7 @@ def _answer(
         ],
     }
     code = FAILED if failed else 0 if written else NOTHING_TO_DO
-    return Answer(told, text, remark="\n".join(_drawn(failed)), code=code)
+    return CommandAnswer(told, text, remark="\n".join(_drawn(failed)), code=code)
 
 
 def _listed(changes: Sequence[Change]) -> list[str]:

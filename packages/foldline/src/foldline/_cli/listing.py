@@ -11,13 +11,13 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import bar, counted, percent, title
-from foldline._cli.options import Answer, answering
+from foldline._cli.options import CommandAnswer, answering
 from foldline._cli.printing import Tinted
 from foldline._cli.printing import columns as terminal_columns
 from foldline._cli.wrapping import length
 from foldline._clipping import clipped, clipped_before
 from foldline._desk.marks import ALARM_AT, SUGGEST_AT
-from foldline._listing import Listed, listed
+from foldline._listing import ListedSession, listed
 from foldline._relative_time import ago
 
 SHOWN = 200
@@ -36,7 +36,7 @@ START = 49
     help=f"At most so many; without it, {SHOWN} lines or all of the JSON.",
 )
 @answering
-def list_(everywhere: bool, limit: int | None) -> Answer:
+def list_(everywhere: bool, limit: int | None) -> CommandAnswer:
     """The agents' sessions on this machine, newest first: how full each is, how long, and what it is called or began with.
 
     It lists those of this directory or, where there are none, those of every directory.
@@ -45,14 +45,14 @@ def list_(everywhere: bool, limit: int | None) -> Answer:
     found = here or listed()
     told = {"sessions": found[:limit]}
     if not found:
-        return Answer(told, remark="no sessions found", code=NOTHING_TO_DO)
+        return CommandAnswer(told, remark="no sessions found", code=NOTHING_TO_DO)
     shown = found[: limit or SHOWN]
     sizes = columns(terminal_columns())
     lines = [piece for entry in shown for piece in ("\n", *_line(entry, time.time(), sizes))]
     if len(shown) < len(found):
         lines.append(f"\n… and {len(found) - len(shown):,} older ones (--limit {len(found)} shows all)")
     what = "Sessions" if here or everywhere else "Sessions of every directory (there are none of this one)"
-    return Answer(told, [title(what), *lines])
+    return CommandAnswer(told, [title(what), *lines])
 
 
 class Columns(NamedTuple):
@@ -80,7 +80,7 @@ def columns(width: int) -> Columns:
     return Columns(drawn, **room)
 
 
-def _line(entry: Listed, now: float, sizes: Columns) -> Iterator[str | Tinted]:
+def _line(entry: ListedSession, now: float, sizes: Columns) -> Iterator[str | Tinted]:
     """One line of the list; what is not known yet is left blank."""
     id = f"└ {entry.id[:11]}" if entry.parent else entry.id[:13]
     yield f"{id:<13}  {entry.agent:<11}  {ago(now - entry.changed):<14}  "

@@ -6,7 +6,7 @@ import click
 
 from foldline._cli.commands import FAILED, LazyGroup
 from foldline._cli.drawing import row, title, tokens
-from foldline._cli.options import Answer, answering
+from foldline._cli.options import CommandAnswer, answering
 from foldline._cli.printing import whole
 from foldline._economics import priced
 from foldline._models import Model
@@ -21,7 +21,7 @@ def models() -> None:
 @models.command()
 @click.argument("name")
 @answering
-def show(name: str) -> Answer:
+def show(name: str) -> CommandAnswer:
     """The window, the prices and the rules of a model.
 
     NAME may be in any provider's spelling. The rules are those of its prompt cache and of its thinking. One that is not known ends
@@ -30,7 +30,7 @@ def show(name: str) -> Answer:
     if not name.strip():
         raise click.UsageError("NAME is empty")
     found = priced(model_named(name))
-    return Answer(whole(found), draw(name, found), code=0 if found.known else FAILED)
+    return CommandAnswer(whole(found), draw(name, found), code=0 if found.known else FAILED)
 
 
 def draw(name: str, m: Model) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from foldline._sessions.file import SessionFile
 
 
-class Answer(NamedTuple):
+class CommandAnswer(NamedTuple):
     """What a command answers: `told` as JSON, else `text`; `remark` goes to standard error in any case.
 
     Nothing is told by a command that has printed its document itself.
@@ -57,7 +57,7 @@ def draw_written(what: str, written: NewSession) -> str:
     return "\n".join(lines)
 
 
-def answering(command: Callable[..., Answer]) -> Callable[..., None]:
+def answering(command: Callable[..., CommandAnswer]) -> Callable[..., None]:
     """Prints what a command answers, as JSON where `--json` asks for it, and ends with the answer's exit code."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -79,7 +79,7 @@ def answering(command: Callable[..., Answer]) -> Callable[..., None]:
     return answered
 
 
-def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
+def on_session(command: Callable[..., CommandAnswer]) -> Callable[..., CommandAnswer]:
     """Hands a command the session that `--session`, `--strict` and `--window` name, on the desk, to be written to by `--force`.
 
     On standard error it says which one it is where none was named, or a file of several, and what is damaged in it.
@@ -91,7 +91,9 @@ def on_session(command: Callable[..., Answer]) -> Callable[..., Answer]:
         "--window", type=click.IntRange(1), metavar="TOKENS", help="The context window, instead of the model's own."
     )
     @wraps(command)
-    def opened(session: str | None, strict: bool, window: int | None, force: bool = False, **given: object) -> Answer:
+    def opened(
+        session: str | None, strict: bool, window: int | None, force: bool = False, **given: object
+    ) -> CommandAnswer:
         from foldline._desk.desk import Desk
 
         desk = Desk.open(session, strict=strict, window=window, force=force)

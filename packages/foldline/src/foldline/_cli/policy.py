@@ -8,7 +8,7 @@ import click
 
 from foldline._cli.commands import LazyGroup
 from foldline._cli.drawing import row, title
-from foldline._cli.options import Answer, answering
+from foldline._cli.options import CommandAnswer, answering
 from foldline._cli.wrapping import unbroken
 from foldline._policies import names, preset
 from foldline._policies.file import arguments_of_strategy, as_table, read_policy
@@ -24,35 +24,35 @@ def policy() -> None:
 
 @policy.command("list")
 @answering
-def list_() -> Answer:
+def list_() -> CommandAnswer:
     """The policies that have a name: foldline's own, and those of installed packages."""
     found = {name: preset(name).description for name in names()}
     told = [{"name": name, "description": description} for name, description in found.items()]
     drawn = (f"{name:<12} {description}".rstrip() for name, description in found.items())
-    return Answer({"policies": told}, "\n".join(drawn))
+    return CommandAnswer({"policies": told}, "\n".join(drawn))
 
 
 @policy.command()
 @click.argument("name")
 @answering
-def show(name: str) -> Answer:
+def show(name: str) -> CommandAnswer:
     """What a policy does, layer by layer.
 
     NAME is one of `policy list`, the path of a policy's file, or module:NAME. What --json prints is a policy's file.
     """
     found = preset(name, path="policy show")
     as_file = "\nAs a file to change: " + unbroken(f"foldline policy show {shlex.quote(name)} --json > FILE.json")
-    return Answer(as_table(found), draw(found) + as_file)
+    return CommandAnswer(as_table(found), draw(found) + as_file)
 
 
 @policy.command()
 @click.argument("file")
 @answering
-def check(file: str) -> Answer:
+def check(file: str) -> CommandAnswer:
     """Read the policy in FILE, and say what is wrong with it."""
     found = read_policy(file)
     layers = ", ".join(layer.name for layer in found.layers)
-    return Answer(as_table(found), f"{file}: nothing is wrong; its layers are {layers}")
+    return CommandAnswer(as_table(found), f"{file}: nothing is wrong; its layers are {layers}")
 
 
 def draw(policy: Policy) -> str:

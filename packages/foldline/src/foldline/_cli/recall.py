@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from foldline._cli.commands import NOTHING_TO_DO
-from foldline._cli.options import Answer, about, answering, session_option, words
+from foldline._cli.options import CommandAnswer, about, answering, session_option, words
 from foldline._cli.printing import Exact, say_over, warn
 from foldline._messages import replace
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--limit", type=click.IntRange(1), metavar="N", default=10, show_default=True, help="The most messages to list."
 )
 @answering
-def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Answer:
+def recall(query: str, session: str | None, everywhere: bool, limit: int) -> CommandAnswer:
     """Print a message as it was written, or list the messages that fit some words best.
 
     An id, as stubs, notices, summaries and `session show` name it, prints that message, whatever was folded since; with a
@@ -47,13 +47,13 @@ def recall(query: str, session: str | None, everywhere: bool, limit: int) -> Ans
         if (id := id_in(query)) and (found := where.recalled(index, id)):
             message, holder = found
             remark = "" if where.session else f"session: {holder.path}"
-            return Answer(_told(query, holder, message), Exact(message.text), remark)
+            return CommandAnswer(_told(query, holder, message), Exact(message.text), remark)
         hits = where.search(index, query, limit)
     told = _told(query, where.session, hits=hits)
     if hits:
-        return Answer(told, "\n".join(_line(hit, everywhere=everywhere) for hit in hits))
+        return CommandAnswer(told, "\n".join(_line(hit, everywhere=everywhere) for hit in hits))
     place = "any session" if everywhere else f"{where.within[0].path}; --all looks in every session"
-    return Answer(told, remark=f"nothing found for {query[:200]!r} in {place}", code=NOTHING_TO_DO)
+    return CommandAnswer(told, remark=f"nothing found for {query[:200]!r} in {place}", code=NOTHING_TO_DO)
 
 
 def _told(

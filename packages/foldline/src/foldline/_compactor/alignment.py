@@ -14,7 +14,7 @@ from foldline._messages import Message
 from foldline._view import identity
 
 
-class Change(NamedTuple):
+class Revision(NamedTuple):
     """Messages from `start` to `stop` of the earlier history give way to `messages`, the items from `at` on of the new one."""
 
     start: int
@@ -30,7 +30,7 @@ class Alignment(NamedTuple):
     where `stands` is not its whole length.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[Revision, ...]
     stands: int
     read: int
 
@@ -46,7 +46,7 @@ def align(
 
     `decode` is given an item and its place among the earlier ones; it answers None for what cannot be read as those were.
     """
-    changes: list[Change] = []
+    changes: list[Revision] = []
     i = j = 0
     while j < len(known):
         same = _same(items, known, i, j, codec)
@@ -56,17 +56,17 @@ def align(
         if i == len(items):
             if any(message.role != "system" for message in messages[j:]):
                 return Alignment(tuple(changes), j, i)
-            changes.append(Change(j, len(known), i, ()))
+            changes.append(Revision(j, len(known), i, ()))
             return Alignment(tuple(changes), len(known), i)
         old, new = messages[j], decode(items[i], j)
         if new and (identity(new) == identity(old) or new.role == old.role == "system"):
-            changes.append(Change(j, j + 1, i, (new,)))
+            changes.append(Revision(j, j + 1, i, (new,)))
             i, j = i + 1, j + 1
         elif old.role == "system":
-            changes.append(Change(j, j + 1, i, ()))
+            changes.append(Revision(j, j + 1, i, ()))
             j += 1
         elif new and new.role == "system":
-            changes.append(Change(j, j, i, (new,)))
+            changes.append(Revision(j, j, i, (new,)))
             i += 1
         else:
             return Alignment(tuple(changes), j, i)

@@ -12,7 +12,7 @@ from foldline._messages import Message, Speaker, Text, Thinking, ToolCall, ToolR
 from foldline._wires.format import HostFormat, neighbours
 from foldline._wires.objects import as_data
 from foldline._wires.strangers import refuse_strangers
-from foldline._wires.telling import Told
+from foldline._wires.telling import Hearing
 
 Item = Any
 """One message as the caller has it: a dict, an object of a provider's library or of a framework, or a `Message`."""
@@ -28,7 +28,7 @@ class Codec:
     """
 
     def __init__(self, format: str, speaker: Callable[[Message], Speaker | None] | None) -> None:
-        self.told = Told(format, bool(format))
+        self.told = Hearing(format, bool(format))
         """What the items told of their format so far."""
         self._speaker = speaker
         self._plain = False
@@ -48,7 +48,7 @@ class Codec:
         """What is read of items, the first of which stands at that place; raises `WireError` for what is no data."""
         return as_data(items, first)
 
-    def read(self, data: Sequence[Item], told: Told, first: int, before: Sequence[Message]) -> list[Message]:
+    def read(self, data: Sequence[Item], told: Hearing, first: int, before: Sequence[Message]) -> list[Message]:
         """The messages that plain data say, as `told`, behind others; the caller has the first of them at that place.
 
         Raises `WireError`.
@@ -109,7 +109,7 @@ class HostCodec(Codec):
         """The framework's objects themselves."""
         return list(items)
 
-    def read(self, data: Sequence[Item], told: Told, first: int, before: Sequence[Message]) -> list[Message]:
+    def read(self, data: Sequence[Item], told: Hearing, first: int, before: Sequence[Message]) -> list[Message]:
         """The messages that the framework's say."""
         return [self._host.read(item) for item in data]
 

@@ -19,8 +19,8 @@ from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
 from foldline._compactor.logged import ids_in
-from foldline._compactor.state import VERSION, State, Writing, decoded
-from foldline._compactor.turns import Turns
+from foldline._compactor.state import VERSION, Dumped, Writing, decoded
+from foldline._compactor.turns import Turnstile
 from foldline._compactor.watching import Watch
 from foldline._compactor.writer import Writer
 from foldline._engine.driving import Waiting, adriven, asking, driven, run
@@ -154,7 +154,7 @@ class Compactor:
         self._session = session
         self._watch = Watch(self._tells)
         self._writing = Writing()
-        self._turns = Turns()
+        self._turns = Turnstile()
         self._reactions = 0
         """How often in a row a refusal or a cut reply was answered, since a reply was observed."""
         self._system: Any = None
@@ -409,7 +409,7 @@ class Compactor:
         """
         with self._turns:
             history, budget = self._history, self.budget
-            state = State(
+            state = Dumped(
                 VERSION,
                 severed=history.severed,
                 meter=self.meter.learned,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, MutableMapping
 from typing import Generic, TypeVar
 
 from foldline._compactor.compactor import Compactor
-from foldline._compactor.turns import Turns
+from foldline._compactor.turns import Turnstile
 from foldline._errors import ConfigError
 
 Key = TypeVar("Key", bound=Hashable)
@@ -30,7 +30,7 @@ class Compactors(Generic[Key]):
         self._most = most
         self._states = states
         self._held: OrderedDict[Key, Compactor] = OrderedDict()
-        self._turns = Turns()
+        self._turns = Turnstile()
 
     def __getitem__(self, key: Key) -> Compactor:
         """The compactor of a key; raises `StateError` where its dumped state is damaged."""

@@ -7,9 +7,9 @@ from itertools import islice
 from math import ceil
 from typing import NamedTuple, TypeVar
 
-from foldline._compactor.alignment import Alignment, Change, align, continues
+from foldline._compactor.alignment import Alignment, Revision, align, continues
 from foldline._compactor.codec import Codec, Item
-from foldline._compactor.said import Naming, Said
+from foldline._compactor.said import Naming, SaidMessages
 from foldline._compactor.seen import Seen
 from foldline._errors import WireError
 from foldline._fold import Fold
@@ -18,7 +18,7 @@ from foldline._stages import Course, digested
 from foldline._tokens.meter import Count, Meter
 from foldline._view import Entry, View, opens_turn, without_thinking
 from foldline._wires.summary import is_summary, summary_in
-from foldline._wires.telling import Told
+from foldline._wires.telling import Hearing
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ class History:
         self._given: tuple[list[Item], int] = ([], 0)
         """What was given last by who keeps what was handed out, and how many messages it told: a call that failed is made
         with it again, whatever was folded for that."""
-        self._said = Said(meter, pinned, named)
+        self._said = SaidMessages(meter, pinned, named)
         self.seen = Seen(self._said, codec, meter)
         """What the model sees."""
         self._turn = 0
@@ -201,10 +201,10 @@ class History:
         """Decodes what the model sees again: a caller may have written into its messages since."""
         items = self._items or self._known
         found = ((at, self._decoded_at(items[at], at)) for at in self.seen.places if at is not None)
-        changes = [Change(at, at + 1, at, (message,)) for at, message in found if message != self.messages[at]]
+        changes = [Revision(at, at + 1, at, (message,)) for at, message in found if message != self.messages[at]]
         self._settle(changes, len(self.messages))
 
-    def _read(self, items: list[Item], found: Alignment, stands: int) -> tuple[list[Message] | None, Told]:
+    def _read(self, items: list[Item], found: Alignment, stands: int) -> tuple[list[Message] | None, Hearing]:
         """The messages that are new, behind so many that stand, and what they tell; none where those are of another format."""
         told = self._codec.told
         anew = self._known and all(message.role == "system" for message in islice(self.messages, stands))
@@ -215,7 +215,7 @@ class History:
             return None, told
         return self._decoded(data[found.read - first :], told, found.read, self._said.before(stands)), told
 
-    def _read_anew(self, past: list[Item], rest: list[Item], told: Told) -> None:
+    def _read_anew(self, past: list[Item], rest: list[Item], told: Hearing) -> None:
         """Reads what stands again, as `told`; raises `WireError` before that where it or the rest is not of the format."""
         self._decoded(self._codec.data([*past, *rest], 0), told, 0, ())
         self.restart(self.folds, self.severed)
@@ -244,7 +244,7 @@ class History:
         """Takes what goes on from what was handed out; what was folded away stays known."""
         places = self.seen.places
         placed = ((places[change.start], change) for change in found.changes)
-        self._settle([Change(at, at + 1, at, c.messages) for at, c in placed if at is not None], len(self.messages))
+        self._settle([Revision(at, at + 1, at, c.messages) for at, c in placed if at is not None], len(self.messages))
         for at, item in zip(places, items):
             if at is not None:
                 self._known[at] = item
@@ -254,7 +254,7 @@ class History:
 
     # -- what changed in it ----------------------------------------------------------------------------------------
 
-    def _settle(self, changes: Sequence[Change], stands: int) -> None:
+    def _settle(self, changes: Sequence[Revision], stands: int) -> None:
         """Makes the changes in the messages that stand, and forgets those behind them."""
         if not changes and stands == len(self.messages):
             return
@@ -269,7 +269,7 @@ class History:
         if not all(same) or first < folded:
             self._replay()
 
-    def _cut(self, first: int, changes: Sequence[Change], stands: int) -> None:
+    def _cut(self, first: int, changes: Sequence[Revision], stands: int) -> None:
         """Rewrites the messages from `first` on: the changes, and nothing behind what stands."""
         standing: list[Message] = []
         done = first
@@ -397,7 +397,7 @@ class History:
         except WireError:
             return None
 
-    def _decoded(self, data: Sequence[Item], told: Told, first: int, before: Sequence[Message]) -> list[Message]:
+    def _decoded(self, data: Sequence[Item], told: Hearing, first: int, before: Sequence[Message]) -> list[Message]:
         """The messages that the data say, those that are summaries of ours as such."""
         read = self._codec.read(data, told, first, before)
         return [self._codec.marked(self._recognized(message)) for message in read]

@@ -14,7 +14,7 @@ from foldline._view import Entry, chain, identity
 Naming = Callable[[Sequence[Message]], list[str]]
 
 
-class Said:
+class SaidMessages:
     """The messages of a conversation, with ids and estimated sizes, uncalibrated.
 
     `named` tells the ids that the newest messages have where they are kept; none where they are not. Then an id hangs on

@@ -7,7 +7,7 @@ from math import ceil
 from typing import NamedTuple
 
 from foldline._compactor.codec import Codec, Item
-from foldline._compactor.said import Said
+from foldline._compactor.said import SaidMessages
 from foldline._messages import Message, replace
 from foldline._tokens.media import media_bytes
 from foldline._tokens.meter import Meter
@@ -19,7 +19,7 @@ BYTES_PER_TOKEN = 5
 """More than most text has."""
 
 
-class Made(NamedTuple):
+class MadeMessage(NamedTuple):
     """A message that a fold put among those that the model sees, its size, and the item that is handed out for it."""
 
     entry: Entry
@@ -33,7 +33,7 @@ class Seen:
     A step costs what is seen, not what was ever said; what came since the last step is weighed only once that matters.
     """
 
-    def __init__(self, said: Said, codec: Codec, meter: Meter) -> None:
+    def __init__(self, said: SaidMessages, codec: Codec, meter: Meter) -> None:
         self.tail = 0
         self.images = 0
         self.media_bytes = 0
@@ -41,7 +41,7 @@ class Seen:
         self.said = said
         self.codec = codec
         self._meter = meter
-        self._shown: list[int | Made] = []
+        self._shown: list[int | MadeMessage] = []
         """The places of messages before the tail, and what folds put between them."""
         self._weight = 0
         self._unweighed = 0
@@ -78,7 +78,7 @@ class Seen:
     @property
     def made(self) -> list[Message]:
         """What folds put among the messages."""
-        return [slot.entry.message for slot in self._shown if isinstance(slot, Made)]
+        return [slot.entry.message for slot in self._shown if isinstance(slot, MadeMessage)]
 
     def items(self, items: Sequence[Item]) -> list[Item]:
         """The items that are seen, of those that the caller has for all that was said."""
@@ -135,7 +135,7 @@ class Seen:
 
         `places` tells where its messages stand, by identity; `items` are those that the caller has for all that was said.
         """
-        made = {id(slot.entry.message): slot for slot in self._shown if isinstance(slot, Made)}
+        made = {id(slot.entry.message): slot for slot in self._shown if isinstance(slot, MadeMessage)}
         at = [places.get(id(message)) for message in view.messages]
         shown = [self._made(e, made, items) if place is None else place for e, place in zip(view.entries, at)]
         self.tail = len(self.said.messages)
@@ -153,11 +153,11 @@ class Seen:
             slot if isinstance(slot, int) else slot._replace(item=item) for slot, item in zip(self._shown, items)
         ]
 
-    def _made(self, entry: Entry, made: Mapping[int, Made], items: Sequence[Item]) -> Made:
+    def _made(self, entry: Entry, made: Mapping[int, MadeMessage], items: Sequence[Item]) -> MadeMessage:
         if known := made.get(id(entry.message)):
             return known._replace(entry=entry)
         item = self.codec.encode(entry.message, lambda: self._stood(entry.id, items))
-        return Made(entry, self._meter.weigh(entry.message), item)
+        return MadeMessage(entry, self._meter.weigh(entry.message), item)
 
     def _stood(self, id: str, items: Sequence[Item]) -> tuple[Item, Message] | None:
         """The item of that id before any fold, and what it says; one message that takes another's place keeps its id."""

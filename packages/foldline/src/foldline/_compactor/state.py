@@ -23,7 +23,7 @@ VERSION = 1
 """Goes up when an older foldline would misread what is dumped."""
 
 
-class State(Value, frozen=True):
+class Dumped(Value, frozen=True):
     """The folds of a history, with the number of messages that there were for each, and what was learned on the way."""
 
     version: int
@@ -101,7 +101,7 @@ class Writing:
         self._folds: tuple[object, list[int], bytes] = (None, [], b"")
 
     def encoded(
-        self, state: State, folds: tuple[tuple[int, Fold], ...], made: Sequence[Message], *, bound: bool
+        self, state: Dumped, folds: tuple[tuple[int, Fold], ...], made: Sequence[Message], *, bound: bool
     ) -> bytes:
         """A state with those folds as far as they are kept, as JSON; `made` is what `folds_to_keep` takes."""
         written, shown, text = self._folds
@@ -119,11 +119,11 @@ def _encoded(value: Any) -> bytes:
         return _json(plain, ascii=True).encode()
 
 
-def decoded(data: bytes | str) -> State:
+def decoded(data: bytes | str) -> Dumped:
     """The state that JSON says; raises `StateError` where it is damaged, or newer than this foldline."""
     try:
         data = data.decode() if isinstance(data, bytes) else data
-        state = msgspec.json.decode(data, type=State)
+        state = msgspec.json.decode(data, type=Dumped)
         if state.version <= VERSION and BYTES not in data:
             return state
     except (msgspec.MsgspecError, UnicodeError, TypeError):
@@ -132,7 +132,7 @@ def decoded(data: bytes | str) -> State:
         plain = json.loads(data, object_hook=_with_bytes)
         if isinstance(plain, dict) and isinstance(version := plain.get("version"), int) and version > VERSION:
             raise StateError(f"of version {version}; this foldline reads up to {VERSION}", where="state")
-        return msgspec.convert(plain, State)
+        return msgspec.convert(plain, Dumped)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
         raise StateError(f"damaged: {damage}", where="state") from damage
 

@@ -6,7 +6,7 @@ import os
 import threading
 
 
-class Turns:
+class Turnstile:
     """One thread at a time, which may come again; a process that was forked off has turns of its own."""
 
     def __init__(self) -> None:

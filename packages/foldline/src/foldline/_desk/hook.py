@@ -30,7 +30,7 @@ from foldline._writers.extraction import extract
 TRIGGERS: Mapping[str, Trigger] = {"auto": "threshold", "overflow": "overflow", "manual": "manual"}
 
 
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HookRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent asks: its session by path or id, why it compacts, what the user wants kept, its window in tokens.
 
     One that `waits` can go on without a fold, and does where the settings allow no more before the window is full. One that
@@ -48,10 +48,10 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_tokens: int = 4_000
 
 
-def asked_in(data: bytes) -> Asked:
+def asked_in(data: bytes) -> HookRequest:
     """What stands in a hook's input; raises `FormatError` where it is none."""
     try:
-        asked = msgspec.json.decode(data, type=Asked)
+        asked = msgspec.json.decode(data, type=HookRequest)
     except msgspec.DecodeError as error:
         raise FormatError(f"what a hook is asked is one JSON object: {error}", where="standard input") from error
     if bool(asked.session) == bool(asked.messages):
@@ -59,7 +59,7 @@ def asked_in(data: bytes) -> Asked:
     return asked
 
 
-def summary_for(asked: Asked) -> dict[str, object]:
+def summary_for(asked: HookRequest) -> dict[str, object]:
     """What is to stand for messages that an agent chose itself, with its receipt; as for a session, nothing is written."""
     new = [message for each in asked.messages if (message := message_in(each))]
     told = [*([remembered(asked.previous)] if asked.previous else []), *new]
@@ -77,7 +77,7 @@ def summary_for(asked: Asked) -> dict[str, object]:
     return {**answer, "tokens_before": before, "tokens_after": after, "receipt": msgspec.to_builtins(receipt)}
 
 
-def fold_for(agent: str, asked: Asked) -> dict[str, object]:
+def fold_for(agent: str, asked: HookRequest) -> dict[str, object]:
     """The fold that an agent should make of its session now, as plain data; sizes are tokens.
 
     `summary` takes the place of all before `first_kept`, and `kept` are the ids of what stays as it is; `details` is what

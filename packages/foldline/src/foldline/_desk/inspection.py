@@ -131,13 +131,13 @@ def _freed(desk: Desk, policy: Policy, layer: Layer, by_hand: FoldPlan) -> int:
     return desk.view.tokens - planned.after.tokens if planned else 0
 
 
-def _grouped(outputs: Iterable[tuple[str, float]], most: int = 8) -> tuple[Share, ...]:
+def _grouped(outputs: Iterable[tuple[str, float]]) -> tuple[Share, ...]:
     """How many outputs have a name, and their tokens together; the largest of them."""
     groups: dict[str, list[float]] = {}
     for name, tokens in outputs:
         groups.setdefault(name, []).append(tokens)
     shares = [Share(name, round(sum(sizes)), len(sizes), "outputs") for name, sizes in groups.items()]
-    return tuple(sorted(shares, key=lambda share: -share.tokens)[:most])
+    return tuple(sorted(shares, key=lambda share: -share.tokens)[:8])
 
 
 def _tool(answer: Answer) -> str:

@@ -31,7 +31,7 @@ class Waiting(Protocol):
         """What came of it, while the event loop goes on."""
 
 
-class Asked(NamedTuple):
+class Awaited(NamedTuple):
     """A summarizer's answer that is waited for, so many seconds at most."""
 
     ask: Ask
@@ -112,7 +112,7 @@ def asking(
             return stop.value  # type: ignore[no-any-return]
         if answer is None:
             announce()
-        answer = yield Asked(ask, summarizer, seconds)
+        answer = yield Awaited(ask, summarizer, seconds)
 
 
 def run(folding: Generator[Ask, Answer, Made], summarizer: Summarizer, seconds: float | None = None) -> Made:

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 _NO_BILL = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
 
 
-class Session(NamedTuple):
+class SessionHead(NamedTuple):
     """What a new session's rows tell of it beside its messages; `agent`, `model` and `system` are those that the old one had.
 
     `note` is foldline's own on the first record, `tokens_before` the size of what a summary at its head stands for.
@@ -42,18 +42,18 @@ class Session(NamedTuple):
     note: Mapping[str, Any] | None = None
 
 
-class Agent(NamedTuple):
+class SessionWriter(NamedTuple):
     """How an agent's session is written: the format that its messages are told in, its rows, and its file below the store.
 
     `resume` is the command with which the agent goes on, for an `{id}` or a `{path}`.
     """
 
     told_in: str
-    rows: Callable[[Sequence[Message], Session], Iterator[Row]]
-    file: Callable[[Session], str]
+    rows: Callable[[Sequence[Message], SessionHead], Iterator[Row]]
+    file: Callable[[SessionHead], str]
     resume: str
 
-    def place(self, name: str, session: Session, folder: str | None, environment: Mapping[str, str]) -> str:
+    def place(self, name: str, session: SessionHead, folder: str | None, environment: Mapping[str, str]) -> str:
         """The file of a new session: in the folder named, or where the agent looks for those of the directory."""
         if folder is not None:
             return os.path.join(folder, Path(self.file(session)).name)
@@ -78,7 +78,7 @@ def _items(messages: Sequence[Message], format: str) -> list[Row]:
 # -- pi ----------------------------------------------------------------------------------------------------------
 
 
-def _pi_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
+def _pi_rows(messages: Sequence[Message], session: SessionHead) -> Iterator[Row]:
     """A header and a record for each message; a summary at their head is a compaction that keeps nothing."""
     header = {"type": "session", "version": KNOWN_VERSION, "id": session.id, "timestamp": session.stamp}
     parent = {"parentSession": os.path.abspath(session.parent)} if session.parent else {}
@@ -92,7 +92,7 @@ def _pi_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
     yield from rows
 
 
-def _pi_records(message: Message, session: Session, *, leads: bool) -> Iterator[Row]:
+def _pi_records(message: Message, session: SessionHead, *, leads: bool) -> Iterator[Row]:
     milliseconds = time.time_ns() // 1_000_000
     if leads and (summary := message.summary) and len(message.parts) == 1:
         told = {"summary": summary.text, "firstKeptEntryId": "", "tokensBefore": session.tokens_before}
@@ -106,14 +106,14 @@ def _pi_records(message: Message, session: Session, *, leads: bool) -> Iterator[
         yield {"type": "message", "message": told}
 
 
-def _pi_file(session: Session) -> str:
+def _pi_file(session: SessionHead) -> str:
     return new_path(folder_of(session.cwd).name, session.id, session.stamp)
 
 
 # -- Claude Code -------------------------------------------------------------------------------------------------
 
 
-def _claude_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
+def _claude_rows(messages: Sequence[Message], session: SessionHead) -> Iterator[Row]:
     """A row for each message, chained; the client joins what belongs to one response by its id."""
     parent: str | None = None
     for item in _items(messages, "anthropic"):
@@ -138,14 +138,14 @@ def _claude_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]
         parent = uuid
 
 
-def _claude_file(session: Session) -> str:
+def _claude_file(session: SessionHead) -> str:
     return f"{re.sub(r'[^a-zA-Z0-9]', '-', session.cwd)}/{session.id}.jsonl"
 
 
 # -- Codex -------------------------------------------------------------------------------------------------------
 
 
-def _codex_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
+def _codex_rows(messages: Sequence[Message], session: SessionHead) -> Iterator[Row]:
     """A header and a row for each item; what a client says of its surroundings it says anew."""
     known = {"id": session.id, "timestamp": now(), "cwd": session.cwd}
     yield {
@@ -161,13 +161,13 @@ def _codex_rows(messages: Sequence[Message], session: Session) -> Iterator[Row]:
         yield {"timestamp": now(), "type": "response_item", "payload": whole}
 
 
-def _codex_file(session: Session) -> str:
+def _codex_file(session: SessionHead) -> str:
     return f"{datetime.now(UTC):%Y/%m/%d/rollout-%Y-%m-%dT%H-%M-%S}-{session.id}.jsonl"
 
 
 AGENTS = {
-    PI: Agent(PI, _pi_rows, _pi_file, "pi --session {path}"),
-    "claude-code": Agent("anthropic", _claude_rows, _claude_file, "claude --resume {id}"),
-    "codex": Agent("openai-responses", _codex_rows, _codex_file, "codex resume {id}"),
+    PI: SessionWriter(PI, _pi_rows, _pi_file, "pi --session {path}"),
+    "claude-code": SessionWriter("anthropic", _claude_rows, _claude_file, "claude --resume {id}"),
+    "codex": SessionWriter("openai-responses", _codex_rows, _codex_file, "codex resume {id}"),
 }
 """The agents of which a new session can be written."""

@@ -12,7 +12,7 @@ from foldline._facts.merging import merge
 from foldline._facts.reading import facts_of
 from foldline._facts.speech import clean
 from foldline._facts.types import Facts
-from foldline._handoff.state import Fact, Source, State, Tokens, decode, encode, facts_in, fields_of
+from foldline._handoff.state import Fact, Origin, State, Tokens, decode, encode, facts_in, fields_of
 from foldline._models import model as model_named
 from foldline._page.extract import compose
 from foldline._sessions.file import SessionFile
@@ -57,7 +57,7 @@ def export(session: SessionFile, *, window: int | None = None) -> State:
     told = history.messages
     return State(
         exported=now(),
-        source=Source(
+        source=Origin(
             session.agent,
             clean(session.id),
             clean(session.path),

@@ -12,7 +12,7 @@ from msgspec import field
 
 from foldline import _wires as wire
 from foldline._errors import SessionError
-from foldline._handoff.agents import AGENTS, Session, draft
+from foldline._handoff.agents import AGENTS, SessionHead, draft
 from foldline._handoff.portable import portable
 from foldline._messages import Message, Value
 from foldline._sessions.lines import encoded
@@ -59,7 +59,7 @@ def write_new(
     carried = list(portable(messages, writes.told_in, lost))
     system, said = beside_system(carried)
     own = system if agent == format else ""
-    session = Session(new_session_id(), now(), cwd, model, agent, own, parent, tokens_before, note)
+    session = SessionHead(new_session_id(), now(), cwd, model, agent, own, parent, tokens_before, note)
     rows = draft([*writes.rows(said, session)])
     if not any("systemMessage" in row for row in rows):
         lost["system"] += len(carried) - len(said)

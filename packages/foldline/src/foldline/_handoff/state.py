@@ -99,7 +99,7 @@ class Touched(Fact, frozen=True, kw_only=True):
     to: str = ""
 
 
-class Step(Fact, frozen=True, kw_only=True):
+class OpenStep(Fact, frozen=True, kw_only=True):
     """An item of a plan that is not done."""
 
     text: str
@@ -116,7 +116,7 @@ class Tokens(Value, frozen=True, omit_defaults=False, forbid_unknown_fields=True
     error: float = 0.0
 
 
-class Source(Value, frozen=True, omit_defaults=False, forbid_unknown_fields=True):
+class Origin(Value, frozen=True, omit_defaults=False, forbid_unknown_fields=True):
     """The session that the facts come from: `messages` were read, of which `carried` stand in earlier sessions."""
 
     agent: str
@@ -137,8 +137,8 @@ class State(Value, frozen=True, kw_only=True, omit_defaults=False, forbid_unknow
     format: Literal["foldline/state"] = NAME
     version: Literal[1] = VERSION
     exported: str
-    source: Source
-    earlier: tuple[Source, ...] = ()
+    source: Origin
+    earlier: tuple[Origin, ...] = ()
     tokens: Tokens = Tokens()
     summary: str = ""
     requests: tuple[Asked, ...] = ()
@@ -149,7 +149,7 @@ class State(Value, frozen=True, kw_only=True, omit_defaults=False, forbid_unknow
     operations: tuple[Operation, ...] = ()
     errors: tuple[Failure, ...] = ()
     files: tuple[Touched, ...] = ()
-    open_work: tuple[Step, ...] = ()
+    open_work: tuple[OpenStep, ...] = ()
     next_steps: tuple[Statement, ...] = ()
 
 
@@ -247,7 +247,7 @@ def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
             Touched(path=f.path, state=f.state, actions=f.actions, to=f.to, **place(f.seen)) for f in facts.files
         ),
         "open_work": tuple(
-            Step(text=t.text, status=t.status, number=t.id, **place(t.at))
+            OpenStep(text=t.text, status=t.status, number=t.id, **place(t.at))
             for t in facts.todos
             if t.status in ("pending", "in_progress")
         ),

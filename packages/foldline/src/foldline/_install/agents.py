@@ -18,7 +18,7 @@ class Put(NamedTuple):
     in_project: str = ""
 
 
-class Entry(NamedTuple):
+class SettingsEntry(NamedTuple):
     """Entries in a settings file of the agent: the file below its folder, and below a project's (empty where it has
     none); the keys of each, and its value.
 
@@ -47,7 +47,7 @@ class Agent(NamedTuple):
     commands: str = ""
     """What is by hand as well where foldline was put into it, before the rest."""
     puts: tuple[Put, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SettingsEntry, ...] = ()
     least: tuple[int, ...] = ()
     """The first version in which what is put there works."""
     inside: str = ""
@@ -151,7 +151,7 @@ OPENCLAW = Agent(
     mcp="no",
     puts=_files("openclaw", "extensions/foldline", ("openclaw.plugin.json", "package.json", "index.js")),
     entries=(
-        Entry(
+        SettingsEntry(
             "openclaw.json",
             "",
             (
@@ -168,7 +168,7 @@ def _by_mcp(
 ) -> Agent:
     """An agent that lets nobody replace its compaction: one entry of MCP in its settings file, its own and a project's."""
     key = "mcp_servers" if file.endswith(".toml") else "mcpServers"
-    entry = Entry(file, f"{folder}/{file}", (((key, "foldline"), server),))
+    entry = SettingsEntry(file, f"{folder}/{file}", (((key, "foldline"), server),))
     return Agent(
         name, title, program, variable, folder, by_hand=f"{_AT_REST}; {_NO_HOOK}", mcp=_TOOLS, entries=(entry,), **more
     )

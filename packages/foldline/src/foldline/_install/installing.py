@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from foldline._errors import ConfigError
 from foldline._install import manifest
-from foldline._install.agents import PROGRAM, WORDS, Agent, Entry, Put
+from foldline._install.agents import PROGRAM, WORDS, Agent, Put, SettingsEntry
 from foldline._install.entries import entry_in_json, entry_in_toml, is_readable
-from foldline._install.manifest import Manifest, Written, digest
+from foldline._install.manifest import Installed, Manifest, digest
 from foldline._install.writing import WAY_OUT, put_file, read_file, remove_file
 
 
@@ -95,9 +95,9 @@ def carry_out(changes: list[Change], project: str) -> None:
             _put(change, was, project)
 
 
-def _put(change: Change, was: Written | None, project: str) -> None:
+def _put(change: Change, was: Installed | None, project: str) -> None:
     assert change.after is not None
-    note = Written(
+    note = Installed(
         change.agent,
         change.path,
         project,
@@ -111,7 +111,7 @@ def _put(change: Change, was: Written | None, project: str) -> None:
         _note(change.path, replace(note, folders=tuple(made)))
 
 
-def _take_away(change: Change, was: Written | None) -> None:
+def _take_away(change: Change, was: Installed | None) -> None:
     if change.before is not None and change.after is not None:
         put_file(change.path, change.after)
     elif was is not None:
@@ -119,7 +119,7 @@ def _take_away(change: Change, was: Written | None) -> None:
     _note(change.path, None)
 
 
-def _note(path: str, note: Written | None) -> None:
+def _note(path: str, note: Installed | None) -> None:
     known = manifest.read()
     others = tuple(each for each in known.written if each.path != path)
     manifest.keep(replace(known, written=(*others, *([note] if note else ()))))
@@ -146,7 +146,7 @@ def _filled(source: str, started: list[str]) -> bytes:
     return text.replace('["foldline"]', json.dumps(started), 1).encode()
 
 
-def _entry(agent: Agent, entry: Entry, project: str, known: Manifest) -> Change:
+def _entry(agent: Agent, entry: SettingsEntry, project: str, known: Manifest) -> Change:
     path = str(Path(project) / entry.in_project if project else agent.home() / entry.file)
     before = read_file(path)
     noted = known.at(path)
@@ -180,7 +180,7 @@ def _value(value: Any, started: list[str]) -> Any:
     return program if value == PROGRAM else value
 
 
-def _taken_back(written: Written) -> Change:
+def _taken_back(written: Installed) -> Change:
     before = read_file(written.path)
     if before is None:
         return Change(written.agent, written.path, None, None, written.inserted)

@@ -15,7 +15,7 @@ from foldline._install.writing import put_file, remove_file
 NAME = "installed.json"
 
 
-class Written(msgspec.Struct, frozen=True, omit_defaults=True):
+class Installed(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that was written for an agent: a whole file by its hash, or texts that were put into one.
 
     `project` is the project's directory, empty for the user's own settings; `folders` were made for it, outermost first.
@@ -35,15 +35,15 @@ class Manifest(msgspec.Struct, frozen=True):
     """All that was written, oldest first."""
 
     version: int = 1
-    written: tuple[Written, ...] = ()
+    written: tuple[Installed, ...] = ()
     folders: tuple[str, ...] = ()
     """Folders that were made for the manifest itself."""
 
-    def of(self, agent: str, project: str) -> list[Written]:
+    def of(self, agent: str, project: str) -> list[Installed]:
         """What was written for an agent, in one project or for the user."""
         return [each for each in self.written if (each.agent, each.project) == (agent, project)]
 
-    def at(self, path: str) -> Written | None:
+    def at(self, path: str) -> Installed | None:
         """What was written to a path."""
         return next((each for each in self.written if each.path == path), None)
 

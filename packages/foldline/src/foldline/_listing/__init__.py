@@ -14,7 +14,7 @@ from foldline._listing.known import Known, Memory
 from foldline._messages import Value
 from foldline._sessions.finding import StoreFile, session_files
 
-__all__ = ["Listed", "listed"]
+__all__ = ["ListedSession", "listed"]
 
 FILLED, COMPLETED = 200, 50
 """So many of the newest sessions are read whole where the ends of their files do not tell how full they are, and for
@@ -25,7 +25,7 @@ PATIENCE, AGAIN, LEAST = 0.6, 0.3, 0.05
 that are given to either in any case."""
 
 
-class Listed(Value, frozen=True, omit_defaults=False, gc=False):
+class ListedSession(Value, frozen=True, omit_defaults=False, gc=False):
     """One session of the list; `tokens`, `compactions` and `messages` are None where they are not known yet.
 
     `changed` is in seconds since 1970, `title` what the session is called, `prompt` how the user's first words begin,
@@ -56,7 +56,7 @@ class Listed(Value, frozen=True, omit_defaults=False, gc=False):
 Entry = tuple[StoreFile, Known]
 
 
-class Rows(Sequence[Listed]):
+class ListedSessions(Sequence[ListedSession]):
     """The sessions of a list, each told as it is asked for: of many thousands few are shown."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
@@ -66,15 +66,15 @@ class Rows(Sequence[Listed]):
         return len(self._entries)
 
     @overload
-    def __getitem__(self, place: int) -> Listed: ...
+    def __getitem__(self, place: int) -> ListedSession: ...
     @overload
-    def __getitem__(self, place: slice) -> Rows: ...
-    def __getitem__(self, place: int | slice) -> Listed | Rows:
-        return Rows(self._entries[place]) if isinstance(place, slice) else _row(*self._entries[place])
+    def __getitem__(self, place: slice) -> ListedSessions: ...
+    def __getitem__(self, place: int | slice) -> ListedSession | ListedSessions:
+        return ListedSessions(self._entries[place]) if isinstance(place, slice) else _row(*self._entries[place])
 
 
-def _row(f: StoreFile, k: Known) -> Listed:
-    return Listed(
+def _row(f: StoreFile, k: Known) -> ListedSession:
+    return ListedSession(
         f.agent,
         k.id,
         f.path + k.place,
@@ -92,7 +92,9 @@ def _row(f: StoreFile, k: Known) -> Listed:
     )
 
 
-def listed(cwd: str | None = None, *, memory: str | None = None, environment: Mapping[str, str] = os.environ) -> Rows:
+def listed(
+    cwd: str | None = None, *, memory: str | None = None, environment: Mapping[str, str] = os.environ
+) -> ListedSessions:
     """The sessions in the agents' stores, newest first: those of the directory `cwd`, or all where it is None.
 
     A session that works for another one stands below it.
@@ -113,7 +115,7 @@ def listed(cwd: str | None = None, *, memory: str | None = None, environment: Ma
         taught = (Taught(k.agent, k.family, k.overhead, k.ratio) for _, k in everything if k.agent)
         keep(taught, cache_file(NAME, environment))
     kept.save()
-    return Rows(_below_parents(found))
+    return ListedSessions(_below_parents(found))
 
 
 def _of_directory(found: Iterable[Entry], cwd: str) -> list[Entry]:

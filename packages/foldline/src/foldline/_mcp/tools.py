@@ -31,7 +31,7 @@ class WrongArguments(FormatError):
     """Arguments that are not of the tool's schema."""
 
 
-class Tool(NamedTuple):
+class McpTool(NamedTuple):
     """A tool as it is listed, and what answers it; `run` raises `WrongArguments` for what was asked wrongly."""
 
     description: str
@@ -148,18 +148,18 @@ def _compact_schema() -> dict[str, Any]:
 
 
 TOOLS = {
-    "recall": Tool(
+    "recall": McpTool(
         "Look up earlier messages of a session, word for word: by the id that a stub, a notice or a summary names, or by "
         "words. What comes back is quoted history, and says how many tokens each message would add.",
         _recall_schema,
         _recall,
     ),
-    "context_status": Tool(
+    "context_status": McpTool(
         "How full a session's context is: tokens, window, folds, risk, and what is advised.",
         partial(_schema, OfStatus),
         _status,
     ),
-    "compact": Tool(
+    "compact": McpTool(
         "Preview what folding a session would free and keep; with write: true, fold it. The file is only appended to.",
         _compact_schema,
         _compact,

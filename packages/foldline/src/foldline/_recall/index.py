@@ -20,7 +20,7 @@ from foldline._recall.search import Hit
 from foldline._recall.store import MEMORY, Store, default_path
 from foldline._recall.text import encodable, indexed, words_of
 from foldline._sessions.finding import Found
-from foldline._sessions.following import IndexedSession, Mark, Said
+from foldline._sessions.following import IndexedSession, ReadUpTo, Said
 from foldline._sessions.opening import known_format
 from foldline._sessions.source import parted
 from foldline._tokens.weigh import weigh_part
@@ -165,7 +165,7 @@ class Index:
         if row and now and row[0] == now:
             return
         changed = place.changed or _changed_at(path)
-        mark, fault = Mark(*row[1:]) if row else Mark(), ""
+        mark, fault = ReadUpTo(*row[1:]) if row else ReadUpTo(), ""
         try:
             known = known_format(path)
             if follower := known.follow(path, mark) if known.follow else None:

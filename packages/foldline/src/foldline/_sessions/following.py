@@ -15,7 +15,7 @@ Said = tuple[str, str, Message]
 """A message with its id and its time, which is empty where the file does not say it."""
 
 
-class Mark(NamedTuple):
+class ReadUpTo(NamedTuple):
     """How far a file was read: the bytes, and what they end with."""
 
     read: int = 0
@@ -43,8 +43,8 @@ class Follower:
     that only what came since is read.
     """
 
-    def __init__(self, path: str, mark: Mark, about: IndexedSession, said: Callable[[bytes], Said | None]) -> None:
-        self.mark = mark if mark.read and _ends_at(path, mark.read) == mark.tail else Mark()
+    def __init__(self, path: str, mark: ReadUpTo, about: IndexedSession, said: Callable[[bytes], Said | None]) -> None:
+        self.mark = mark if mark.read and _ends_at(path, mark.read) == mark.tail else ReadUpTo()
         self.continues = bool(self.mark.read)
         self._path, self._about, self._said = path, about, said
 
@@ -61,7 +61,7 @@ class Follower:
                     read += len(line)
                 if (said := self._said(line.removeprefix(BOM))) is not None:
                     yield said
-        self.mark = Mark(read, _ends_at(self._path, read))
+        self.mark = ReadUpTo(read, _ends_at(self._path, read))
 
 
 def _ends_at(path: str, place: int) -> bytes:

@@ -18,7 +18,7 @@ _PLAIN = re.compile(rb'"([^"\\\x00-\x1f]*)"')
 if TYPE_CHECKING:
     from foldline._messages import Usage
     from foldline._sessions.file import SessionFile
-    from foldline._sessions.following import Follower, Mark
+    from foldline._sessions.following import Follower, ReadUpTo
     from foldline._sessions.reading import Reading, Stored
 
 
@@ -171,5 +171,5 @@ class SessionFormat(NamedTuple):
     lingers: str = ""
     """What keeps a session's file open once the session was closed, and how it is let go of."""
 
-    follow: Callable[[str, Mark], Follower | None] | None = None
+    follow: Callable[[str, ReadUpTo], Follower | None] | None = None
     """Reads on where an earlier reading stopped; None for a file that has to be read whole."""

@@ -29,7 +29,7 @@ _MARK = re.compile(r"(?:\A\s*|earlier portion of the conversation\.\n\n)\[fold (
 """What a summary begins with, in Claude Code behind its own words; elsewhere in it the mark is quoted from another."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptFold(msgspec.Struct, frozen=True):
     """The receipt of a fold, and the facts behind its summary."""
 
     trigger: str
@@ -45,7 +45,7 @@ def marked(summary: str, fold: Fold) -> str:
 
 def keep(fold: Fold, summary: Summary) -> None:
     """Keeps what the agent's log cannot; raises `SessionError` or `OSError` where that cannot be written."""
-    kept = Kept(fold.trigger, fold.layer, fold.receipt, summary.facts)
+    kept = KeptFold(fold.trigger, fold.layer, fold.receipt, summary.facts)
     _write(_place(f"folds/{fold.id}.json"), kept)
 
 
@@ -78,9 +78,9 @@ def _with_receipt(fold: PastFold) -> PastFold:
     return replace(fold, trigger=kept.trigger, layer=kept.layer, receipt=kept.receipt, ours=True) if kept else fold
 
 
-def _kept(summary: str) -> Kept | None:
+def _kept(summary: str) -> KeptFold | None:
     named = _MARK.search(summary)
-    return _read(_place(f"folds/{named[1]}.json"), Kept) if named else None
+    return _read(_place(f"folds/{named[1]}.json"), KeptFold) if named else None
 
 
 # -- folds that stand ----------------------------------------------------------------------------------------------

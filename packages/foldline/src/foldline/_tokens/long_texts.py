@@ -60,7 +60,7 @@ CLASSES = bytes(next((i for i, group in enumerate(GROUPS, 1) if byte in group), 
 Cells = tuple[bytes, bytes, bytes]
 
 
-class Tables(NamedTuple):
+class LongTables(NamedTuple):
     """The cells of one family: tokens = `base` × bytes + `unit` × their sum."""
 
     cells: Cells
@@ -204,7 +204,7 @@ def _lanes(count: int, bits: int) -> int:
 
 
 @cache
-def _tables(family: str) -> Tables:
+def _tables(family: str) -> LongTables:
     """The file holds for each cell what kind it is, for all families, then what each kind is worth for each."""
     at, size = place(family) * (8 + 3 * 256), 1 << BITS
     data = read_table("estimate_long.bin")
@@ -213,4 +213,4 @@ def _tables(family: str) -> Tables:
     three, five, eight = (
         data[i * size : (i + 1) * size].translate(data[at + 256 * i : at + 256 * (i + 1)]) for i in range(3)
     )
-    return Tables((three, five, eight), unit, base)
+    return LongTables((three, five, eight), unit, base)

@@ -26,7 +26,7 @@ AT_ONCE = 4096
 """Bytes that are taken at once; larger integers leave the processor's first cache."""
 
 
-class Tables(NamedTuple):
+class ShortTables(NamedTuple):
     """Two rounds of classes and what the last one weighs: tokens = `base` × bytes + `unit` × the weights."""
 
     left: bytes
@@ -52,7 +52,7 @@ def short_tokens(raws: Iterable[bytes], family: str, *, plain: bool) -> Iterator
     yield from _count(lot, tables)
 
 
-def _count(lot: list[bytes], tables: Tables) -> Iterator[float]:
+def _count(lot: list[bytes], tables: ShortTables) -> Iterator[float]:
     weights = _weights(GAP + GAP.join(lot) + GAP, tables)
     at = len(GAP)
     for raw in lot:
@@ -61,7 +61,7 @@ def _count(lot: list[bytes], tables: Tables) -> Iterator[float]:
         at += size + len(GAP)
 
 
-def _weights(text: bytes, tables: Tables) -> bytes:
+def _weights(text: bytes, tables: ShortTables) -> bytes:
     """The weight of every byte, by the byte before it and the two after."""
     number, size = int.from_bytes, len(text)
     pairs = (number(text.translate(tables.left), "little") << 8) | number(text.translate(tables.right), "little")
@@ -77,11 +77,11 @@ def _sum(weights: bytes) -> int:
 
 
 @cache
-def _tables(family: str, plain: bool) -> Tables:
+def _tables(family: str, plain: bool) -> ShortTables:
     """The file holds for either kind four maps of all families, then for each family a unit, a base and 256 weights."""
     data = read_table("estimate_short.bin")
     start = 0 if plain else len(data) // 2
     left, right, before, after = (data[i : i + 256] for i in range(start, start + 1024, 256))
     at = start + 1024 + place(family) * 264
     unit, base = struct.unpack_from("<ff", data, at)
-    return Tables(left, right, before, after, data[at + 8 : at + 264], unit, base)
+    return ShortTables(left, right, before, after, data[at + 8 : at + 264], unit, base)

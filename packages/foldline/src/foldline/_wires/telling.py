@@ -13,7 +13,7 @@ USUAL = "openai-chat"
 """What a history is read as while nothing tells: messages of a role and a text are the same in several formats."""
 
 
-class Told(NamedTuple):
+class Hearing(NamedTuple):
     """What the items of a history told of its format so far."""
 
     certain: str = ""
@@ -37,11 +37,11 @@ class Told(NamedTuple):
         return self.guess or USUAL
 
     @property
-    def before(self) -> Told:
+    def before(self) -> Hearing:
         """What was known before the first item."""
-        return self if self.given else Told()
+        return self if self.given else Hearing()
 
-    def after(self, items: Iterable[Any], first: int = 0) -> Told:
+    def after(self, items: Iterable[Any], first: int = 0) -> Hearing:
         """What is told with these items behind; `first` is the place of the first of them.
 
         Raises `WireError` where an item is of no format.
@@ -62,7 +62,7 @@ class Told(NamedTuple):
                 told = told.heard(signs)
         return told
 
-    def heard(self, signs: Mapping[str, Sign]) -> Told:
+    def heard(self, signs: Mapping[str, Sign]) -> Hearing:
         """What is told with what one more item says of each format; what speaks against all of them tells nothing."""
         if self.certain:
             return self
@@ -77,7 +77,7 @@ class Told(NamedTuple):
 
 def detect(items: Iterable[Any], default: str = USUAL) -> str:
     """The format of a history: the one that its first telling item is sure of, the likely one, or the default where none tells."""
-    told = Told()
+    told = Hearing()
     for item in items:
         if isinstance(item, Mapping):
             told = told.heard(_signs(item))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from foldline import _wires as wire
 from foldline._compactor.compactor import REMINDERS, Compactor
-from foldline._compactor.turns import Turns
+from foldline._compactor.turns import Turnstile
 from foldline._messages import Message
 from foldline._view import identity
 from foldline._wires.objects import as_data
@@ -76,7 +76,7 @@ def conversation(id: Hashable) -> Iterator[None]:
         _named.reset(token)
 
 
-class Conversation:
+class ClientConversation:
     """One conversation that is sent through a client."""
 
     def __init__(self, compactor: Compactor, asides: Asides) -> None:
@@ -91,16 +91,16 @@ class Conversation:
             self.compactor.observe(reply)
 
 
-class Conversations:
+class ClientConversations:
     """The conversations of a client; `most` are remembered, and what was used longest ago goes."""
 
     def __init__(self, make: Callable[[str, str], Compactor], most: int) -> None:
         self._make = make
         self._most = most
-        self._held: OrderedDict[Hashable, list[Conversation]] = OrderedDict()
-        self._turns = Turns()
+        self._held: OrderedDict[Hashable, list[ClientConversation]] = OrderedDict()
+        self._turns = Turnstile()
 
-    def of(self, model: str, format: str, items: Sequence[Any]) -> Conversation:
+    def of(self, model: str, format: str, items: Sequence[Any]) -> ClientConversation:
         """The conversation that a history belongs to, a new one where it goes on from none.
 
         Another model has a window of its own, and its own conversations. One that parted from an earlier one keeps the folds
@@ -116,7 +116,7 @@ class Conversations:
             alike = list(self._held.get(key, ()))
         return self._kept(key, _gone_on(alike, items) or self._begun(model, format, alike))
 
-    def _kept(self, key: Hashable, found: Conversation) -> Conversation:
+    def _kept(self, key: Hashable, found: ClientConversation) -> ClientConversation:
         """Remembers a conversation as the one that was used last."""
         with self._turns:
             alike = self._held.get(key, ())
@@ -126,15 +126,15 @@ class Conversations:
                 self._held.popitem(last=False)
             return found
 
-    def _begun(self, model: str, format: str, alike: Sequence[Conversation]) -> Conversation:
+    def _begun(self, model: str, format: str, alike: Sequence[ClientConversation]) -> ClientConversation:
         compactor, asides = self._make(model, format), Asides(format)
         if parent := next((each for each in alike if each.compactor.folds), None):
             compactor.load(parent.compactor.dump())
             asides = parent.asides.copy()
-        return Conversation(compactor, asides)
+        return ClientConversation(compactor, asides)
 
 
-def _gone_on(held: Sequence[Conversation], items: Sequence[Any]) -> Conversation | None:
+def _gone_on(held: Sequence[ClientConversation], items: Sequence[Any]) -> ClientConversation | None:
     """The conversation that a history goes on from, but for a few messages at its end; None where there is none."""
     best, least = None, REMINDERS + 1
     for each in held:

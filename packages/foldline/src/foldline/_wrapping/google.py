@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from foldline._wires.usage import stated
-from foldline._wrapping.sdk import Call, Fields, Request, Route, Sdk, Through, called, made_in, method, one_more, twin
+from foldline._wrapping.sdk import Call, Fields, Route, Sdk, Sending, Through, called, made_in, method, one_more, twin
 
 METHODS = {"generate_content": False, "generate_content_stream": True}
 """The calls, and whether their replies are streamed."""
@@ -34,11 +34,11 @@ def _models(kind: Any, through: Through, *, awaited: bool) -> cached_property[An
     return cached_property(models)
 
 
-def _read(streams: bool) -> Callable[..., Request | None]:
+def _read(streams: bool) -> Callable[..., Sending | None]:
     """Reads a call whose `contents` are a conversation, and not a question alone."""
     read = called(_CONTENTS, streams=streams)
 
-    def read_conversation(*call: Any) -> Request | None:
+    def read_conversation(*call: Any) -> Sending | None:
         request = read(*call)
         items = request.history if request else None
         return request if items and all(stated(item, "parts") for item in items) else None

@@ -41,7 +41,7 @@ class Route(Struct, frozen=True, kw_only=True):
     """Where in a reply its stream stands; empty where it is the reply."""
 
 
-class Request(NamedTuple):
+class Sending(NamedTuple):
     """A request on its way: what it holds, and how it is sent with other fields."""
 
     route: Route
@@ -64,7 +64,7 @@ class Request(NamedTuple):
             return None
         return list(items)
 
-    def with_history(self, items: Sequence[Any]) -> Request:
+    def with_history(self, items: Sequence[Any]) -> Sending:
         """The same request with another history."""
         return self._replace(fields={**self.fields, self.route.history: items})
 
@@ -77,7 +77,7 @@ def given(fields: Fields, *names: str) -> dict[str, Any] | None:
     } or None
 
 
-Reader = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Request | None]
+Reader = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Sending | None]
 """Reads a call of a function: the function, its arguments and those with a name. None where no conversation is sent."""
 
 
@@ -129,12 +129,12 @@ def called(route: Route, order: Sequence[str] = (), *, streams: bool | None = No
     Where `streams` is None, the field `stream` says whether the reply is streamed.
     """
 
-    def read(function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Request | None:
+    def read(function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Sending | None:
         if len(arguments) > len(order):
             return None
         fields = {**dict(zip(order, arguments)), **named}
         streamed = fields.get("stream") is True if streams is None else streams
-        return Request(route, fields, lambda fields: function(**fields), streamed)
+        return Sending(route, fields, lambda fields: function(**fields), streamed)
 
     return read
 

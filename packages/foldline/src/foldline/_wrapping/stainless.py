@@ -10,9 +10,9 @@ from foldline._wires.usage import stated
 from foldline._wrapping.sdk import (
     Call,
     Fields,
-    Request,
     Route,
     Sdk,
+    Sending,
     Through,
     given,
     made_in,
@@ -33,7 +33,7 @@ _PARSED = methodcaller("parse")
 def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
     """A library whose clients send requests of these routes, by the path that they are posted to."""
 
-    def read(post: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Request | None:
+    def read(post: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Sending | None:
         path, body = (*arguments, "")[0], named.get("body")
         route = routes.get(path.partition("?")[0]) if isinstance(path, str) else None
         if route is None or not isinstance(body, dict):
@@ -45,8 +45,8 @@ def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
             return post(*arguments, **{**named, "body": fields})
 
         if raw:
-            return Request(route, body, send, opened=_PARSED if raw == "true" and not streams else None)
-        return Request(route, body, send, streams)
+            return Sending(route, body, send, opened=_PARSED if raw == "true" and not streams else None)
+        return Sending(route, body, send, streams)
 
     def wrap(client: Any, through: Through) -> Any:
         call = Call(read, awaited=hasattr(client, "__aenter__"))

@@ -15,8 +15,8 @@ from foldline._overflow import read as read_overflow
 from foldline._recall.tool import NAME, handle, recall_tool
 from foldline._wires.objects import as_data
 from foldline._wires.usage import stated
-from foldline._wrapping.conversations import Conversation
-from foldline._wrapping.sdk import Request
+from foldline._wrapping.conversations import ClientConversation
+from foldline._wrapping.sdk import Sending
 from foldline._wrapping.streams import AwaitedPassing, Passing
 
 MOST = 4
@@ -26,13 +26,13 @@ NOT_RUN = "Not run: only recall was answered. Call this again if it is still wan
 """What another call is answered that stands in one reply with a recall."""
 
 
-def offering(request: Request) -> Request | None:
+def offering(request: Sending) -> Sending | None:
     """The request with the recall tool in it; None where it cannot be added."""
     fields = request.route.offer(request.fields, recall_tool(request.route.format))
     return None if fields is None else request._replace(fields=fields)
 
 
-def exchange(reply: Any, request: Request, compactor: Compactor) -> list[Any]:
+def exchange(reply: Any, request: Sending, compactor: Compactor) -> list[Any]:
     """What a reply says that recalls, and the answers to it; nothing where it does not recall."""
     format = request.route.format
     said = as_data(request.route.said(reply))
@@ -63,7 +63,7 @@ class Turn:
     """
 
     def __init__(
-        self, talk: Conversation, request: Request, tell: Callable[[str], None], *, awaited: bool, recalls: bool
+        self, talk: ClientConversation, request: Sending, tell: Callable[[str], None], *, awaited: bool, recalls: bool
     ) -> None:
         self.talk = talk
         self.request = request

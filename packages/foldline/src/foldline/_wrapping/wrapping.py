@@ -11,10 +11,10 @@ from foldline._engine.driving import adriven, driven
 from foldline._errors import ConfigError
 from foldline._messages import replace
 from foldline._wrapping.bedrock import BEDROCK
-from foldline._wrapping.conversations import Conversation, Conversations
+from foldline._wrapping.conversations import ClientConversation, ClientConversations
 from foldline._wrapping.google import GOOGLE
 from foldline._wrapping.litellm import LITELLM
-from foldline._wrapping.sdk import Call, Request
+from foldline._wrapping.sdk import Call, Sending
 from foldline._wrapping.stainless import ANTHROPIC, OPENAI
 from foldline._wrapping.turn import Turn, offering
 
@@ -29,7 +29,7 @@ class Calls:
     """
 
     def __init__(
-        self, conversations: Conversations, tell: Callable[[str], None], *, recall: bool, reserve: bool
+        self, conversations: ClientConversations, tell: Callable[[str], None], *, recall: bool, reserve: bool
     ) -> None:
         self._conversations = conversations
         self._tell = tell
@@ -68,14 +68,14 @@ class Calls:
         return Turn(talk, offered or request, self._tell, awaited=call.awaited, recalls=offered is not None)
 
 
-def _reserve(talk: Conversation, tokens: Any) -> None:
+def _reserve(talk: ClientConversation, tokens: Any) -> None:
     """Holds back what the reply may take, where the request says so."""
     budget = talk.compactor.budget
     if type(tokens) is int and tokens > 0:
         talk.compactor.budget = replace(budget, reserve=min(tokens, round(budget.window * MOST_RESERVED)))
 
 
-def _may_recall(talk: Conversation, request: Request) -> bool:
+def _may_recall(talk: ClientConversation, request: Sending) -> bool:
     """Whether there is something to recall, and a reply that can be answered before anybody reads it."""
     if not request.answered_whole:
         talk.asides.clear()
@@ -122,6 +122,6 @@ def wrap(
     make("", "")
     tells = Telling(on_event)
     reserve = "reserve" not in settings
-    calls = Calls(Conversations(make, most), lambda why: tells.tell(Skipped(why)), recall=recall, reserve=reserve)
+    calls = Calls(ClientConversations(make, most), lambda why: tells.tell(Skipped(why)), recall=recall, reserve=reserve)
     wrapped: Client = sdk.wrap(client, calls.through)
     return wrapped

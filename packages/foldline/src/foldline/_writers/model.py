@@ -20,7 +20,7 @@ from foldline._writers import EXTRACT
 from foldline._writers.calling import TEMPERATURE, Conduct, Endpoint, ask, connect, retried
 from foldline._writers.draft import Draft
 from foldline._writers.gate import heard, language_for
-from foldline._writers.prompt import Asked, asked, fence, request, summary_in, tell
+from foldline._writers.prompt import PromptParts, asked, fence, request, summary_in, tell
 
 THOUGHT = 4_096
 """Tokens that a reply may take besides the summary: models that reason bill it as output."""
@@ -131,7 +131,7 @@ class ModelSummarizer:
                     raise SummaryFailed(f"{endpoint.model}: {overflow}", cause=overflow) from overflow
         raise AssertionError("the last attempt answers or raises")
 
-    def _asked(self, wording: Wording) -> Asked:
+    def _asked(self, wording: Wording) -> PromptParts:
         """The rules and the sections that are asked for: the user's own prompt goes before a policy's."""
         return asked(wording, self.instructions, self.prompt)
 

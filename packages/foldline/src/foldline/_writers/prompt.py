@@ -82,22 +82,22 @@ RULES = f"{_TASK}\n\n{_FENCED}\n\n{_FORM}"
 _NOTE = re.compile(r"\n*\[folded: \d+ messages, [^\]\n]*\]\s*\Z")
 
 
-class Asked(NamedTuple):
+class PromptParts(NamedTuple):
     """What stands before the material, and the headings that it asks for."""
 
     rules: str
     sections: tuple[str, ...] = ()
 
 
-def asked(wording: Wording, instructions: str = "", prompt: str | None = None) -> Asked:
+def asked(wording: Wording, instructions: str = "", prompt: str | None = None) -> PromptParts:
     """What is asked: our rules, a policy's prompt in their place, or the user's own; instructions are added."""
     if prompt is not None:
-        return Asked(added(prompt, instructions))
+        return PromptParts(added(prompt, instructions))
     if wording.prompt is not None:
-        return Asked(added(f"{wording.prompt}\n\n{_FENCED}", instructions), wording.sections)
+        return PromptParts(added(f"{wording.prompt}\n\n{_FENCED}", instructions), wording.sections)
     if wording.points is not None:
-        return Asked(added(f"{_TASK}\n\n{_FENCED}\n\n{form(wording)}", instructions))
-    return Asked(added(RULES, instructions), SECTIONS)
+        return PromptParts(added(f"{_TASK}\n\n{_FENCED}\n\n{form(wording)}", instructions))
+    return PromptParts(added(RULES, instructions), SECTIONS)
 
 
 def form(wording: Wording) -> str:

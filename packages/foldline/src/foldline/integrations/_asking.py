@@ -11,7 +11,7 @@ Reply = TypeVar("Reply")
 Sending = Callable[[list[Any]], Reply]
 
 
-class Sent(list[Any]):
+class SentAlready(list[Any]):
     """Messages that are folded already: some models answer one way of being asked by another way of their own."""
 
 
@@ -88,7 +88,7 @@ class Asking:
 
     def _handed(self, sent: list[Any]) -> list[Any]:
         self._kept()
-        return Sent(sent)
+        return SentAlready(sent)
 
     def _observed(self, reply: Reply) -> Reply:
         if (bill := self._billed(reply)) is not None:

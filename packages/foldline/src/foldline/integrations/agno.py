@@ -8,7 +8,7 @@ from typing import Any
 from agno.models.base import Model
 
 from foldline import Usage
-from foldline.integrations._asking import Sent, Unchanged
+from foldline.integrations._asking import SentAlready, Unchanged
 from foldline.integrations._conversations import Conversations, bill
 from foldline.integrations._shapes.agno import FORMAT
 
@@ -38,7 +38,7 @@ class Folding:
 
     def asking(self, model: Any, messages: Any, of: Any) -> Any:
         """A call of a model with messages; those that are folded already are sent as they are."""
-        if isinstance(messages, Sent):
+        if isinstance(messages, SentAlready):
             return Unchanged(messages)
         session = str(getattr(of, "session_id", "") or "")
         key = self._runs.beginnings.key(messages, lambda m: [session, m.content, m.tool_calls, m.tool_call_id])

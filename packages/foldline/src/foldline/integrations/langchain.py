@@ -24,7 +24,7 @@ NAMES = ("model_name", "model", "model_id")
 """Where LangChain's chat models have the name of theirs."""
 
 
-class Folded(AgentState[Any]):
+class FoldedState(AgentState[Any]):
     """The state of a graph, with foldline's own beside the messages."""
 
     foldline: NotRequired[Annotated[str, PrivateStateAttr]]  # type: ignore[valid-type]
@@ -39,7 +39,7 @@ class Folding(AgentMiddleware[Any, Any]):
     should take the agent's for, which is known from its first request on; `options` are those of `Compactor`.
     """
 
-    state_schema = Folded
+    state_schema = FoldedState
 
     def __init__(self, model: str = "", *, persist: bool = False, recall: bool = False, **options: Any) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_index.core.llms import LLM
 
-from foldline.integrations._asking import Sent, Unchanged
+from foldline.integrations._asking import SentAlready, Unchanged
 from foldline.integrations._conversations import Conversations
 from foldline.integrations._shapes.llama_index import FORMAT
 
@@ -32,7 +32,7 @@ class Folding:
 
     def asking(self, model: Any, messages: Sequence[Any]) -> Any:
         """A call of a model with messages; those that are folded already are sent as they are."""
-        if isinstance(messages, Sent):
+        if isinstance(messages, SentAlready):
             return Unchanged(messages)
         key = self._runs.beginnings.key(messages, lambda m: m.content or str(m.blocks))
         return self._runs.asking(messages, model.metadata.model_name, key=key, billed=lambda reply: None)

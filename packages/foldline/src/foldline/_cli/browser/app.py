@@ -29,7 +29,7 @@ from foldline._desk.inspection import what
 from foldline._desk.plan import FoldPlan
 from foldline._errors import FoldlineError
 from foldline._fold import Fold
-from foldline._listing import Listed, listed
+from foldline._listing import ListedSession, listed
 from foldline._recall.answer import drawn
 from foldline._visible import visible
 
@@ -79,7 +79,7 @@ class Browser(App[None]):
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         super().__init__()
         self._environment = environment
-        self._everything: Sequence[Listed] = ()
+        self._everything: Sequence[ListedSession] = ()
         self._detail: Detail | None = None
         self._reading = ""
         """The path of the session that a thread reads now."""
@@ -118,7 +118,7 @@ class Browser(App[None]):
         """Looks for sessions anew, the cursor on the one at a path, or where it is."""
         self._in_thread(lambda: listed(environment=self._environment), lambda found: self._list(found, path))
 
-    def _list(self, found: Sequence[Listed], path: str) -> None:
+    def _list(self, found: Sequence[ListedSession], path: str) -> None:
         self._everything = found
         self._detail = None
         self._filter(path)
@@ -373,7 +373,7 @@ class Browser(App[None]):
     def _tell(self, error: str) -> None:
         self.notify(visible(error), severity="error", timeout=12, markup=False)
 
-    def _draw_session(self, entry: Listed, width: int) -> list[Text]:
+    def _draw_session(self, entry: ListedSession, width: int) -> list[Text]:
         return session_lines(entry, width, time.time(), self.tints)
 
     def _draw_step(self, step: TimelineRow, width: int) -> list[Text]:
@@ -381,5 +381,5 @@ class Browser(App[None]):
         return step_line(step, width, largest, self.tints)
 
 
-def _words(entry: Listed) -> str:
+def _words(entry: ListedSession) -> str:
     return f"{entry.agent} {entry.cwd} {entry.title} {entry.prompt} {entry.model} {entry.id}".lower()

@@ -13,7 +13,7 @@ from foldline._cli.drawing import bar, percent
 from foldline._clipping import clipped
 from foldline._desk.inspection import Share, what
 from foldline._desk.marks import ALARM_AT, SUGGEST_AT
-from foldline._listing import Listed
+from foldline._listing import ListedSession
 from foldline._recall.search import Hit
 from foldline._relative_time import ago
 from foldline._visible import visible
@@ -41,7 +41,7 @@ YEAR = 365 * 86_400
 HOME = os.path.expanduser("~")
 
 
-def session_lines(entry: Listed, width: int, now: float, tints: Tints) -> list[Text]:
+def session_lines(entry: ListedSession, width: int, now: float, tints: Tints) -> list[Text]:
     """A session: what it is called, or where it was and began with, and how old it is; how full it is, its folds and its agent."""
     name = entry.title or os.path.basename(entry.cwd) or entry.id[:13]
     age = _brief(now - entry.changed)
@@ -67,7 +67,7 @@ def gauge(fill: float | None, width: int, tints: Tints) -> tuple[str, str]:
     return bar(fill, width=width), tints[name]
 
 
-def heading(entry: Listed, width: int) -> Text:
+def heading(entry: ListedSession, width: int) -> Text:
     """Which session it is, on one line."""
     cwd = entry.cwd.replace(HOME, "~", 1) if entry.cwd.startswith(HOME + os.sep) else entry.cwd
     text = Text(entry.agent, "bold").append(visible(f"  {entry.model}")).append(visible(f"  {cwd or entry.id}"), "dim")

@@ -15,7 +15,7 @@ from foldline._sessions import writing
 from foldline._sessions.context import Context
 from foldline._sessions.descriptors import read_at
 from foldline._sessions.file import Branch, Point, Told
-from foldline._sessions.following import Follower, IndexedSession, Mark, Said
+from foldline._sessions.following import Follower, IndexedSession, ReadUpTo, Said
 from foldline._sessions.holding import Hold, hold
 from foldline._sessions.lines import CHUNK, Line, Record, encoded, first_line, line_number, lines_from_end, opened
 from foldline._sessions.pi import FORMAT, branching, composing, dialect, folder_of, marks, tree
@@ -452,7 +452,7 @@ class Session:
             yield from lines_from_end(fd, self._size if end is None else end)
 
 
-def follow(path: str, mark: Mark) -> Follower | None:
+def follow(path: str, mark: ReadUpTo) -> Follower | None:
     """A log that is read on from where the last reading stopped; None where its records have no ids, or its header is gone."""
     with open(path, "rb") as file:
         header = Record(Line(0, file.readline().removeprefix(BOM)))
