@@ -48,6 +48,9 @@ def rollout(path: Path, *rows: dict[str, Any], model: str = "gpt-5.4") -> Path:
     return path
 
 
+FOLDED = {"type": "compacted", "payload": {"message": "Done.", "replacement_history": [SAID]}}
+
+
 def tokens(path: Path) -> int:
     return open_session(path).context.size().tokens
 
@@ -90,6 +93,39 @@ def test_reasoning_that_was_taken_out_of_a_file_weighs_what_others_of_its_replie
     after = [withheld, *calls("d1"), withheld, *calls("d2")]
     size = tokens(rollout(tmp_path / "after.jsonl", says("user", "go"), *billed, *after))
     assert size - whole == pytest.approx(2 * 430, rel=0.15)
+
+
+def test_reasoning_that_is_summed_up_weighs_more_than_what_is_not(tmp_path: Path) -> None:
+    short = item(type="reasoning", summary=[], encrypted_content="REDACTED")
+    summed = [{"type": "summary_text", "text": "Weighing the two ways to fold the session"}]
+    long = item(type="reasoning", summary=summed, encrypted_content="REDACTED")
+    rows, prompt = [says("user", "go")], 9_000
+    for n in range(20):
+        thought, output = (long, 620) if n % 5 == 4 else (short, 60)
+        rows += [thought, *calls(f"c{n}"), bill(n + 1, prompt, output)]
+        prompt += output + 20
+    whole = tokens(rollout(tmp_path / "billed.jsonl", *rows))
+    for thought, least, most in ((short, 50, 110), (long, 450, 720)):
+        after = rollout(tmp_path / "after.jsonl", *rows, thought, *calls("d"))
+        assert least <= tokens(after) - whole <= most
+
+
+def test_what_was_found_on_the_web_is_not_nothing_where_no_bill_tells(tmp_path: Path) -> None:
+    rows = [says("user", "go"), *calls("c1"), bill(1, 9_000)]
+    found = item(type="web_search_call", status="completed", action={"type": "search", "query": "folds"})
+    nothing = item(type="web_search_call", status="failed")
+    for search, least, most in ((nothing, 9_000, 9_200), (found, 11_000, 14_000)):
+        size = tokens(rollout(tmp_path / "searched.jsonl", *rows, search, says("assistant", "Found.")))
+        assert least <= size <= most
+    spoken = rollout(tmp_path / "spoken.jsonl", *rows, found, says("assistant", "Found."), says("user", "and now?"))
+    assert 9_000 <= tokens(spoken) <= 9_200
+
+
+def test_what_the_first_reply_found_on_the_web_is_no_overhead(tmp_path: Path) -> None:
+    search = item(type="web_search_call", status="completed", action={"type": "open_page", "url": "https://a.example"})
+    rows = [says("user", "go"), search, *calls("c1"), bill(1, 9_000)]
+    plain = tokens(rollout(tmp_path / "plain.jsonl", says("user", "go"), *calls("c1"), bill(1, 9_000), FOLDED))
+    assert tokens(rollout(tmp_path / "found.jsonl", *rows, FOLDED)) <= plain - 2_000
 
 
 def test_a_summary_that_was_taken_out_of_a_file_is_not_nothing(tmp_path: Path) -> None:
