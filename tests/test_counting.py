@@ -110,17 +110,6 @@ def test_reasoning_that_is_summed_up_weighs_more_than_what_is_not(tmp_path: Path
         assert least <= tokens(after) - whole <= most
 
 
-def test_what_was_found_on_the_web_is_not_nothing_where_no_bill_tells(tmp_path: Path) -> None:
-    rows = [says("user", "go"), *calls("c1"), bill(1, 9_000)]
-    found = item(type="web_search_call", status="completed", action={"type": "search", "query": "folds"})
-    nothing = item(type="web_search_call", status="failed")
-    for search, least, most in ((nothing, 9_000, 9_200), (found, 11_000, 14_000)):
-        size = tokens(rollout(tmp_path / "searched.jsonl", *rows, search, says("assistant", "Found.")))
-        assert least <= size <= most
-    spoken = rollout(tmp_path / "spoken.jsonl", *rows, found, says("assistant", "Found."), says("user", "and now?"))
-    assert 9_000 <= tokens(spoken) <= 9_200
-
-
 def test_what_the_first_reply_found_on_the_web_is_no_overhead(tmp_path: Path) -> None:
     search = item(type="web_search_call", status="completed", action={"type": "open_page", "url": "https://a.example"})
     rows = [says("user", "go"), search, *calls("c1"), bill(1, 9_000)]

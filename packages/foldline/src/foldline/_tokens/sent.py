@@ -67,7 +67,8 @@ def weighed(
     A reply weighs what was billed for it: over 2,800 requests of Codex the context grew by that times 1.002, over 2,300
     of Claude Code it was off by 10 tokens in the median. Behind the user's next words some models keep their reasoning
     for good and some nothing of it: whether it is `kept` the first bill there tells. What OpenAI found on the web is told
-    by the bill alone, and is what grew and nothing shows; where no bill tells it is guessed. Only bills from the index `since` on are for the history as it is.
+    by the bill alone, and is what grew and nothing shows; in the first bill it is guessed. Only bills from the index
+    `since` on are for the history as it is.
     What is `elsewhere` was sent with the messages at those places and stands not in them, in tokens; `reasoned` is what is
     known of sealed reasoning that was taken out of the file.
     """
@@ -80,7 +81,7 @@ def weighed(
             sent.speak()
         sent.generate(i, message, family)
         billed = i >= since and message.usage is not None and message.usage.prompt > 0
-        sent.send(i, sent.bill(i, message) if billed else sent.guess(i, message))
+        sent.send(i, sent.bill(i, message) if billed else 0)
     return sent
 
 
@@ -137,19 +138,10 @@ class Sent:
         else:
             hidden = message.usage.prompt - self._total
             found = min(FOUND * searches_of_the_web(message), max(0, hidden) * 3 // 4)
-        self._find(i, found)
-        self._billed = message.usage.prompt, self._total + found
-        return found
-
-    def guess(self, i: int, message: Message) -> int:
-        """What a reply was made from besides, where no bill tells."""
-        found = FOUND * searches_of_the_web(message)
-        self._find(i, found)
-        return found
-
-    def _find(self, i: int, found: int) -> None:
         if found:
             self._shown.setdefault(i, self.weights[i])
+        self._billed = message.usage.prompt, self._total + found
+        return found
 
     def send(self, i: int, found: int) -> None:
         """Adds a message, and what was `found` for it, to what the next one is sent behind."""
