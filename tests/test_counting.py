@@ -48,9 +48,6 @@ def rollout(path: Path, *rows: dict[str, Any], model: str = "gpt-5.4") -> Path:
     return path
 
 
-FOLDED = {"type": "compacted", "payload": {"message": "Done.", "replacement_history": [SAID]}}
-
-
 def tokens(path: Path) -> int:
     return open_session(path).context.size().tokens
 
@@ -108,13 +105,6 @@ def test_reasoning_that_is_summed_up_weighs_more_than_what_is_not(tmp_path: Path
     for thought, least, most in ((short, 50, 110), (long, 450, 720)):
         after = rollout(tmp_path / "after.jsonl", *rows, thought, *calls("d"))
         assert least <= tokens(after) - whole <= most
-
-
-def test_what_the_first_reply_found_on_the_web_is_no_overhead(tmp_path: Path) -> None:
-    search = item(type="web_search_call", status="completed", action={"type": "open_page", "url": "https://a.example"})
-    rows = [says("user", "go"), search, *calls("c1"), bill(1, 9_000)]
-    plain = tokens(rollout(tmp_path / "plain.jsonl", says("user", "go"), *calls("c1"), bill(1, 9_000), FOLDED))
-    assert tokens(rollout(tmp_path / "found.jsonl", *rows, FOLDED)) <= plain - 2_000
 
 
 def test_a_summary_that_was_taken_out_of_a_file_is_not_nothing(tmp_path: Path) -> None:

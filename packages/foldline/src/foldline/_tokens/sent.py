@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from foldline._messages import Message, Value
-from foldline._tokens.weigh import is_claude, sealed_reasoning, searches_of_the_web, summaries_of_reasoning, weigh_all
+from foldline._tokens.weigh import is_claude, sealed_reasoning, searched_the_web, summaries_of_reasoning, weigh_all
 
 WITHHELD = 16
 """Tokens of a piece of sealed reasoning below which its content was taken out of the file."""
-
-FOUND = 3_700
-"""Tokens of what OpenAI finds in a search of the web or on a page: the middle of 25 replies of Codex, by their bills."""
 
 TELLING = 200
 """Tokens of reasoning below which its coming or going is no more than what a client says beside it."""
@@ -67,8 +64,7 @@ def weighed(
     A reply weighs what was billed for it: over 2,800 requests of Codex the context grew by that times 1.002, over 2,300
     of Claude Code it was off by 10 tokens in the median. Behind the user's next words some models keep their reasoning
     for good and some nothing of it: whether it is `kept` the first bill there tells. What OpenAI found on the web is told
-    by the bill alone, and is what grew and nothing shows; in the first bill it is guessed. Only bills from the index
-    `since` on are for the history as it is.
+    by the bill alone, and is what grew and nothing shows. Only bills from the index `since` on are for the history as it is.
     What is `elsewhere` was sent with the messages at those places and stands not in them, in tokens; `reasoned` is what is
     known of sealed reasoning that was taken out of the file.
     """
@@ -131,13 +127,11 @@ class Sent:
     def bill(self, i: int, message: Message) -> int:
         """What nothing shows of what a reply was made from, by the bill for it."""
         assert message.usage is not None
+        grown = 0
         if self._billed is not None:
             grown = message.usage.prompt - self._billed[0] - (self._total - self._billed[1])
             grown -= self._tell(grown)
-            found = grown if grown > 0 and searches_of_the_web(message) else 0
-        else:
-            hidden = message.usage.prompt - self._total
-            found = min(FOUND * searches_of_the_web(message), max(0, hidden) * 3 // 4)
+        found = grown if grown > 0 and searched_the_web(message) else 0
         if found:
             self._shown.setdefault(i, self.weights[i])
         self._billed = message.usage.prompt, self._total + found

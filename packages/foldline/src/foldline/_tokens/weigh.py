@@ -91,17 +91,13 @@ def summaries_of_reasoning(message: Message) -> int:
     return sum(len(part.text) for part in message.parts if type(part) is Thinking and part.data)
 
 
-def searches_of_the_web(message: Message) -> int:
-    """How often OpenAI searched the web, or read a page, for a reply: what it found is sent along and stands nowhere in the history."""
-    return sum(type(part) is Opaque and _searches(part.source) for part in message.parts)
+def searched_the_web(message: Message) -> bool:
+    """Whether OpenAI searched the web for a reply: what it found is sent along and stands nowhere in the history."""
+    return any(type(part) is Opaque and _kind(part.source) == "web_search_call" for part in message.parts)
 
 
-def _searches(source: object) -> bool:
-    """Whether an item is a search; one that does not say what was done found nothing."""
-    if not isinstance(source, dict) or source.get("type") != "web_search_call":
-        return False
-    action = source.get("action")
-    return isinstance(action, dict) and bool(action.get("type"))
+def _kind(source: object) -> object:
+    return source.get("type") if isinstance(source, dict) else None
 
 
 def weigh_exactly(messages: Iterable[Message], family: str = "o200k") -> int | None:
