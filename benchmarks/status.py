@@ -38,9 +38,7 @@ class Line(NamedTuple):
 
     def __str__(self) -> str:
         s, parts = self.status, "  ".join(f"{share.tokens:>9,}" for share in self.inspection.shares)
-        return (
-            f"{self.name:<42} {s.tokens:>9,} ±{s.error:6.1%}  {self.billed:>9,}  {self.error:+7.2%}  {parts}  {s.basis}"
-        )
+        return f"{self.name:<42} {s.tokens:>9,} ±{s.count_error:6.1%}  {self.billed:>9,}  {self.error:+7.2%}  {parts}  {s.basis}"
 
 
 def lines(folder: Path) -> Iterator[Line]:

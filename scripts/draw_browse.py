@@ -60,7 +60,7 @@ async def draw(folder: Path) -> str:
             await pilot.pause()
             await app.workers.wait_for_complete()
         await pilot.press("tab")
-        fold = next(n for n, step in enumerate(app.timeline.items) if step.live and step.summary)
+        fold = next(n for n, step in enumerate(app.timeline.items) if step.live and step.message.summary)
         app.timeline.move_to(fold + SIZE[1] // 2)
         app.timeline.move_to(fold - 4)
         app.timeline.move_to(fold + 1)

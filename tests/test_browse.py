@@ -119,6 +119,33 @@ def test_it_opens_on_the_newest_session(full: Path, size: tuple[int, int]) -> No
     browsing(full, use, size)
 
 
+@pytest.mark.parametrize("width", [80, 100, 120, 130, 160])
+def test_all_that_fills_a_window_is_told_however_much_it_is(home: Path, width: int) -> None:
+    path = home / ".codex/sessions/2026/11/24/rollout-2026-11-24T10-00-00-c1.jsonl"
+    path.parent.mkdir(parents=True)
+    rules = (
+        "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n" + "Run the tests first. " * 900 + "\n</INSTRUCTIONS>"
+    )
+    says = [("user", rules), ("user", "count " * 9_000), ("assistant", "Plums were counted. " * 3_000)]
+    head = {"id": "c1", "cwd": "/srv", "base_instructions": {"text": "You are Codex. " * 3_000}}
+    tools = [{"name": f"tool_{n}", "description": "counts plums " * 60} for n in range(30)]
+    call = {"type": "function_call", "call_id": "c", "name": "shell", "arguments": "{}"}
+    items = [
+        *({"type": "message", "role": r, "content": [{"type": "input_text", "text": text}]} for r, text in says),
+        call,
+        {"type": "function_call_output", "call_id": "c", "output": "a plum\n" * 4_000},
+    ]
+    rows = [{"type": "session_meta", "payload": {**head, "dynamic_tools": tools}}]
+    rows += [{"type": "turn_context", "payload": {"model": "gpt-5.6-sol", "cwd": "/srv"}}]
+    rows += [{"type": "response_item", "payload": item} for item in items]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    async def use(user: User) -> None:
+        assert user.sees("■ talk", "■ tools", "■ system", "■ memory", "■ schemas", "compactable", "protected")
+
+    browsing(home, use, size=(width, 40))
+
+
 def test_that_nothing_folds_by_itself_is_shown(home: Path) -> None:
     """ "Update footer to show when auto-compact is disabled" (the plan for pi's compaction)."""
 

@@ -92,6 +92,21 @@ def test_reasoning_that_was_taken_out_of_a_file_weighs_what_others_of_its_replie
     assert size - whole == pytest.approx(2 * 430, rel=0.15)
 
 
+def test_reasoning_that_is_summed_up_weighs_more_than_what_is_not(tmp_path: Path) -> None:
+    short = item(type="reasoning", summary=[], encrypted_content="REDACTED")
+    summed = [{"type": "summary_text", "text": "Weighing the two ways to fold the session"}]
+    long = item(type="reasoning", summary=summed, encrypted_content="REDACTED")
+    rows, prompt = [says("user", "go")], 9_000
+    for n in range(20):
+        thought, output = (long, 620) if n % 5 == 4 else (short, 60)
+        rows += [thought, *calls(f"c{n}"), bill(n + 1, prompt, output)]
+        prompt += output + 20
+    whole = tokens(rollout(tmp_path / "billed.jsonl", *rows))
+    for thought, least, most in ((short, 50, 110), (long, 450, 720)):
+        after = rollout(tmp_path / "after.jsonl", *rows, thought, *calls("d"))
+        assert least <= tokens(after) - whole <= most
+
+
 def test_a_summary_that_was_taken_out_of_a_file_is_not_nothing(tmp_path: Path) -> None:
     grown = [row for n in range(20) for row in (*calls(f"c{n}"), bill(n + 1, 30_000 + 60 * n))]
     for sealed, least, most in (("REDACTED", 31_000, 32_500), ("gAAA" * 3_000, 31_500, 33_000)):

@@ -362,6 +362,9 @@ def test_what_a_command_says_to_be_run_stays_on_one_line(home: Home) -> None:
     [
         (["compcat"], "compact"),
         (["contxt", "status"], "context"),
+        (["status"], "context status"),
+        (["inspect", "--json"], "context inspect"),
+        (["undo"], "session undo"),
         (["context", "staus"], "status"),
         (["session", "hand-off"], "handoff"),
         (["compact", "--to", "antropic"], "anthropic"),

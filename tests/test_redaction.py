@@ -210,6 +210,42 @@ def test_a_secret_is_known_by_the_command_or_the_name_before_it(line: str, word:
     assert "[redacted: " in state.requests[0].text
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The password is {}, use it for the database.",
+        "the password for staging is {}.",
+        "Passwort: {}",
+        "das Kennwort lautet {}",
+        "la contraseña es {}",
+        "le mot de passe est {}",
+        "пароль: {}",
+        "密码是 {}",
+        "パスワードは {}",
+        "비밀번호: {}",
+    ],
+)
+def test_a_password_that_the_user_tells_in_words_goes(line: str) -> None:
+    for word in ("Tr0ub4dor&3", "hunter2-and-more", "Sommer2024"):
+        text = redacted(asked(line.format(word)))[0].requests[0].text
+        assert text == line.format("[redacted: Secret Keyword]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the password is base64 encoded",
+        "The password is wrong!",
+        "the password is required in step 2.",
+        "the password is stored in /etc/app/db.conf and password is never logged",
+        "Das Passwort: siehe docs/setup.md",
+    ],
+)
+def test_what_is_said_of_a_password_stays(line: str) -> None:
+    state = asked(line)
+    assert redacted(state) == (state, {})
+
+
 def test_a_cut_key_goes_and_the_head_of_a_private_key_stays_where_it_is_only_named() -> None:
     key = SECRETS["anthropic"]
     body = drawn(64)

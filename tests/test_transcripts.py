@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline import Message, Session, SessionError, Summary, Usage, open_session
+from foldline._desk.desk import Desk
 from foldline._sessions.opening import read_all, recognize
 from foldline._sessions.registry import format_named, formats, names, stores
 from foldline.extend import Media, Opaque, Reading, Text, Thinking, ToolCall, ToolResult, Transcript, text_of, weigh
@@ -344,6 +345,45 @@ def test_opencode_reverts(tmp_path: Path) -> None:
     assert lines(session.reading.entries) == ["user: count", *OPENCODE[1:4]]
     assert session.compactions == 0
     assert session.reading.folds[0].undone
+
+
+def window_of(folder: Path, model: str, *events: tuple[str, int]) -> int:
+    """The window of a session of opencode in which so many tokens were billed, each bill followed by what an event says."""
+    messages: list[dict[str, object]] = []
+
+    def add(role: str, part: dict[str, object], **info: object) -> None:
+        id = f"msg_{len(messages)}"
+        messages.append(
+            {"info": {"id": id, "role": role, "sessionID": "s", **info}, "parts": [{"id": "p" + id, **part}]}
+        )
+
+    for event, billed in events:
+        used = {"input": billed, "output": 100, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+        add("user", {"type": "text", "text": "count"})
+        add("assistant", {"type": "text", "text": "Nine."}, modelID=model, tokens=used)
+        if event != "goes on":
+            add("user", {"type": "compaction", "auto": event != "is asked", "overflow": event == "is refused"})
+            add("assistant", {"type": "text", "text": "Nine were counted."}, summary=True, modelID="another")
+    path = folder / "export.json"
+    path.write_text(json.dumps({"info": {"id": "s", "directory": "/"}, "messages": messages}))
+    return Desk(open_session(path)).budget.window
+
+
+def test_where_opencode_compacts_by_itself_tells_the_window_that_no_table_knows(tmp_path: Path) -> None:
+    """It does once less is free than the reply may take, 32,000 at most."""
+    table = window_of(tmp_path, "gpt-5.6-sol", ("goes on", 351_000))
+    assert table > 500_000
+    assert window_of(tmp_path, "gpt-5.6-sol", ("is asked", 351_000)) == table, "the user wanted it there"
+    assert window_of(tmp_path, "gpt-5.6-sol", ("is refused", 351_000)) == table
+    assert 351_000 < window_of(tmp_path, "gpt-5.6-sol", ("compacts", 351_000)) < 383_200
+    assert 351_000 < window_of(tmp_path, "gpt-5.6-sol", ("compacts", 351_000), ("goes on", 40_000)) < 383_200
+    assert 351_000 < window_of(tmp_path, "a-model-of-mine", ("compacts", 351_000)) < 383_200
+    assert window_of(tmp_path, "gpt-5.6-sol", ("compacts", 1_200)) == table, "no model's window is as small"
+
+
+def test_the_window_of_the_table_stands_where_opencode_compacts_at_its_end(tmp_path: Path) -> None:
+    for billed in (169_000, 181_000, 195_000):
+        assert window_of(tmp_path, "claude-sonnet-4-20250514", ("compacts", billed)) == 200_000
 
 
 def openclaw_store(path: Path, events: list[dict[str, object]]) -> None:

@@ -58,6 +58,9 @@ SESSIONS = {
 }
 """The same of the commands below `session`."""
 
+GROUPS = ("context", "session", "policy")
+"""Those with commands below them, which are looked for there, too, where somebody leaves the first word out."""
+
 FAILED, NOTHING_TO_DO, INTERRUPTED = 1, 3, 130
 
 EPILOG = """Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to do, 130 interrupted.
@@ -88,8 +91,14 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(ctx)
         if words[0] not in known and not words[0].startswith("-"):
-            raise click.UsageError(f"No such command '{words[0]}'{meant(words[0], known)}", ctx)
+            raise click.UsageError(f"No such command '{words[0]}'{self._meant(ctx, words[0], known)}", ctx)
         return super().resolve_command(ctx, words)
+
+    def _meant(self, ctx: click.Context, word: str, known: list[str]) -> str:
+        """The command that may be meant: one of this group, or one of that name below another command."""
+        groups = ((name, self.get_command(ctx, name)) for name in GROUPS if name in known)
+        below = [name for name, group in groups if isinstance(group, click.Group) and word in group.list_commands(ctx)]
+        return f"; did you mean {' or '.join(f'{name} {word}' for name in below)}?" if below else meant(word, known)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         own = [(name, command.get_short_help_str(90)) for name, command in self.commands.items()]

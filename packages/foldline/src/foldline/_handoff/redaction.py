@@ -44,6 +44,13 @@ GIVEN = re.compile(
 )
 """What names of settings and options of commands say is a secret."""
 
+TOLD = re.compile(
+    r"(?i:\b(?:pass(?:word|phrase|code|wort)|pwd|kennwort|contraseña|mot de passe|senha|kata sandi)(?:\s+for\s+\S+)?"
+    r"""(?:\s+(?:is|was|ist|lautet|es|est|é|adalah)|\s*[:=])\s+|(?:пароль|密码|密碼|パスワード|비밀번호)\s*(?:[-—是는은はがを]|[:：=])?\s*)"""
+    rf"{_VALUE}"
+)
+"""What a user says to be a password."""
+
 _RUN = re.compile(rf"[\w+/=-]{{{SHORTEST_KEY},}}")
 _CODE = re.compile(r"[(\[{<]")
 _TOKEN = re.compile(r"[\w.+/=~-]+")
@@ -100,6 +107,10 @@ def _finder() -> Finder:
             given = next(filter(None, found.groups()))
             if _is_password(given):
                 yield given, "Secret Keyword"
+        for found in TOLD.finditer(line):
+            given = next(filter(None, found.groups())).rstrip(",.;:。，、")
+            if _is_told_password(given):
+                yield given, "Secret Keyword"
         for found in PROVIDER_KEYS.finditer(line):
             yield found[0].removeprefix("Bearer "), "API Key"
         for found in _RUN.finditer(line):
@@ -134,6 +145,12 @@ def _is_password(given: str) -> bool:
     """Whether what was given for a password is one: letters with digits or signs, and no path, call or attribute."""
     mixed = any(map(str.isalpha, given)) and re.search(r"[\d!@#$%^&*+?~]", given)
     return bool(mixed) and not re.search(r"^[\w.]*[(\[{<]|^[~.]*/|^\$|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$", given)
+
+
+def _is_told_password(given: str) -> bool:
+    """Whether what prose names as a password is one: with a digit, and a sign or both kinds of letters."""
+    cases = any(map(str.isupper, given)) and any(map(str.islower, given))
+    return _is_password(given) and any(map(str.isdigit, given)) and (cases or not given.isalnum())
 
 
 def _is_key(run: str) -> bool:

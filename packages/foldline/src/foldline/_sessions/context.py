@@ -12,7 +12,7 @@ from foldline._models import Model
 from foldline._sessions.reading import Sealed
 from foldline._stages import Course
 from foldline._tokens.meter import Count, Meter, calibrated, newest_size
-from foldline._tokens.sent import REASONED, Sent, weighed
+from foldline._tokens.sent import UNTAUGHT, Reasoned, Sent, weighed
 from foldline._tokens.weigh import at_most
 from foldline._view import Entry, View
 
@@ -142,7 +142,7 @@ class Context:
     def _unbilled(self, family: str) -> Meter:
         """A meter for a context that nothing was billed for."""
         before, sent = calibrated(self._replaced, family=family, kept=self.keeps_reasoning)
-        if sent.reasoned != REASONED:
+        if sent.reasoned != UNTAUGHT:
             self._weights = family, self._sent(family, sent.reasoned).weights
         if before.billed is not None and not self.learned and before.opening <= LARGEST_OPENING:
             meter = before.unanchored()
@@ -171,7 +171,7 @@ class Context:
             self._weights = meter.family, self._sent(meter.family).weights
         return self._weights[1]
 
-    def _sent(self, family: str, reasoned: int = REASONED) -> Sent:
+    def _sent(self, family: str, reasoned: Reasoned = UNTAUGHT) -> Sent:
         messages, places = self._messages(), self._by_place()
         return weighed(messages, family, self.since, self.keeps_reasoning, places, reasoned)
 

@@ -4,15 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from foldline._messages import Message
-from foldline._tokens.weigh import is_claude, sealed_reasoning, searched_the_web, weigh_all
+from foldline._messages import Message, Value
+from foldline._tokens.weigh import is_claude, sealed_reasoning, searched_the_web, summaries_of_reasoning, weigh_all
 
-WITHHELD, REASONED = 16, 60
-"""Tokens of a piece of sealed reasoning below which its content was taken out of the file, and what stands in for it
-until bills tell: 80 tokens in nine sessions of GPT-5.6, 260 in ten of GPT-5.5."""
+WITHHELD = 16
+"""Tokens of a piece of sealed reasoning below which its content was taken out of the file."""
 
 TELLING = 200
 """Tokens of reasoning below which its coming or going is no more than what a client says beside it."""
+
+
+class Reasoned(Value, frozen=True):
+    """What a model's sealed reasoning held, by its bills: pieces without a summary and their tokens, and the characters of
+    summaries and the tokens behind them.
+
+    Until bills tell, a piece holds 60 tokens, and 2.5 for each character that sums it up: GPT-5.4 and 5.5, which tell
+    nothing of it, held 150 to 260 in 4,900 pieces; GPT-5.6 held 36 in 3,000 that it did not sum up, and 2.6 for each
+    character in the 500 others.
+    """
+
+    pieces: int = 2
+    tokens: int = 120
+    characters: int = 40
+    summed: int = 100
+
+    def of(self, pieces: int, characters: int) -> int:
+        """The tokens of so many pieces with so many characters of summaries."""
+        return round(pieces * self._piece + characters * self._character)
+
+    def taught(self, tokens: int, pieces: int, characters: int) -> Reasoned:
+        """What it knows behind the bill for some pieces."""
+        if not characters:
+            return Reasoned(self.pieces + pieces, self.tokens + tokens, self.characters, self.summed)
+        summed = max(0, tokens - round(pieces * self._piece))
+        return Reasoned(self.pieces, self.tokens, self.characters + characters, self.summed + summed)
+
+    @property
+    def _piece(self) -> float:
+        return self.tokens / self.pieces
+
+    @property
+    def _character(self) -> float:
+        return self.summed / self.characters
+
+
+UNTAUGHT = Reasoned()
 
 
 def weighed(
@@ -21,7 +57,7 @@ def weighed(
     since: int = 0,
     kept: bool = False,
     elsewhere: Mapping[int, int] | None = None,
-    reasoned: int = REASONED,
+    reasoned: Reasoned = UNTAUGHT,
 ) -> Sent:
     """What each message weighs in the next request, and what was sent before each of them, all together.
 
@@ -29,8 +65,8 @@ def weighed(
     of Claude Code it was off by 10 tokens in the median. Behind the user's next words some models keep their reasoning
     for good and some nothing of it: whether it is `kept` the first bill there tells. What OpenAI found on the web is told
     by the bill alone, and is what grew and nothing shows. Only bills from the index `since` on are for the history as it is.
-    What is `elsewhere` was sent with the messages at those places and stands not in them, in tokens; `reasoned` stands in
-    for sealed reasoning that was taken out of the file.
+    What is `elsewhere` was sent with the messages at those places and stands not in them, in tokens; `reasoned` is what is
+    known of sealed reasoning that was taken out of the file.
     """
     weights = weigh_all(messages, family)
     for at, tokens in (elsewhere or {}).items():
@@ -48,25 +84,20 @@ def weighed(
 class Sent:
     """What was sent up to a message, told message after message."""
 
-    def __init__(self, weights: list[int], kept: bool, reasoned: int) -> None:
+    def __init__(self, weights: list[int], kept: bool, reasoned: Reasoned) -> None:
         self.weights = weights
+        self.reasoned = reasoned
         self.before: list[int] = []
         """What was sent before each message."""
         self._kept = kept
         self._total = 0
         self._billed: tuple[int, int] | None = None
-        self._reasoned = [reasoned] * 2
         self._shown: dict[int, int] = {}
         """What the replies of this turn weigh without what the provider keeps with them."""
         self._new: dict[int, int] = {}
         """What was kept with those of the turns that ended behind the newest bill."""
         self._old: dict[int, int] = {}
         """What is still kept with those before them."""
-
-    @property
-    def reasoned(self) -> int:
-        """What a piece of sealed reasoning held in the mean, in tokens."""
-        return sum(self._reasoned) // len(self._reasoned)
 
     def speak(self) -> None:
         """The user speaks."""
@@ -83,11 +114,15 @@ class Sent:
         if not sealed and not (output and is_claude(family)):
             return
         self._shown[i] = alone = self.weights[i] - sum(sealed)
+        told = summaries_of_reasoning(message)
         if output:
             self.weights[i] = max(alone, output)
-            self._reasoned += [(self.weights[i] - alone) // len(sealed)] * len(sealed) if sealed else []
+            if sealed:
+                self.reasoned = self.reasoned.taught(self.weights[i] - alone, len(sealed), told)
         else:
-            self.weights[i] = alone + sum(self.reasoned if tokens < WITHHELD else tokens for tokens in sealed)
+            here = [tokens for tokens in sealed if tokens >= WITHHELD]
+            gone = len(sealed) - len(here)
+            self.weights[i] = alone + sum(here) + (self.reasoned.of(gone, told) if gone else 0)
 
     def bill(self, i: int, message: Message) -> int:
         """What nothing shows of what a reply was made from, by the bill for it."""

@@ -86,6 +86,11 @@ def sealed_reasoning(message: Message, family: str = "o200k") -> list[int]:
     return [weigh_part(part, family) for part in sealed]
 
 
+def summaries_of_reasoning(message: Message) -> int:
+    """The characters by which a reply's sealed reasoning is summed up in it."""
+    return sum(len(part.text) for part in message.parts if type(part) is Thinking and part.data)
+
+
 def searched_the_web(message: Message) -> bool:
     """Whether OpenAI searched the web for a reply: what it found is sent along and stands nowhere in the history."""
     return any(type(part) is Opaque and _kind(part.source) == "web_search_call" for part in message.parts)

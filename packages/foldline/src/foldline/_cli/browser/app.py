@@ -55,7 +55,7 @@ class Browser(App[None]):
     #left:focus-within, #right:focus-within { border: round $primary; border-title-color: $primary; }
     #filter, #filter:focus { display: none; border: none; height: 1; padding: 0 1; background: $surface-lighten-1; }
     #filter.shown { display: block; }
-    #composition { height: 5; padding: 0 1; }
+    #composition { height: auto; min-height: 5; padding: 0 1; }
     #timeline { height: 1fr; border-top: solid $surface-lighten-2; }
     #sessions { height: 1fr; }
     """
@@ -235,7 +235,7 @@ class Browser(App[None]):
         if detail:
             lines += composition(detail, width, self.tints)
         else:
-            self.timeline.show(())
+            self.timeline.show((), empty="")
             lines += [
                 Text(self._fault, self.tints["error"]) if self._fault else Text("reading …" if entry else "", "dim")
             ]

@@ -34,9 +34,6 @@ NAMES = {
     "Tool Schemas": "schemas",
 }
 
-ROOMY = 60
-"""Columns from which percentages stand beside the figures."""
-
 YEAR = 365 * 86_400
 HOME = os.path.expanduser("~")
 
@@ -81,14 +78,28 @@ def composition(detail: Detail, width: int, tints: Tints) -> list[Text]:
     fill = found.tokens / found.window
     told = f"{found.tokens:,} / {found.window:,}  {percent(fill)}"
     total = Text(told, "bold").append(f"  {detail.desk.size.basis} ± {detail.desk.size.error:.1%}", "dim")
-    legend = Text()
-    for share in found.shares:
-        legend.append("■ ", tints[SHARES.get(share.name, "foreground")]).append(
-            f"{NAMES.get(share.name, share.name)} {_size(share.tokens)}  "
-        )
-        if width > ROOMY and found.tokens:
-            legend.append(f"{share.tokens / found.tokens:.0%}   ", "dim")
-    return [total, _stacked(found.shares, found.window, width, tints), legend, _standing(detail, tints)]
+    bar_of_all = _stacked(found.shares, found.window, width, tints)
+    return [total, bar_of_all, *_legend(found.shares, found.tokens, width, tints), _standing(detail, tints)]
+
+
+def _legend(shares: Sequence[Share], tokens: int, width: int, tints: Tints) -> list[Text]:
+    """Each share with its tokens, whole: with its percentage where all of them then stand on one line, else on as many as it takes."""
+    told = [
+        Text()
+        .append("■ ", tints[SHARES.get(share.name, "foreground")])
+        .append(f"{NAMES.get(share.name, share.name)} {_size(share.tokens)}")
+        for share in shares
+    ]
+    rated = [each.copy().append(f"  {share.tokens / max(1, tokens):.0%}", "dim") for each, share in zip(told, shares)]
+    for gap, pieces in ((3, rated), (2, told)):
+        if sum(each.cell_len + gap for each in pieces) - gap <= width:
+            return [Text(" " * gap).join(pieces)]
+    lines = [Text()]
+    for each in told:
+        if lines[-1].cell_len + 2 + each.cell_len > width:
+            lines.append(Text())
+        lines[-1].append("  " if lines[-1] else "").append(each)
+    return lines
 
 
 def _standing(detail: Detail, tints: Tints) -> Text:

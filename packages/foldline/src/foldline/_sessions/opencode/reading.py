@@ -8,6 +8,7 @@ from functools import partial
 from foldline._facts.speakers import whose
 from foldline._messages import Media, Message, Opaque, Part, Speaker, Text, Thinking, ToolCall, Usage, replace
 from foldline._sessions.opencode import store as opencode_store
+from foldline._sessions.opencode.windows import window
 from foldline._sessions.parts import media, result, summary, unique
 from foldline._sessions.reading import PastFold, Reading, Stored, summarized
 from foldline._sessions.source import Source
@@ -58,19 +59,38 @@ def _reading(source: Source, session: opencode_store.Held, suffix: str) -> Readi
         live += _entries(message)
     names = {id for id, _ in live}
     everything = [entry for message in messages for entry in _entries(message)]
+    name, at = _answering(messages)
+    folds = tuple(_folds(messages, len(standing)))
     return Reading(
         "opencode",
         string(about.get("id"), source.stem),
         source.path + suffix,
         unique(live),
         string(about.get("directory")),
-        next((name for message in reversed(messages) if (name := _model(message))), ""),
+        name,
         string(about.get("title")),
         since,
-        tuple(_folds(messages, len(standing))),
+        folds,
         tuple(entry for entry in everything if entry[0] not in names),
         tuple(source.faults),
+        window=window(name, _folds(messages[at:], len(messages)), max(map(_billed, messages[at:]), default=0)),
     )
+
+
+def _answering(messages: Sequence[Json]) -> tuple[str, int]:
+    """The model that answered last, and the first of the messages since no other one did."""
+    name, start = "", 0
+    for at, message in enumerate(messages):
+        summarizes = mapping(message.get("info")).get("summary") is True
+        if not summarizes and (said := _model(message)) and said != name:
+            name, start = said, at
+    return name, start
+
+
+def _billed(message: Json) -> int:
+    """The tokens of a reply's prompt; 0 where it says nothing of them."""
+    billed = usage_of(mapping(message.get("info")).get("tokens"))
+    return billed.prompt if billed else 0
 
 
 def _reverted(about: Json, messages: Sequence[Json]) -> Sequence[Json]:
