@@ -467,7 +467,7 @@ def test_a_session_in_which_something_was_said_is_kept() -> None:
     chatted("-p", "Write it.")
     CliRunner().invoke(chat, ["--rpc", "-c"], input=json.dumps({"type": "new_session"}))
     [kept] = sessions()
-    assert Session(kept).messages()
+    assert [*Session(kept).messages()]
 
 
 @pytest.mark.parametrize(("face", "stdin"), [("--rpc", "<&-"), ("--acp", "</dev/null")])
