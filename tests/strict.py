@@ -22,23 +22,37 @@ SIGNATURE = b64encode(b"signed by the provider").decode()
 
 
 class Turn(NamedTuple):
-    """What the model does next: it calls the tool, or has done what was asked for."""
+    """What the model does next: it calls a tool, or has done what was asked for."""
 
     number: int
     tokens: int
     done: bool
+    tool: str
+    arguments: Body
+
+
+def reading(number: int) -> tuple[str, Body]:
+    """The call of the tool that reads the next part."""
+    return "read", {"path": f"src/part_{number}.py"}
 
 
 class Strict:
-    """The provider of one test; `window` is tokens, `steps` how many calls it makes before it is done with a request.
+    """The provider of one test; `window` is tokens, `steps` how many replies it makes until it is done with a request.
 
-    `wrap` is what becomes of a client that is made for it.
+    `wrap` is what becomes of a client that is made for it, `calls` says the tool and the arguments of each reply by its number.
     """
 
-    def __init__(self, window: int, steps: int = 4, wrap: Callable[[Any], Any] = lambda client: client) -> None:
+    def __init__(
+        self,
+        window: int,
+        steps: int = 4,
+        wrap: Callable[[Any], Any] = lambda client: client,
+        calls: Callable[[int], tuple[str, Body]] = reading,
+    ) -> None:
         self.wrap = wrap
         self.window = window
         self.steps = steps
+        self.calls = calls
         self.refused: list[str] = []
         self.billed = 0
         self.turns = 0
@@ -61,7 +75,7 @@ class Strict:
             return
         self.turns += 1
         self.billed += tokens
-        turn = Turn(self.turns, tokens, self.turns % self.steps == 0)
+        turn = Turn(self.turns, tokens, self.turns % self.steps == 0, *self.calls(self.turns))
         if "stream" in request.path.lower() or request.body.get("stream"):
             dialect.stream(handler, turn)
         else:
@@ -89,10 +103,6 @@ def words(turn: Turn) -> str:
     )
 
 
-def arguments(turn: Turn) -> Body:
-    return {"path": f"src/part_{turn.number}.py"}
-
-
 # -- the dialects -------------------------------------------------------------------------------------------------
 
 
@@ -113,7 +123,7 @@ def _sse(events: Iterator[tuple[str, Any]] | list[tuple[str, Any]]) -> Iterator[
 def _chat(turn: Turn) -> Body:
     message: Body = {"role": "assistant", "content": words(turn), "refusal": None, "annotations": []}
     if not turn.done:
-        body = {"name": "read", "arguments": json.dumps(arguments(turn))}
+        body = {"name": turn.tool, "arguments": json.dumps(turn.arguments)}
         message |= {
             "content": None,
             "tool_calls": [{"id": f"call_{turn.number}", "type": "function", "function": body}],
@@ -147,7 +157,7 @@ def _responses(turn: Turn) -> Body:
         said = {"role": "assistant", "content": content, "status": "completed"}
         output.append({"type": "message", "id": f"msg_{turn.number}", **said})
     else:
-        call = {"name": "read", "arguments": json.dumps(arguments(turn)), "status": "completed"}
+        call = {"name": turn.tool, "arguments": json.dumps(turn.arguments), "status": "completed"}
         output.append({"type": "function_call", "id": f"fc_{turn.number}", "call_id": f"call_{turn.number}", **call})
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 5}}
     usage = {"input_tokens": turn.tokens, "output_tokens": 20, "total_tokens": turn.tokens + 20, **details}
@@ -178,7 +188,7 @@ def _anthropic(turn: Turn) -> Body:
     content: list[Body] = [{"type": "thinking", "thinking": "Which part is next?", "signature": SIGNATURE}]
     content.append({"type": "text", "text": words(turn)})
     if not turn.done:
-        content.append({"type": "tool_use", "id": f"toolu_{turn.number}", "name": "read", "input": arguments(turn)})
+        content.append({"type": "tool_use", "id": f"toolu_{turn.number}", "name": turn.tool, "input": turn.arguments})
     usage = {"input_tokens": turn.tokens, "output_tokens": 20}
     end = {"stop_reason": "end_turn" if turn.done else "tool_use", "stop_sequence": None}
     return {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content, **end, "usage": usage}
@@ -212,7 +222,7 @@ def _anthropic_stream(handler: _Handler, turn: Turn) -> None:
 def _gemini(turn: Turn) -> Body:
     parts: list[Body] = [{"text": words(turn)}]
     if not turn.done:
-        call = {"name": "read", "args": arguments(turn)}
+        call = {"name": turn.tool, "args": turn.arguments}
         parts.append({"functionCall": call, "thoughtSignature": SIGNATURE})
     content = {"role": "model", "parts": parts}
     bill = {"promptTokenCount": turn.tokens, "candidatesTokenCount": 20, "totalTokenCount": turn.tokens + 20}
@@ -230,7 +240,7 @@ def _converse(turn: Turn) -> Body:
     reasoned = {"reasoningText": {"text": "Which part is next?", "signature": SIGNATURE}}
     content: list[Body] = [{"reasoningContent": reasoned}, {"text": words(turn)}]
     if not turn.done:
-        use = {"toolUseId": f"tooluse_{turn.number}", "name": "read", "input": arguments(turn)}
+        use = {"toolUseId": f"tooluse_{turn.number}", "name": turn.tool, "input": turn.arguments}
         content.append({"toolUse": use})
     usage = {"inputTokens": turn.tokens, "outputTokens": 20, "totalTokens": turn.tokens + 20}
     end = "end_turn" if turn.done else "tool_use"

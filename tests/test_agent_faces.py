@@ -93,10 +93,11 @@ def test_lines_are_those_of_pi() -> None:
     kinds = [line["type"] for line in lines if line["type"] not in ("message_update", "context_usage")]
     said, turn = ["message_start", "message_end"], ["turn_start", "message_start", "message_end"]
     tool = ["tool_execution_start", "tool_execution_end", *said, "turn_end"]
-    assert kinds == ["session", "agent_start", *said, *turn, *tool, *turn, "turn_end", "agent_end"]
-    roles = [message["role"] for message in lines[-1]["messages"]]
+    assert kinds == ["session", "agent_start", *said, *turn, *tool, *turn, "turn_end", "agent_end", "agent_settled"]
+    messages = lines[-2]["messages"]
+    roles = [message["role"] for message in messages]
     assert roles == ["user", "assistant", "toolResult", "assistant"]
-    ends = [message["stopReason"] for message in lines[-1]["messages"] if message["role"] == "assistant"]
+    ends = [message["stopReason"] for message in messages if message["role"] == "assistant"]
     assert ends == ["toolUse", "stop"]
 
 
@@ -467,7 +468,7 @@ def test_a_session_in_which_something_was_said_is_kept() -> None:
     chatted("-p", "Write it.")
     CliRunner().invoke(chat, ["--rpc", "-c"], input=json.dumps({"type": "new_session"}))
     [kept] = sessions()
-    assert Session(kept).messages()
+    assert [*Session(kept).messages()]
 
 
 @pytest.mark.parametrize(("face", "stdin"), [("--rpc", "<&-"), ("--acp", "</dev/null")])

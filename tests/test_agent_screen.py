@@ -26,7 +26,7 @@ from foldline_agent.terminal.app import Chat
 from foldline_agent.terminal.commands import COMMANDS
 from foldline_agent.terminal.dialogs import Allow, Choose, Show
 from foldline_agent.terminal.entries import Notice
-from foldline_agent.terminal.gauge import gauge
+from foldline_agent.terminal.gauge import gauge, marks
 from foldline_agent.terminal.prompt_box import PromptBox
 from providers import Provider, Request, says, status
 
@@ -503,7 +503,34 @@ def test_a_session_that_is_opened_again_shows_what_the_model_sees(tmp_path: Path
 
 def test_the_bar_tells_how_full_the_window_is_and_where_something_is_folded(tmp_path: Path) -> None:
     agent = agent_in(tmp_path, window=12_000)
-    line: Text = gauge(agent.compactor, folds=2, model="demo")
-    assert "2 folds  demo" in line.plain
+    line: Text = gauge(agent.compactor, folds=2, model="demo", width=120)
+    assert "  2 folds  default: " in line.plain
+    assert line.plain.endswith("  demo")
     assert line.plain.count("┃") == len({layer.at for layer in agent.compactor.policy.layers})
     assert Session(agent.session.path).folds() == []
+
+
+def test_a_narrow_terminal_shows_every_mark_and_that_nothing_folds_by_itself(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        for name, share in steps:
+            await user.reads(f"{name} {share:.0%}")
+        await user.writes("/autocompact off")
+        await user.reads("Automatic compaction is off.", "auto off", *(f"{name} {share:.0%}" for name, share in steps))
+        await user.pilot.resize_terminal(160, 24)
+        await user.reads("auto off  default: prune")
+
+    agent = agent_in(tmp_path)
+    steps = [(layer.name, share) for share, layer in marks(agent.compactor)]
+    using(agent, step, size=(60, 24))
+
+
+def test_what_is_told_after_all_was_opened_is_seen(tmp_path: Path) -> None:
+    async def step(user: User) -> None:
+        await user.says("Write the first part.")
+        await user.says("Write the second part.")
+        await user.pilot.press("ctrl+o")
+        await user.until(lambda: not user.sees("it prints 1640."))
+        await user.writes("/nothing")
+        await user.reads("There is no command /nothing")
+
+    using(agent_in(tmp_path), step, size=(80, 24))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import random
 import subprocess
@@ -20,22 +21,80 @@ pytest.importorskip("pydantic_ai")
 
 from chatting import agent_in, kept, of, ran, told
 from foldline import Message, Session, SessionError
-from foldline.extend import ToolCall
+from foldline.extend import ToolCall, text_of
 from foldline_agent.agent import Agent
 from foldline_agent.asking import LanguageModel
-from foldline_agent.events import Event, Failed, FoldEnded, MessageTaken, ReplyEnded, ReplyStarted, RunEnded
+from foldline_agent.events import Event, Failed, FoldEnded, ReplyEnded, ReplyStarted, RunEnded
 from killing import echo
 from providers import Provider, Reply, resets, says
 from strict import CHARACTERS, Strict
 
 RULE = "Never touch config/prod.yaml."
-PIN = "The port is 8443, as agreed with operations."
+REQUESTS = (f"Write every part. {RULE}", "The port is 8443. What is left?", "And what is left now?")
 WINDOW = 8_000
+STEPS = 15
+"""Replies to each request; all but the last of them call a tool."""
 
 
 def part(number: int) -> str:
     """A file of about 1,800 tokens."""
     return "".join(f"setting_{number * 7 + row} = 'part {number} reads it in line {row}'\n" for row in range(160))
+
+
+def working(number: int) -> tuple[str, dict[str, Any]]:
+    """Each part is written, read, mended and shown, and what was said of the first one is recalled."""
+    at, now = divmod(number - 1, 5)
+    path = f"src/part_{at + 1}.py"
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("write", {"path": path, "content": part(at + 1)}),
+        ("read", {"path": path}),
+        ("edit", {"path": path, "oldText": "in line 7'", "newText": "in line seven'"}),
+        ("bash", {"command": f"cat {path}"}),
+        ("recall", {"query": "setting_7 in part 1"}),
+    )
+    return calls[now]
+
+
+class Chat:
+    """`foldline chat --rpc` in a process of its own, driven by lines as a program does."""
+
+    def __init__(self, path: Path, *options: str) -> None:
+        program = "from foldline_agent.command import chat; chat()"
+        command = [sys.executable, "-c", program, "--rpc", "--yes", "--session", str(path), *options]
+        self.process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, cwd=path.parent)
+        self.heard: list[dict[str, Any]] = []
+
+    def ask(self, until: str, **command: Any) -> dict[str, Any]:
+        """Says a line and hears others until one of that type."""
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            self.heard.append(json.loads(line))
+            if self.heard[-1]["type"] == until:
+                return self.heard[-1]
+        raise EOFError(f"it ended before {until}: {self.heard[-3:]}")
+
+    def kinds(self, kind: str) -> list[dict[str, Any]]:
+        return [line for line in self.heard if line["type"] == kind]
+
+    def __enter__(self) -> Chat:
+        return self
+
+    def __exit__(self, *failed: object) -> None:
+        with self.process:
+            if any(failed):
+                self.process.kill()
+
+
+def work_for(chat: Chat, path: Path) -> None:
+    """Three requests of a user, who pins what became of the first one."""
+    for number, request in enumerate(REQUESTS):
+        chat.ask("agent_settled", type="prompt", message=request)
+        if number == 0:
+            session = Session(path)
+            session.pin([id for id, _ in session.messages()][-1])
 
 
 @pytest.mark.parametrize(
@@ -48,32 +107,32 @@ def test_five_windows_of_work_at_a_strict_provider(
 ) -> None:
     for provider in ("ANTHROPIC", "OPENAI"):
         monkeypatch.setenv(f"{provider}_API_KEY", "none")
-    (tmp_path / "src").mkdir()
-    for number in range(1, 28):
-        (tmp_path / f"src/part_{number}.py").write_text(part(number))
-
-    def pin(event: Event) -> None:
-        if isinstance(event, MessageTaken):
-            agent.session.pin(event.id)
-
-    async def work(agent: Agent) -> list[Event]:
-        async with agent.model.native:
-            events = await told(agent.run(f"Look at every part. {RULE}"))
-            events += await told(agent.run(PIN), pin)
-            return [*events, *await told(agent.run("And what is left?"))]
-
-    with Strict(WINDOW, steps=9) as strict:
-        model = LanguageModel.named(name, base_url=strict.provider.root + place, window=WINDOW)
-        agent = Agent(Session.create(tmp_path / "s.jsonl", cwd=str(tmp_path)), model)
-        events = asyncio.run(work(agent))
+    path = tmp_path / "s.jsonl"
+    with Strict(WINDOW, STEPS, calls=working) as strict:
+        at = ("--model", name, "--base-url", strict.provider.root + place, "--window", str(WINDOW))
+        with Chat(path, *at) as chat:
+            work_for(chat, path)
         assert strict.refused == []
         requests = [request.text for request in strict.provider.requests]
-    assert of(Failed, events) == []
-    assert len(Session(agent.session.path).folds()) == len(of(FoldEnded, events)) > 1
-    assert len(requests) == 27
-    assert sum(len(part(number)) for number in range(1, 27)) // CHARACTERS > 5 * WINDOW
-    assert all("Look at every part." in each and RULE in each for each in requests)
-    assert all(PIN in each for each in requests[9:])
+    session = Session(path)
+    assert chat.kinds("error") == []
+    assert [line["end"] for line in chat.kinds("agent_end")] == ["stop"] * 3
+    assert len(session.folds()) == len(chat.kinds("compaction_end")) > 1
+    assert len(requests) == STEPS * len(REQUESTS)
+    assert said_in(session) // CHARACTERS > 5 * WINDOW
+    assert [result for _, m, _ in session.lineage() for result in m.results if result.error] == []
+    (pinned,) = {m.text for m in session.context.pinned}
+    for number, each in enumerate(requests):
+        must = [REQUESTS[0], REQUESTS[number // STEPS], *([pinned] if number >= STEPS else [])]
+        assert [words for words in must if words not in each] == [], f"request {number}"
+
+
+def said_in(session: Session) -> int:
+    """Characters of all that was said, called and answered."""
+    return sum(
+        len(m.text) + sum(len(c.arguments) for c in m.calls) + sum(len(text_of(r)) for r in m.results)
+        for _, m, _ in session.lineage()
+    )
 
 
 def test_what_is_refused_as_too_long_is_folded_for_and_sent_again(tmp_path: Path) -> None:

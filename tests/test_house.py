@@ -25,7 +25,7 @@ PUBLIC = {
         "Event", "Fold", "FoldDue", "Folded", "FoldlineError", "FormatError", "Interleaved", "Layer", "Looping", "Message",
         "ModelSummarizer", "NativeSummarizer", "Policy", "ProviderError", "Receipt", "ReplyCutOff", "Rewound", "Risk", "Room", "Session", "SessionError",
         "SessionFile", "Skipped", "StateError", "Summary", "SummaryFailed", "SummaryFellBack", "UnsafeEdit", "Usage", "View",
-        "Verdict", "WireError", "astep", "command_hook", "conversation", "find_session", "handle", "open_session", "recall_tool", "resolve_references",
+        "Verdict", "WireError", "astep", "command_hook", "command_listener", "conversation", "find_session", "handle", "open_session", "recall_tool", "resolve_references",
         "step", "without_unfinished_calls", "wrap",
     },
     "foldline.extend": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from foldline import (
     Verdict,
     astep,
     command_hook,
+    command_listener,
     step,
     without_unfinished_calls,
 )
@@ -297,6 +299,35 @@ def test_a_program_that_fails_is_told_of_and_does_not_stop_the_fold(code: str, s
     sent, told, _ = asked_of(code)
     assert sent < 150
     assert any(isinstance(event, Skipped) and said in event.reason for event in told)
+
+
+# -- after a fold --------------------------------------------------------------------------------------------------
+
+
+def test_a_program_is_told_of_a_fold_once_it_stands(tmp_path: Path) -> None:
+    told = tmp_path / "told.jsonl"
+    compactor = Compactor(
+        window=WINDOW, on_event=command_listener(program(f"print(json.dumps(due), file=open({str(told)!r}, 'a'))"))
+    )
+    compactor.fit(turns(20))
+    assert not told.exists()
+    compactor.fit(turns(75))
+    (line,) = map(json.loads, told.read_text().splitlines())
+    (fold,) = compactor.folds
+    assert (line["source"], line["fold"], line["trigger"], line["layer"]) == (
+        "compact",
+        fold.id,
+        fold.trigger,
+        fold.layer,
+    )
+    assert line["receipt"]["tokens_after"] == fold.receipt.tokens_after
+
+
+def test_a_program_that_fails_after_a_fold_is_told_of_and_the_fold_stands() -> None:
+    compactor = Compactor(window=WINDOW, on_event=command_listener(program("sys.exit('broken')")))
+    assert len(compactor.fit(turns(75))) < 150
+    assert "on_event: ProviderError" in compactor.state
+    assert "ended with 1: broken" in compactor.state
 
 
 # -- calls that were not finished ----------------------------------------------------------------------------------

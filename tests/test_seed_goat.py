@@ -22,6 +22,7 @@ from foldline import (
     Verdict,
     View,
     command_hook,
+    command_listener,
 )
 from foldline.extend import policy, preset
 
@@ -259,6 +260,10 @@ def test_a_host_hears_when_the_conversation_begins_anew() -> None:
     compactor = Compactor(policy=GOAT, window=200_000, summarizer=tells, on_event=session_start)
     compactor.fit(SPLIT)
     assert begun == [(1, compactor.count.tokens)]
+    program = [sys.executable, "-c", "import json, sys; sys.exit(json.load(sys.stdin)['source'])"]
+    told = Compactor(policy=GOAT, window=200_000, summarizer=tells, on_event=command_listener(program))
+    told.fit(SPLIT)
+    assert told.state.endswith(": compact")
 
 
 def test_the_agents_own_client_writes_the_summary() -> None:

@@ -27,9 +27,9 @@ from killing import die_at_call, echo, paying
 from providers import Provider
 
 KILLS = int(os.environ.get("FOLDLINE_KILLS") or (30 if os.environ.get("CI") else 10))
-KILLS_PER_FILE = 40
+KILLS_PER_FILE = 20
 WINDOW = 3_000
-OPERATIONS, CALLS = 40, 300_000
+OPERATIONS, CALLS = 12, 300_000
 """The most that are done before a death between steps, and inside one."""
 
 

@@ -7,9 +7,9 @@ folder=$1
 shift
 failed=""
 
-# The first interpreter that is at least of version $1.
+# The first interpreter that is at least of version $1; pyenv keeps those that it was not told to use to itself.
 python_of() {
-    for each in "${PYTHON:-python3}" python3.12 python3.13 python3.14; do
+    for each in "${PYTHON:-python3}" python3.12 python3.13 python3.14 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
         "$each" -c "import sys; sys.exit(sys.version_info < tuple(map(int, '$1'.split('.'))))" 2>/dev/null && echo "$each" && return
     done
     echo "needs Python $1" >&2

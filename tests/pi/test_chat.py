@@ -1,9 +1,12 @@
-"""A session of `foldline chat` is one of pi's: both versions build from it what the agent goes on from."""
+"""`foldline chat` beside both versions of pi: they build from its session what it goes on from, and their own RPC clients drive it."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pi_client import INSTALLED, PACKAGES, pi_reads
+from pi_client import HERE, INSTALLED, NODE, PACKAGES, pi_reads
 
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="pi is not installed: make pi")
 
@@ -25,3 +28,21 @@ def test_pi_goes_on_from_a_session_that_the_agent_folded(version: str, tmp_path:
     assert said == [m.text for m in agent.session.context.messages if m.role == "assistant"]
     assert agent.session.context.messages[0].text in read["sent"][0]["content"][0]["text"]
     assert not read["rewritten"]
+
+
+@pytest.mark.parametrize("version", PACKAGES)
+def test_the_client_of_pi_drives_it(version: str, tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    agent = [sys.executable, "-c", "from foldline_agent.command import chat; chat()", "--rpc", "--yes"]
+    options = ["--model", "test", "--window", "12000", "--session", str(session)]
+    command = [NODE, str(HERE / "rpc.mjs"), str(PACKAGES[version]), *agent, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, cwd=tmp_path)
+    told = json.loads(done.stdout)
+    assert told["kinds"].count("tool_execution_end") == 16
+    assert "compaction_end" in told["kinds"]
+    assert told["folded"]["tokensBefore"] > told["folded"]["estimatedTokensAfter"]
+    assert told["stats"]["toolResults"] == 16
+    assert told["stats"]["contextUsage"]["contextWindow"] == 12_000
+    assert told["state"]["autoCompactionEnabled"] is False
+    assert told["messages"][0]["role"] == "compactionSummary"
+    assert told["last"] == "ledger/part_4.py is done: it prints 3280."

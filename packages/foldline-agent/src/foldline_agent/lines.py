@@ -53,6 +53,11 @@ class Lines:
             case _:
                 yield from _of_fill(event)
 
+    def settled(self) -> Iterator[Line]:
+        """What is told once a run is over and the next may begin; nothing where none began."""
+        if self._running:
+            yield {"type": "agent_settled"}
+
     def _of_tool(self, event: events.ToolStarted | events.ConfirmationWanted | events.ToolEnded) -> Iterator[Line]:
         call = event.call
         named = {"toolCallId": call.id, "toolName": call.name}

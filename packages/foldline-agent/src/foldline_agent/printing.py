@@ -46,6 +46,8 @@ async def print_lines(agent: Agent, message: str) -> int:
         _refuse(agent, event)
         if isinstance(event, events.RunEnded):
             code = CODES[event.end]
+    for line in lines.settled():
+        print_line(line)
     return code
 
 

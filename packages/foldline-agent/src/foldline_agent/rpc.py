@@ -180,6 +180,8 @@ class Remote:
                 self._write(line)
             if self._heard_all and isinstance(event, ConfirmationWanted):
                 self.agent.answer(event.call.id, False)
+        for line in lines.settled():
+            self._write(line)
 
 
 class Named(Struct, frozen=True):

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         WireError,
     )
     from foldline._fold import Fold, Receipt
-    from foldline._lifecycle.command import command_hook
+    from foldline._lifecycle.command import command_hook, command_listener
     from foldline._lifecycle.step import astep, step, without_unfinished_calls
     from foldline._messages import Message, Summary, Usage
     from foldline._policy import Layer, Policy, Room
@@ -79,7 +79,7 @@ __all__ = [
     "Entry", "Event", "Fold", "FoldDue", "Folded", "FoldlineError", "FormatError", "Interleaved", "Layer", "Looping",
     "Message", "ModelSummarizer", "NativeSummarizer", "Policy", "ProviderError", "Receipt", "ReplyCutOff", "Rewound",
     "Risk", "Room", "Session", "SessionError", "SessionFile", "Skipped", "StateError", "Summary", "SummaryFailed",
-    "SummaryFellBack", "UnsafeEdit", "Usage", "Verdict", "View", "WireError", "astep", "command_hook", "conversation",
+    "SummaryFellBack", "UnsafeEdit", "Usage", "Verdict", "View", "WireError", "astep", "command_hook", "command_listener", "conversation",
     "find_session", "handle", "open_session", "recall_tool", "resolve_references", "step", "without_unfinished_calls",
     "wrap",
 ]  # fmt: skip
@@ -97,7 +97,7 @@ __getattr__ = lazily("foldline", {
         "ProviderError", "ReplyCutOff", "SessionError", "StateError", "SummaryFailed", "UnsafeEdit", "WireError",
     ),
     "_fold": ("Fold", "Receipt"),
-    "_lifecycle.command": ("command_hook",),
+    "_lifecycle.command": ("command_hook", "command_listener"),
     "_lifecycle.step": ("astep", "step", "without_unfinished_calls"),
     "_messages": ("Message", "Summary", "Usage"),
     "_policy": ("Layer", "Policy", "Room"),

@@ -80,11 +80,16 @@ class Chat(App[None]):
         if self._first:
             self.say(self._first)
 
+    def on_resize(self) -> None:
+        """Draws anew what is as long as the terminal is wide, once it is known how wide that is."""
+        self.call_after_refresh(self._measure)
+
     # -- what the user does ----------------------------------------------------------------------------------------
 
     def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
-        """A command, or words for the agent."""
+        """A command, or words for the agent; what is told of it is seen, wherever the user was reading."""
         self._leaving = False
+        self.talk.anchor()
         if COMMAND.match(event.text):
             self._command(event.text)
         else:
@@ -282,4 +287,5 @@ class Chat(App[None]):
 
     def _measure(self) -> None:
         folds = sum(1 for fold in self.agent.session.folds() if not fold.undone)
-        self.gauge.update(gauge(self.agent.compactor, folds=folds, model=self.agent.model.name))
+        width = self.size.width - self.gauge.gutter.width
+        self.gauge.update(gauge(self.agent.compactor, folds=folds, model=self.agent.model.name, width=width))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from foldline import Compactor
@@ -25,8 +26,11 @@ def marks(compactor: Compactor) -> list[tuple[float, Layer]]:
     return sorted(found, key=lambda each: each[0])
 
 
-def gauge(compactor: Compactor, *, folds: int, model: str) -> Text:
-    """One line: the bar, the figures, the policy and the model; "auto off" where nothing folds by itself."""
+def gauge(compactor: Compactor, *, folds: int, model: str, width: int) -> Text:
+    """The bar, the figures, the policy and the model; "auto off" where nothing folds by itself.
+
+    It is one line of so many characters, or two where they do not suffice.
+    """
     size, window, steps = compactor.count, compactor.budget.window, marks(compactor)
     fill = size.tokens / window
     colour = NEAR if steps and fill >= steps[0][0] else CALM
@@ -41,6 +45,7 @@ def gauge(compactor: Compactor, *, folds: int, model: str) -> Text:
         line.append("  auto off", style="bold yellow")
     if folds:
         line.append(f"  {folds} fold{'' if folds == 1 else 's'}")
-    line.append(f"  {model}")
     layers = " · ".join(f"{layer.name} {share:.0%}" for share, layer in steps)
-    return line.append(f"  {compactor.policy.name}: {layers}", style="dim")
+    policy = f"{compactor.policy.name}: {layers}  {model}"
+    line.append("  " if line.cell_len + 2 + cell_len(policy) <= width else "\n")
+    return line.append(policy, style="dim")
