@@ -144,9 +144,7 @@ def _told(text: str, *, runs: bool, error: bool) -> Outcome:
     code = codes[-1] if codes else ""
     tail = text[-1_500:]
     strong = list(_STRONG.finditer(tail)) if code != "0" and any(hint in tail for hint in _HINTS) else []
-    failed = (
-        error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
-    )
+    failed = error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
     fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
     note = ""
     if runs:
