@@ -175,9 +175,12 @@ ASKS = (
 )
 
 
-def working_session(path: Path, tokens: int) -> None:
-    """Writes a session of about that many tokens: requests, corrections, reads, edits, commands that fail, decisions."""
-    chance = random.Random(7)
+def working_session(path: Path, tokens: int, seed: int = 7) -> None:
+    """Writes a session of about that many tokens: requests, corrections, reads, edits, commands that fail, decisions.
+
+    Another `seed` makes another one.
+    """
+    chance = random.Random(seed)
     stored: list[Record] = []
     size = 0
     while size < 3 * tokens:

@@ -89,6 +89,12 @@ def test_a_compactor_tells_the_budget() -> None:
     assert 900 <= room.messages <= 1_100
 
 
+@pytest.mark.parametrize(("model", "window"), [("claude-sonnet-4-5", 200_000), ("claude-sonnet-4-5[1m]", 1_000_000)])
+def test_the_limit_is_200000_or_a_million_with_the_beta(model: str, window: int) -> None:
+    """ "contextLimit = 200,000 tokens (default) or 1,000,000 with beta flag for Sonnet models"."""
+    assert Compactor(model, policy=GOAT).room.window == window
+
+
 @pytest.mark.parametrize(("words", "folds"), [(135_000, 0), (141_000, 1)])
 def test_it_folds_beyond_80_percent_utilization(words: int, folds: int) -> None:
     """ "if ShouldCompact(budget): // utilization > 80%": of (200,000 - 20,000 - 16,384) that is 130,892."""

@@ -210,7 +210,8 @@ def test_no_summary_is_prepared_ahead_while_what_goes_before_it_may_be_enough() 
 
 
 def test_general_chat_of_80_messages_at_86_percent_loses_what_was_said_in_passing() -> None:
-    """ "Not paper mode → P2/P4 skipped. P1: Strip chitchat → removes 6 messages → ~84% → STOP. Result: 74 messages"."""
+    """ "Not paper mode → P2/P4 skipped. P1: Strip chitchat → removes 6 messages → ~84% → STOP. Result: 74 messages"; "Each priority
+    re-estimates tokens after execution"."""
     messages = discussion(80, passing=range(10, 22, 2), words=4)
     compactor = paper(window_for(messages, 0.86))
     sent = compactor.fit(messages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import signal
@@ -52,13 +53,24 @@ def replayed(path: str, asked: Asked) -> Outcome:
         if not recording.calls:
             return Outcome(path, key, fault="no call of a model is recorded in it")
         provider = Provider(recording.messages)
-        runs = [_run(recording, provider, name) for name in (*asked.policies, *CONTROLS, UNFOLDED)]
+        with _passed_over():
+            runs = [_run(recording, provider, name) for name in (*asked.policies, *CONTROLS, UNFOLDED)]
     except FoldlineError as error:
         return Outcome(path, key, fault=str(error))
     except Exception as error:  # noqa: BLE001  one session does not end the replay of a thousand
         return Outcome(path, key, fault=f"{type(error).__name__}: {error}; please report it")
     first, requests = runs[0]
     return Outcome(path, key, (*(run for run, _ in runs), _at_best(first, requests)))
+
+
+@contextmanager
+def _passed_over() -> Iterator[None]:
+    """Has the garbage collector pass over all that is there already: it would look through it again and again."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _run(recording: Recording, provider: Provider, name: str) -> tuple[Run, list[Request]]:

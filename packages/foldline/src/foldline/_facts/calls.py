@@ -111,9 +111,9 @@ class Ended(Value, frozen=True, dict=True):
         return family(self.command) if self.command else " ".join(self.source.split()[:2])
 
     @property
-    def achieved(self) -> list[str]:
+    def achieved(self) -> tuple[str, ...]:
         """What it succeeded in, where it did."""
-        return achieved(self.command) if self.command else [self.key]
+        return achieved(self.command) if self.command else (self.key,)
 
     @cached_property
     def looks(self) -> bool:

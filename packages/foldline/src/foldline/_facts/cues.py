@@ -51,6 +51,7 @@ def says_back(sentence: str) -> bool:
     return _anywhere("back").match_in(_plain(sentence)) or denies_alarm(sentence)
 
 
+@lru_cache(maxsize=4_096)
 def announces(sentence: str) -> bool:
     """Whether a sentence says what its speaker does next, which is seen in what was done."""
     return _in_front("announces").match(_plain(sentence)) is not None

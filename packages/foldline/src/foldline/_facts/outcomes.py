@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 
 from foldline._facts.shell import checks, family, only_looks
@@ -100,9 +101,10 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
     return head[: head.rfind("\n") + 1 or edge] + "\n" + tail[tail.find("\n") + 1 :]
 
 
-def outcome(result: ToolResult, text: str, command: str) -> Outcome:
-    """How the call ended that `text` answers; only of a `command` may the words alone say that it failed."""
-    end = _told(result, text, bool(command))
+@lru_cache(maxsize=1_024)
+def outcome(text: str, command: str, *, error: bool = False) -> Outcome:
+    """How the call ended that `text` answers, by its client an `error` or not; only of a `command` may the words alone say so."""
+    end = _told(text, runs=bool(command), error=error)
     tried = bool(command) and not only_looks(command)
     found = [*(_VERDICT.finditer(text) if tried and checks(family(command)) else ())]
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
@@ -132,9 +134,9 @@ def _with_cause(fault: str, text: str) -> str:
     return " ".join(located[1].split())[:300] if located else fault
 
 
-def _told(result: ToolResult, text: str, runs: bool) -> Outcome:
+def _told(text: str, *, runs: bool, error: bool) -> Outcome:
     """How a call ended by its exit status, and where that is not told by its last words."""
-    if not runs and not result.error:
+    if not runs and not error:
         return Outcome()
     rim = text if len(text) < 800 else text[:400] + "\n" + text[-400:]
     stated = _STATED.search(text[:_HEAD])
@@ -142,9 +144,7 @@ def _told(result: ToolResult, text: str, runs: bool) -> Outcome:
     code = codes[-1] if codes else ""
     tail = text[-1_500:]
     strong = list(_STRONG.finditer(tail)) if code != "0" and any(hint in tail for hint in _HINTS) else []
-    failed = (
-        result.error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
-    )
+    failed = error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
     fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
     note = ""
     if runs:

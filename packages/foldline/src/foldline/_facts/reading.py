@@ -36,14 +36,15 @@ def facts_of(messages: Iterable[Message]) -> Facts:
     facts = Facts()
     batch: list[Message] = []
     for message in messages:
-        earlier = [f for p in message.parts if (f := _behind(message, p)) is not None]
+        behind = [_behind(message, part) for part in message.parts]
+        earlier = [each for each in behind if each is not None]
         if not earlier:
             batch.append(message)
             continue
         facts = merge(facts, bounded(_facts_in(batch)))
         for each in earlier:
             facts = merge(facts, each)
-        batch = [replace(message, parts=tuple(p for p in message.parts if _behind(message, p) is None))]
+        batch = [replace(message, parts=tuple(p for p, told in zip(message.parts, behind) if told is None))]
     return merge(facts, bounded(_facts_in(batch)))
 
 

@@ -195,6 +195,7 @@ def _called(title: str, language: str) -> Lifetime:
     return "standing" if ruling else "none"
 
 
+@lru_cache(maxsize=4_096)
 def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifetime:
     """How long what a user's sentence orders is to hold; `none` where it orders nothing beyond the task itself.
 

@@ -87,6 +87,7 @@ _LOOKS = re.compile(
 )
 
 
+@lru_cache(maxsize=1_024)
 def only_looks(command: str) -> bool:
     """Whether a command only looks, so that it is no error where it finds nothing."""
     return _LOOKS.match(handed_on(command)) is not None
@@ -132,18 +133,19 @@ def family(command: str) -> str:
     return " ".join(words[:_FAMILY_WORDS])
 
 
-def achieved(command: str) -> list[str]:
+@lru_cache(maxsize=1_024)
+def achieved(command: str) -> tuple[str, ...]:
     """What a command that succeeded achieved: each check of a chain of which every step needs the one before, and the last step."""
     start, arrow, steps = 0, False, list[str]()
     for found in _TOKEN.finditer(command := handed_on(command[:_FAMILY])):
         op = (found["op"] or "").strip(" \t")
         if op in (";", "||", "\n", "(", ")") or (op == "&" and not arrow):
-            return [family(command)]
+            return (family(command),)
         if op == "&&":
             steps.append(family(command[start : found.start()]))
             start = found.end()
         arrow = bool(found["arrow"])
-    return [*filter(checks, steps), family(command)]
+    return (*filter(checks, steps), family(command))
 
 
 def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:

@@ -110,7 +110,7 @@ class Work:
             self._tell_lines(text, at, part, "excerpt")
             return
         result = ToolResult("", (Text(text),))
-        end = outcome(result, edges(result), called.action.command)
+        end = outcome(edges(result), called.action.command)
         self._settle(Ended(called, end, unframed(edges(result, self._edge))))
 
     def result(self, result: ToolResult, at: int) -> None:
@@ -244,10 +244,10 @@ def _end(called: Called, result: ToolResult, text: str) -> Outcome:
 def _outcome(result: ToolResult, command: str) -> Outcome:
     """How a call ended as its frame has it, and the lines that say so from within the frame."""
     answer = _without_reminders(clean(edges(result)))
-    end, said = outcome(result, answer, command), unframed(answer)
+    end, said = outcome(answer, command, error=result.error), unframed(answer)
     if said == answer or not (end.failed or end.note):
         return end
-    inside = outcome(replace(result, error=end.failed), said, command)
+    inside = outcome(said, command, error=end.failed)
     return replace(end, fault=inside.fault if end.failed else "", note=inside.note or end.note)
 
 
