@@ -159,7 +159,6 @@ def candidates(
             ),
         )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
-        if not _is_bare(piece)
     ]
 
 
@@ -380,8 +379,9 @@ def _superseded(found: Sequence[Candidate], reports: Mapping[int, Sequence[Candi
     }
 
 
-def _is_bare(piece: Piece) -> bool:
-    """Whether a piece names a call and not how it ended: it is told with what the call brought, or not at all."""
+def is_bare(piece: Piece) -> bool:
+    """Whether a piece names a call and not how it ended: it is told with what the call brought, or where a budget is to be
+    filled and nothing else is left to tell."""
     return piece.kind == "call" and " → " not in piece.text
 
 
@@ -452,7 +452,8 @@ def is_raw(piece: Piece) -> bool:
 
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
     """The piece of words that says most for its length, whatever it takes; None where none says anything."""
-    words = ((_score(e, told, newest, True), -e.place, e) for e in left if e.piece.kind not in BROUGHT)
+    said = (e for e in left if not (e.piece.kind in BROUGHT or is_bare(e.piece)))
+    words = ((_score(e, told, newest, True), -e.place, e) for e in said)
     score, _, best = max(words, default=(0.0, 0, None))
     return best if score > 0 else None
 

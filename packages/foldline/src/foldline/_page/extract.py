@@ -20,6 +20,7 @@ from foldline._page.choosing import (
     candidates,
     choose,
     idle,
+    is_bare,
     looked_up,
     offered,
     run_again,
@@ -128,7 +129,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     over = settled(facts) | idle(facts) | unanswered(facts)
     over |= set() if brief.fills else summed_up(facts) | looked_up(facts) | run_again(facts) | offered(facts)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
-    found = [e for e in found if e.piece.kind != "rule"]
+    found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
     again = set() if brief.fills else told_again(found)
     found = [e for e in found if e.place not in again]
     turns = Turns(facts, wants.words, numbered=budget >= NUMBERED)
