@@ -37,8 +37,8 @@ _REASONED = 0.8
 _LEANING = 0.5
 _SUPPOSED = 0.3
 _RENEWED = 0.5
-BROUGHT = ("result", "excerpt", "shown")
-"""The kinds of pieces that a call brought: they are told behind it."""
+BROUGHT = ("result", "excerpt", "shown", "written")
+"""The kinds of pieces that a call brought, or wrote: they are told behind it."""
 
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
@@ -75,6 +75,7 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("tool", "result"): Worth(0.1, 0.45, 0.5),
     ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
     ("tool", "shown"): Worth(0.0, 0.15, 0.15),
+    ("tool", "written"): Worth(0.0, 0.15, 0.15),
     ("peer", "said"): Worth(0.3, 0.6, 0.5),
     ("summary", "summary"): Worth(1.0, 1.2),
 }

@@ -81,7 +81,7 @@ HEADED = 250
 
 def compose(brief: Brief, facts: Facts) -> str:
     """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
-    facts = plain(facts)
+    facts = plain(facts if brief.fills else _without_bodies(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
@@ -91,6 +91,11 @@ def compose(brief: Brief, facts: Facts) -> str:
     if all(" ".join(safe(rule.text).split()) in flat for rule in standing):
         return text
     return _told(brief, facts, listed)
+
+
+def _without_bodies(facts: Facts) -> Facts:
+    """The facts without what the agent wrote into files, where it stands to be read."""
+    return replace(facts, pieces=tuple(piece for piece in facts.pieces if piece.kind != "written"))
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
