@@ -119,6 +119,42 @@ def listing(n: int, lines: int = 150) -> str:
     return "\n".join(f"def value_{n}_{line}(): return {n * 1_000 + line}" for line in range(lines))
 
 
+@pytest.mark.parametrize("share", [0.1, 0.15, 0.2, 0.25, 0.3])
+def test_an_output_that_was_not_read_yet_has_the_room_of_a_page_that_says_little(share: float) -> None:
+    history = [
+        user("Which of the two listings is the longer one?"),
+        *runs("read", {"path": "a.py"}, listing(1, 300), id="c1"),
+        *runs("read", {"path": "b.py"}, listing(2, 600), id="c2"),
+    ]
+    most = int(sum(map(weigh, history)) * share)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+
+
+@pytest.mark.parametrize("share", [0.25, 0.3, 0.35])
+def test_an_output_whose_ends_are_denser_than_its_middle_is_cut_until_it_fits(share: float) -> None:
+    history = [user("Read the ids of the parcels, one list after the other.")]
+    for n in range(6):
+        ids = "\n".join(f"{k * 7919 % 9973:04x}{k * 104729 % 99991:05d};{n}" for k in range(200))
+        history += runs("ids", {"list": n}, f"{ids}\n{'All is well. ' * 600}\n{ids}", id=f"c{n}")
+    history.append(says("I have read them all."))
+    most = int(sum(map(weigh, history)) * share)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+
+
+@pytest.mark.parametrize("share", [0.3, 0.35, 0.4])
+def test_of_a_long_argument_as_much_stays_as_there_is_room_for(share: float) -> None:
+    history = [user("Write the price lists, one file for each depot.")]
+    for n in range(3):
+        rows = "\n".join(f"depot {n} sells part {k} for {k * 17 % 89} euros" for k in range(200))
+        history += runs("write", {"path": f"depot_{n}.txt", "content": rows}, "Written.", id=f"c{n}")
+    history.append(says("All three are written."))
+    most = int(sum(map(weigh, history)) * share)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+
+
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.3])
 def test_what_was_thought_gives_way_to_what_was_said_and_done(share: float) -> None:
     """A step that took long thinking has no room as a whole: it stays without that, and the budget is used."""
