@@ -13,7 +13,7 @@ from foldline._compactor.within import fold_within
 from foldline._tokens.exact import exact
 from foldline._tokens.meter import TEXT_ERROR, Meter
 from foldline._tokens.weigh import weigh_all, weigh_exactly
-from foldline.extend import Budget, Text, Thinking, decode_all, replace, text_of, view_of, weigh
+from foldline.extend import Brief, Budget, Text, Thinking, decode_all, extract, replace, text_of, view_of, weigh
 from talk import runs, says, user
 
 Item = dict[str, Any]
@@ -119,6 +119,42 @@ def listing(n: int, lines: int = 150) -> str:
     return "\n".join(f"def value_{n}_{line}(): return {n * 1_000 + line}" for line in range(lines))
 
 
+@pytest.mark.parametrize("share", [0.1, 0.15, 0.2, 0.25, 0.3])
+def test_an_output_that_was_not_read_yet_has_the_room_of_a_page_that_says_little(share: float) -> None:
+    history = [
+        user("Which of the two listings is the longer one?"),
+        *runs("read", {"path": "a.py"}, listing(1, 300), id="c1"),
+        *runs("read", {"path": "b.py"}, listing(2, 600), id="c2"),
+    ]
+    most = int(sum(map(weigh, history)) * share)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+
+
+@pytest.mark.parametrize("share", [0.25, 0.3, 0.35])
+def test_an_output_whose_ends_are_denser_than_its_middle_is_cut_until_it_fits(share: float) -> None:
+    history = [user("Read the ids of the parcels, one list after the other.")]
+    for n in range(6):
+        ids = "\n".join(f"{k * 7919 % 9973:04x}{k * 104729 % 99991:05d};{n}" for k in range(200))
+        history += runs("ids", {"list": n}, f"{ids}\n{'All is well. ' * 600}\n{ids}", id=f"c{n}")
+    history.append(says("I have read them all."))
+    most = int(sum(map(weigh, history)) * share)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+
+
+@pytest.mark.parametrize("share", [0.3, 0.35, 0.4])
+def test_of_a_long_argument_as_much_stays_as_there_is_room_for(share: float) -> None:
+    history = [user("Write the price lists, one file for each depot.")]
+    for n in range(3):
+        rows = "\n".join(f"depot {n} sells part {k} for {k * 17 % 89} euros" for k in range(200))
+        history += runs("write", {"path": f"depot_{n}.txt", "content": rows}, "Written.", id=f"c{n}")
+    history.append(says("All three are written."))
+    most = int(sum(map(weigh, history)) * share)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+
+
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.3])
 def test_what_was_thought_gives_way_to_what_was_said_and_done(share: float) -> None:
     """A step that took long thinking has no room as a whole: it stays without that, and the budget is used."""
@@ -155,6 +191,38 @@ def test_with_more_room_a_hard_budget_tells_no_less_of_what_calls_brought() -> N
         known.append(sum(f"order: W-{n}417" in told or f'"order": "W-{n}417"' in told for n in range(10)))
     assert known == sorted(known)
     assert known[-1] == 10
+
+
+def written_and_read(modules: int) -> list[Message]:
+    """A session in which the agent writes short modules, and scans gates between them, which bring long listings."""
+    history = [user("Write a module for each of the depots.")]
+    for n in range(modules):
+        code = f"RATE_{n} = {n}417\n\ndef depot_{n}(weight):\n    return weight * RATE_{n} + surcharge_{n}\n"
+        history += runs("write", {"path": f"src/depot_{n}.py", "content": code}, f"Wrote src/depot_{n}.py.", id=f"w{n}")
+        history += runs("scan", {"gate": f"north-{n}"}, listing(n, 80), id=f"r{n}")
+    return history
+
+
+def test_a_hard_budget_that_has_room_tells_what_the_agent_wrote() -> None:
+    history = written_and_read(20)
+    most = int(sum(map(weigh, history)) * 0.2)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    told = "\n".join(text for m in kept for text in (m.text, *(call.arguments for call in m.calls)))
+    assert [n for n in range(20) if f"surcharge_{n}" not in told] == []
+
+
+def test_a_hard_budget_that_has_room_names_the_calls_that_only_looked() -> None:
+    history = written_and_read(20)
+    most = int(sum(map(weigh, history)) * 0.2)
+    kept = Compactor(window=1_000_000).fold_to(history, most)
+    told = "\n".join(text for m in kept for text in (m.text, *(call.arguments for call in m.calls)))
+    assert [n for n in range(20) if f"north-{n}" not in told] == []
+
+
+def test_a_page_that_has_no_budget_to_fill_leaves_in_its_file_what_the_agent_wrote() -> None:
+    page = extract(Brief(4_000), written_and_read(20)).text
+    assert "src/depot_3.py" in page
+    assert "surcharge_3" not in page
 
 
 def test_what_was_said_again_and_again_leaves_a_small_page_to_what_was_said_once() -> None:

@@ -14,7 +14,7 @@ from foldline._compactor.fullness import Fill
 from foldline._compactor.history import History
 from foldline._compactor.logged import last_written, log_fold, log_stages, shows
 from foldline._compactor.paid import paid_once
-from foldline._compactor.within import fold_within
+from foldline._compactor.within import fold_within, fuller, left_for_newest
 from foldline._compactor.writer import Writer
 from foldline._economics import weighed
 from foldline._engine.driving import Folding, run
@@ -184,13 +184,16 @@ class Folds:
     def within(self, max_tokens: int, trigger: Trigger, media: Sequence[Step] = (), *, error: float) -> None:
         """Makes and installs a fold into at most so many tokens of the provider's, the overhead included."""
 
-        def fold(most: int) -> tuple[View, Fold]:
-            return run(
-                self._folding(self._history, [*steps_within(most, self.policy.wording), *media], trigger, limit=most),
-                extract,
-            )
+        def fold(most: int, newest: int = 0) -> tuple[View, Fold]:
+            steps = [*steps_within(most, self.policy.wording, newest), *media]
+            return run(self._folding(self._history, steps, trigger, limit=most), extract)
 
-        self._install(*fold_within(max_tokens, self._account.meter, error, fold))
+        def filled(most: int) -> tuple[View, Fold]:
+            made = fold(most)
+            newest = left_for_newest(self._history.view(), made[0], most)
+            return fuller(made, lambda: fold(most, newest)) if newest else made
+
+        self._install(*fold_within(max_tokens, self._account.meter, error, filled))
 
     @property
     def automatic(self) -> int:

@@ -14,8 +14,26 @@ from foldline._view import View, in_the_way
 CHECKED_FROM = 0.5
 """The share of the budget from which the estimate of what a fold reached is checked by the tokenizer."""
 
+SPARE = 0.06
+"""The share of the budget that a fold may leave before what had to be cut is given more of it."""
+
 TRIES = 5
 """How often a fold is made anew, smaller, until it holds."""
+
+
+def left_for_newest(before: View, after: View, most: int) -> int:
+    """The tokens that what stands behind any cut can have, where it was cut although room for it is left; else 0."""
+    spare = most - after.tokens
+    stood, stands = (sum(e.tokens for e in view.entries[view.last_cut :] if not e.pinned) for view in (before, after))
+    return min(stood, stands + spare) if spare > SPARE * most and stood > stands else 0
+
+
+def fuller(made: tuple[View, Fold], fold: Callable[[], tuple[View, Fold]]) -> tuple[View, Fold]:
+    """What was made, or what `fold` makes where that holds more and fits."""
+    try:
+        return max(made, fold(), key=lambda each: each[0].tokens)
+    except CannotFit:
+        return made
 
 
 def fold_within(

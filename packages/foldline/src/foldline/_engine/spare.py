@@ -14,8 +14,8 @@ SPARE = 0.04
 LEAST = 120
 """Tokens of a message below which its head and tail say too little."""
 
-MARGIN = 0.97
-"""The share of the room that is aimed at, since no cut is exact."""
+MARGINS = (1.15, 1.05, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5)
+"""The shares of the room that are aimed at, tried in turn: no cut is exact where head, middle and tail differ in density."""
 
 
 def given_back(edit: Edit, brief: Brief, view: View, spare: int) -> tuple[Edit, Sequence[Edit]] | None:
@@ -49,15 +49,15 @@ def given_back(edit: Edit, brief: Brief, view: View, spare: int) -> tuple[Edit, 
 def clamped(view: View, places: Sequence[int], room: int) -> list[Edit]:
     """Edits by which the entries at some places take at most `room` tokens together; none where they cannot."""
     entries = [view.entries[place] for place in places]
-    level = level_of([entry.tokens for entry in entries], int(room * MARGIN))
-    if level < LEAST:
-        return []
-    edits = []
-    for entry in entries:
-        if entry.tokens > level:
-            edits.append(Edit((entry.id,), _shorter(entry, level, view), by="clamped"))
-    took = sum(entry.tokens for entry in entries) - sum(freed(view, edit) for edit in edits)
-    return edits if took <= room else []
+    sizes = [entry.tokens for entry in entries]
+    for margin in MARGINS:
+        if (level := level_of(sizes, int(room * margin))) < LEAST:
+            break
+        long = (entry for entry in entries if entry.tokens > level)
+        edits = [Edit((entry.id,), _shorter(entry, level, view), by="clamped") for entry in long]
+        if sum(sizes) - sum(freed(view, edit) for edit in edits) <= room:
+            return edits
+    return []
 
 
 def _shorter(entry: Entry, level: int, view: View) -> tuple[Message, ...]:
@@ -71,5 +71,5 @@ def _shorter(entry: Entry, level: int, view: View) -> tuple[Message, ...]:
 def _cut(part: Part, share: float, id: str) -> Part:
     if type(part) is ToolResult:
         return replace(part, parts=tuple(middle_cut(inner, share, id) for inner in part.parts))
-    cut: Part = shortened(part, id) if type(part) is ToolCall else middle_cut(part, share, id)
+    cut: Part = shortened(part, id, share) if type(part) is ToolCall else middle_cut(part, share, id)
     return cut

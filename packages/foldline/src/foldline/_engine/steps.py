@@ -119,7 +119,11 @@ def step_discarding() -> Step:
     return Step(Layer("discard", 1.0, 1.0, (discard_cut_calls(),), least=0), -1, 0)
 
 
-def steps_within(max_tokens: int, wording: Wording | None = None) -> list[Step]:
-    """What meets a hard budget for the messages of a view, its summary in the words that are given."""
-    layer = Layer("full", 1.0, 1.0, hard_strategies(max_tokens // 4), hard=True, summary=wording or Wording())
+def steps_within(max_tokens: int, wording: Wording | None = None, newest: int = 0) -> list[Step]:
+    """What meets a hard budget for the messages of a view, its summary in the words that are given.
+
+    What stands behind any cut has `newest` tokens of it, where it is known what it can have beside the summary.
+    """
+    tried = hard_strategies(newest, newest / max_tokens) if newest else hard_strategies(max_tokens // 4)
+    layer = Layer("full", 1.0, 1.0, tried, hard=True, summary=wording or Wording())
     return [Step(layer, max_tokens, max_tokens)]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from foldline._clipping import one_line
-from foldline._facts.edits import names_in_edits
+from foldline._facts.edits import names_in_edits, stretches, written_in
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.repository import goes_on
@@ -202,6 +202,14 @@ class Ended(Value, frozen=True, dict=True):
         arguments = arguments_of(self.called.call) if len(self.source) > _PLAIN else ""
         said = arguments.get("description") if isinstance(arguments, dict) and self.called.action.command else ""
         return one_line(clean(said), _ARGUMENT) if isinstance(said, str) else ""
+
+    @property
+    def body(self) -> list[str]:
+        """How what it writes into files begins, or what it runs, in a few pieces; of a command what stands behind its line."""
+        action = self.called.action
+        if action.command:
+            return stretches(clean(action.command)[_CALL:])
+        return stretches(clean(written_in(arguments_of(self.called.call))))
 
     @property
     def _written(self) -> str:

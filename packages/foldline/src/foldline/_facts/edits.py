@@ -1,10 +1,13 @@
-"""What an edit touched: the names of what it defines or brings in, by file."""
+"""What an edit touched and wrote: the names of what it defines or brings in, by file, and its text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any
+
+from foldline._facts.tool_calls import BODIES
 
 MOST = 3
 """Names that are told of one file."""
@@ -28,6 +31,15 @@ _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:_|[a-z](?=[A-Z]))\w+")
 
 _OLD = ("old_string", "oldText", "old_str", "old_text", "old_content", "search")
 _NEW = ("new_string", "newText", "new_str", "new_text", "replacement", "replace", "content", "file_text", "new_source", "code_edit", "insert_text", "contents")  # fmt: skip
+_WRITTEN = BODIES - {*_OLD, "edits"}
+"""Arguments that hold what is written, or run."""
+
+STRETCH, MOST_WRITTEN = 100, 900
+"""Characters from which lines that were written are one piece, and of all pieces of one call."""
+
+_LEAST_LINE = 4
+"""Characters of a line below which it holds but a bracket."""
+
 _FILE = re.compile(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
@@ -44,6 +56,29 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, s
     )
     old, new = ("\n".join(_texts(changes, keys)) for keys in (_OLD, _NEW))
     return {path: _names(path, old, new)}
+
+
+def written_in(arguments: Mapping[str, Any] | str) -> str:
+    """What the arguments of a call write into files, or give to be run: of a patch the lines that it brings."""
+    if isinstance(arguments, str):
+        return "\n".join(new for _, _, new in _patched(arguments)) or arguments[:_READ]
+    several = arguments.get("edits")
+    changes = (
+        [arguments, *(each for each in several if isinstance(each, dict))] if isinstance(several, list) else [arguments]
+    )
+    texts = _texts(changes, tuple(sorted(_WRITTEN)))
+    return "\n".join("\n".join(new for _, _, new in _patched(text)) or text for text in texts)
+
+
+def stretches(text: str) -> list[str]:
+    """How a text begins, a few short lines or a long one at a time."""
+    found = [""]
+    for line in text[:_READ].splitlines():
+        if len(line := line.strip()) >= _LEAST_LINE:
+            found[-1] = f"{found[-1]} {line}".lstrip()[: 2 * STRETCH]
+            found += [""] if len(found[-1]) >= STRETCH else []
+    ends = accumulate(map(len, found))
+    return [each for each, end in zip(found, ends) if each and end <= MOST_WRITTEN]
 
 
 def _texts(changes: list[Any], keys: tuple[str, ...]) -> Iterator[str]:

@@ -132,6 +132,7 @@ Kind = Literal[
     "result",
     "excerpt",
     "shown",
+    "written",
     "summary",
 ]
 """What a piece is: a rule of the user's; words of the user or of another agent; a short answer to what was asked, and the option

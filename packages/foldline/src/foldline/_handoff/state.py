@@ -222,7 +222,8 @@ def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
         return {"at": at, "id": id_at(at)}
 
     reports = [p for p in facts.pieces if p.kind == "report"]
-    others = [p for p in facts.pieces if p.kind not in ("report", "said") or p.by == "peer"]
+    pieces = [p for p in facts.pieces if p.kind != "written"]
+    others = [p for p in pieces if p.kind not in ("report", "said") or p.by == "peer"]
     pending = [(t.text, t.at) for t in facts.todos if t.status == "pending"]
     closing = [(p.text, p.at) for p in reports[-1:]]
     return {
@@ -234,7 +235,7 @@ def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
         ),
         "entities": tuple(
             Entity(value=value, count=count, line=piece.text, **place(piece.at))
-            for value, count, piece in entities(facts.pieces)
+            for value, count, piece in entities(pieces)
         ),
         "operations": tuple(
             Operation(command=c.text, outcome=c.outcome, note=c.note, count=c.count, **place(c.seen))

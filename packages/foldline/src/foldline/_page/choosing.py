@@ -38,8 +38,8 @@ _REASONED = 0.8
 _LEANING = 0.5
 _SUPPOSED = 0.3
 _RENEWED = 0.5
-BROUGHT = ("result", "excerpt", "shown")
-"""The kinds of pieces that a call brought: they are told behind it."""
+BROUGHT = ("result", "excerpt", "shown", "written")
+"""The kinds of pieces that a call brought, or wrote: they are told behind it."""
 
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
@@ -76,6 +76,7 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("tool", "result"): Worth(0.1, 0.45, 0.5),
     ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
     ("tool", "shown"): Worth(0.0, 0.15, 0.15),
+    ("tool", "written"): Worth(0.0, 0.15, 0.15),
     ("peer", "said"): Worth(0.3, 0.6, 0.5),
     ("summary", "summary"): Worth(1.0, 1.2),
 }
@@ -163,7 +164,6 @@ def candidates(
             ),
         )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
-        if not _is_bare(piece)
     ]
 
 
@@ -428,8 +428,9 @@ def _superseded(found: Sequence[Candidate], reports: Mapping[int, Sequence[Candi
     }
 
 
-def _is_bare(piece: Piece) -> bool:
-    """Whether a piece names a call and not how it ended: it is told with what the call brought, or not at all."""
+def is_bare(piece: Piece) -> bool:
+    """Whether a piece names a call and not how it ended: it is told with what the call brought, or where a budget is to be
+    filled and nothing else is left to tell."""
     return piece.kind == "call" and " → " not in piece.text
 
 
@@ -500,7 +501,8 @@ def is_raw(piece: Piece) -> bool:
 
 def next_best(left: Iterable[Candidate], told: set[str], newest: int) -> Candidate | None:
     """The piece of words that says most for its length, whatever it takes; None where none says anything."""
-    words = ((_score(e, told, newest, True), -e.place, e) for e in left if e.piece.kind not in BROUGHT)
+    said = (e for e in left if not (e.piece.kind in BROUGHT or is_bare(e.piece)))
+    words = ((_score(e, told, newest, True), -e.place, e) for e in said)
     score, _, best = max(words, default=(0.0, 0, None))
     return best if score > 0 else None
 

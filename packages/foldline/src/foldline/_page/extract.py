@@ -20,6 +20,7 @@ from foldline._page.choosing import (
     candidates,
     choose,
     idle,
+    is_bare,
     looked_up,
     missed,
     offered,
@@ -82,7 +83,7 @@ HEADED = 250
 
 def compose(brief: Brief, facts: Facts) -> str:
     """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
-    facts = plain(facts)
+    facts = plain(facts if brief.fills else _without_bodies(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
@@ -92,6 +93,11 @@ def compose(brief: Brief, facts: Facts) -> str:
     if all(" ".join(safe(rule.text).split()) in flat for rule in standing):
         return text
     return _told(brief, facts, listed)
+
+
+def _without_bodies(facts: Facts) -> Facts:
+    """The facts without what the agent wrote into files, where it stands to be read."""
+    return replace(facts, pieces=tuple(piece for piece in facts.pieces if piece.kind != "written"))
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
@@ -142,7 +148,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     )
     over |= set() if brief.fills else _said_above(facts, said)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
-    found = [e for e in found if e.piece.kind != "rule"]
+    found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
     again = set() if brief.fills else told_again(found)
     found = [e for e in found if e.place not in again]
     turns = Turns(facts, wants.words, numbered=budget >= NUMBERED)

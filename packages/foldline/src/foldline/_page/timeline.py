@@ -15,6 +15,7 @@ from foldline._page.choosing import (
     PASSING,
     Candidate,
     choose,
+    is_bare,
     is_raw,
     next_best,
     reported,
@@ -83,8 +84,8 @@ class Timeline:
             self.told.update(each.terms)
 
     def _tells(self, each: Candidate) -> bool:
-        """Whether a piece is more than an output, or what a report took up."""
-        return not (is_raw(each.piece) or each.place in self._reported)
+        """Whether a piece is more than an output, a call without its end, or what a report took up."""
+        return not (is_raw(each.piece) or is_bare(each.piece) or each.place in self._reported)
 
     def tell(self, room: int) -> None:
         """Chooses pieces for `room` tokens: the user's words first, then what says most."""

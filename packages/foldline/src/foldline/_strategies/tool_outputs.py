@@ -10,7 +10,7 @@ from foldline._clipping import one_line
 from foldline._messages import Message, Part, Text, ToolCall, ToolResult, replace, text_of
 from foldline._pairs import answers
 from foldline._strategies.budget import MOST_PAGE
-from foldline._strategies.strategy import Strategy, Tokens, never_summarizes, remembered
+from foldline._strategies.strategy import Share, Strategy, Tokens, never_summarizes, remembered
 from foldline._view import Brief, Edit, Entry, View
 
 STUB = "[pruned: "
@@ -167,11 +167,11 @@ def _cut_down(view: View, sizes: Sequence[tuple[Output, int]]) -> Iterator[Edit]
 
 
 @remembered
-def shorten_newest(*, keep: Tokens) -> Strategy:
+def shorten_newest(*, keep: Tokens, share: Share = UNREAD_SHARE) -> Strategy:
     """Cuts what stands behind the last cut point down to about `keep` tokens: tool outputs, and long arguments of calls.
 
-    It must stay, so that what is cut there is room for a summary of what goes: half of what may remain, however small that
-    is. The largest outputs give first. Those that the model has not read yet may take more than `keep`: all that can
+    It must stay, so that what is cut there is room for a summary of what goes: all but a `share` of what may remain, however
+    small that is. The largest outputs give first. Those that the model has not read yet may take more than `keep`: all that can
     remain beside pins and a summary.
     """
 
@@ -181,9 +181,9 @@ def shorten_newest(*, keep: Tokens) -> Strategy:
         newest = [entry for entry in view.entries[start:] if not entry.pinned]
         outputs = [o for o in outputs_of(view) if o.place >= start and not o.entry.pinned]
         aim = view.tokens - max(0, excess) - sum(entry.tokens for entry in view.entries if entry.pinned)
-        most = min(keep, int(aim * UNREAD_SHARE))
+        most = min(keep, int(aim * share))
         if any(o.place >= view.unread for o in outputs):
-            most = max(most, int((aim - PAGE_FIRST) * UNREAD_SHARE))
+            most = max(most, int((aim - PAGE_FIRST) * share))
         if sum(entry.tokens for entry in newest) <= most:
             return
         for entry in newest:
@@ -284,25 +284,29 @@ def _is_stub(result: ToolResult) -> bool:
     return text_of(result).startswith(STUB)
 
 
-def shortened(call: ToolCall, id: str) -> ToolCall:
-    """The call with its long strings cut; the same object where the arguments are no JSON object or nothing is long."""
+def shortened(call: ToolCall, id: str, share: float = 0.0) -> ToolCall:
+    """The call with its long strings cut to their heads, that `share` of them where it is more than a line.
+
+    It is the same object where the arguments are no JSON object or nothing is long.
+    """
     arguments = _arguments(call)
     if not arguments:
         return call
     try:
-        short = _cut_strings(arguments, id)
+        short = _cut_strings(arguments, id, share)
     except RecursionError:
         return call
     return call if short == arguments else replace(call, arguments=json.dumps(short, ensure_ascii=False))
 
 
-def _cut_strings(value: Any, id: str) -> Any:
+def _cut_strings(value: Any, id: str, share: float) -> Any:
     if isinstance(value, str) and len(value) > LONG_ARGUMENT:
-        return f"{value[:ARGUMENT_HEAD]}… [pruned: {len(value) - ARGUMENT_HEAD:,} characters; recall {id}]"
+        head = max(ARGUMENT_HEAD, int(len(value) * share))
+        return f"{value[:head]}… [pruned: {len(value) - head:,} characters; recall {id}]"
     if isinstance(value, list):
-        return [_cut_strings(item, id) for item in value]
+        return [_cut_strings(item, id, share) for item in value]
     if isinstance(value, dict):
-        return {key: _cut_strings(item, id) for key, item in value.items()}
+        return {key: _cut_strings(item, id, share) for key, item in value.items()}
     return value
 
 
