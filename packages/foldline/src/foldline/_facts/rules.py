@@ -206,6 +206,8 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
     text = normal(sentence)
     shouted = not text.isupper() and cues.loud.search(text) is not None
     text = text.lower()
+    lead = cues.lead.match(text)
+    text = text[lead.end() :] if lead else text
     kind = _ordered(text, cues, shouted, loud)
     return "none" if kind == "none" or cues.none.match_in(text) else kind
 
@@ -246,12 +248,15 @@ class Table(msgspec.Struct, forbid_unknown_fields=True):
 
     cues: dict[str, list[str]]
     parts: dict[str, str] = {}
+    lead: str = ""
     values: list[str] = []
 
 
 class Cues(NamedTuple):
     """What is looked for in a sentence."""
 
+    lead: re.Pattern[str]
+    """How a sentence goes on from the one before; it says nothing."""
     loud: re.Pattern[str]
     """In capitals: it stands, wherever it is."""
     title: Patterns
@@ -287,4 +292,9 @@ def cues_of(language: str) -> Cues | None:
     loud = re.compile("|".join(table.cues.pop("loud")))
     parts = parts_of(table.parts)
     values = tuple(map(re.compile, table.values))
-    return Cues(loud, values=values, **{kind: Patterns(patterns, parts) for kind, patterns in table.cues.items()})
+    return Cues(
+        re.compile(table.lead),
+        loud,
+        values=values,
+        **{kind: Patterns(patterns, parts) for kind, patterns in table.cues.items()},
+    )
