@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -316,6 +317,24 @@ def test_of_a_projects_instructions_the_orders_are_what_a_title_or_their_mood_te
     instructions: str, orders: list[str]
 ) -> None:
     assert [*ruling(instructions)] == orders
+
+
+@pytest.mark.parametrize("language", LABELS)
+def test_what_stands_behind_turns_is_what_binds(language: str) -> None:
+    """Messages of coders, researchers, writers and customer service; all were written before the cues were read."""
+    meant = told = hit = right = 0
+    for row, label, text in rows_of("../scripts/rules/messages.tsv"):
+        if row == language:
+            bound = [each.strip(" .。!") for each in re.findall(r"\[\[(.+?)\]\]", text)]
+            turns = re.sub(r"\[\[|\]\]", "", text).split(" || ") + ["Now look at the blue one."] * (label == "turn")
+            found = [
+                each.strip(" .。!") for each in standing(*(m for turn in turns for m in (user(turn), says("Done."))))
+            ]
+            meant, told = meant + len(bound), told + len(found)
+            hit += sum(any(each in rule or rule in each for rule in found) for each in bound)
+            right += sum(any(each in rule or rule in each for each in bound) for rule in found)
+    assert right / told >= 0.9
+    assert hit / meant >= 0.9
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,9 @@ _LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
+_ASKS = pattern(r"(?P<declared>.{8,}[^\s,，、])[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$", re.DOTALL)
+"""A sentence that declares something, then asks."""
+
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
 
@@ -88,7 +91,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     quoted = led = bound = False
     listed = set[str]()
     for each in said:
-        text = each.text
+        declared = _ASKS.match(each.text)
+        text = declared["declared"] if declared else each.text
         spoken = script_of(text) or language
         quoted &= not each.apart
         bound &= not each.line
