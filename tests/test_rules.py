@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -318,6 +319,24 @@ def test_of_a_projects_instructions_the_orders_are_what_a_title_or_their_mood_te
     assert [*ruling(instructions)] == orders
 
 
+@pytest.mark.parametrize("language", LABELS)
+def test_what_stands_behind_turns_is_what_binds(language: str) -> None:
+    """Messages of coders, researchers, writers and customer service; all were written before the cues were read."""
+    meant = told = hit = right = 0
+    for row, label, text in rows_of("../scripts/rules/messages.tsv"):
+        if row == language:
+            bound = [each.strip(" .。!") for each in re.findall(r"\[\[(.+?)\]\]", text)]
+            turns = re.sub(r"\[\[|\]\]", "", text).split(" || ") + ["Now look at the blue one."] * (label == "turn")
+            found = [
+                each.strip(" .。!") for each in standing(*(m for turn in turns for m in (user(turn), says("Done."))))
+            ]
+            meant, told = meant + len(bound), told + len(found)
+            hit += sum(any(each in rule or rule in each for rule in found) for each in bound)
+            right += sum(any(each in rule or rule in each for each in bound) for rule in found)
+    assert right / told >= 0.9
+    assert hit / meant >= 0.9
+
+
 @pytest.mark.parametrize(
     ("order", "back"),
     [
@@ -357,6 +376,37 @@ def test_what_is_forbidden_until_the_user_says_so_outlasts_the_turn() -> None:
     assert standing(user("Don't push until I say so."), says("ok"), user("Rename the class.")) == [
         "Don't push until I say so."
     ]
+
+
+@pytest.mark.parametrize(
+    ("order", "back"),
+    [
+        ("No comments in the code please.", "ok forget the no comments thing, put them where they help"),
+        ("Never mail customers without asking me first.", "you don't need to ask before you mail customers any more"),
+        ("Always answer in French.", "English again please"), ("Antworte immer auf Französisch.", "bitte wieder auf Deutsch"),
+        ("Niemals nach Produktion deployen.", "nach Produktion deployen ist ab jetzt in Ordnung"),
+        ("Responde siempre en francés.", "vuelve al español por favor"), ("Sin comentarios en el código.", "olvida lo de los comentarios"),
+        ("Selalu jawab dalam bahasa Prancis.", "kembali ke bahasa Indonesia ya"), ("Jangan pakai komentar di kode.", "lupakan soal komentar"),
+        ("代码里不要写注释。", "不写注释那条算了"), ("一律用法语回答。", "还是用中文吧"),
+        ("本番には絶対にデプロイしないで。", "これからは本番にデプロイして構いません"), ("常にフランス語で答えて。", "やっぱり日本語に戻して"),
+        ("코드에 주석 달지 마.", "주석 얘기는 잊어"), ("항상 프랑스어로 답하세요.", "다시 한국어로 해 주세요"),
+    ],
+)  # fmt: skip
+def test_a_rule_is_taken_back_by_what_it_is_about(order: str, back: str) -> None:
+    assert standing(user(order), says("All right."), user(KEPT)) == [order, KEPT]
+    assert standing(user(order), says("All right."), user(KEPT), says("Done."), user(back)) == [KEPT]
+
+
+@pytest.mark.parametrize(
+    ("order", "later"),
+    [
+        ("Never touch the vendor folder.", "forget the screenshot, I found it"),
+        ("Answer in German.", "Run the tests again please."),
+        ("不要动 vendor 目录。", "截图不用了，我找到了"), ("스키마는 절대 바꾸지 마세요.", "오래된 브랜치는 이제 지워도 돼"),
+    ],
+)  # fmt: skip
+def test_what_is_about_something_else_takes_back_nothing(order: str, later: str) -> None:
+    assert standing(user(order), says("All right."), user(later))[:1] == [order]
 
 
 @pytest.mark.parametrize("later", ["You can push the branch feature/x now.", "Never mind the warning, go on."])

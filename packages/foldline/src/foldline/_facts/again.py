@@ -63,13 +63,23 @@ def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
     rules = [rule for rule in rules if not files or not files.isdisjoint(_FILE.findall(rule))]
     if again := {rule for rule in rules if said_again(rule, words)}:
         return again
-    for words_of, share in ((_stems, 0), (_names, NAMED)):
+    for words_of, share in ((_stems, 0), (telling_words, NAMED)):
         named = words_of(sentence)
         shared = {rule: len(words_of(rule) & named) for rule in rules}
         most = max(shared.values(), default=0)
         if most and most >= share * len(named):
             return {rule for rule, count in shared.items() if count == most}
     return set()
+
+
+def telling_words(text: str) -> set[str]:
+    """The words that say what a text is about, by their stems; where words are short, any two letters that follow each other."""
+    return {word[:_STEM] for word in _telling(text) - common_words(text)}
+
+
+def shared_in(named: Iterable[str], words: set[str]) -> int:
+    """How many words stand among others, in any form."""
+    return sum(any(word.startswith(other) or other.startswith(word) for other in words) for word in named)
 
 
 def with_other_amounts(rule: str, rules: Iterable[str]) -> set[str]:
@@ -92,11 +102,6 @@ def _forms(text: str) -> set[str]:
 def _stems(text: str) -> set[str]:
     """What the forms of a word have in common, of words that are long enough to have forms."""
     return {word[:_STEM] for word in _telling(text) - common_words(text) if len(word) >= _STEM}
-
-
-def _names(text: str) -> set[str]:
-    """The words that tell something, short ones too."""
-    return {word[:_STEM] for word in _telling(text) - common_words(text)}
 
 
 @lru_cache(maxsize=4_096)

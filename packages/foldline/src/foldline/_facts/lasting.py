@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from foldline._facts.again import taken_back, with_other_amounts
+from foldline._facts.lifting import lifted
 from foldline._facts.rules import Lifetime, is_long
 from foldline._facts.types import Rule
 
@@ -17,4 +18,5 @@ def lasting(rules: Iterable[Rule], words: str, said: Iterable[tuple[str, Lifetim
         known = [rule.text for rule in held]
         gone = taken_back(text, words, known) if lifetime == "back" else with_other_amounts(text, known)
         held = tuple(rule for rule in held if rule.text not in gone)
-    return held
+    gone = lifted(words, [rule.text for rule in held])
+    return tuple(rule for rule in held if rule.text not in gone)

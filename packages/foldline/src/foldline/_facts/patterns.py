@@ -53,6 +53,14 @@ class Patterns:
         """Whether one of them matches somewhere in a text in lower case."""
         return any(self._of(pattern).search(text) for pattern in self._likely_in(text))
 
+    def without(self, text: str) -> str | None:
+        """A text in lower case without what the first of them matches in it, or what that has a group for; None where none does."""
+        found = (self._of(pattern).search(text) for pattern in self._likely_in(text))
+        match = next(filter(None, found), None)
+        if match is None:
+            return None
+        return str(match[1]) if match.re.groups else f"{text[: match.start()]} {text[match.end() :]}"
+
     def _likely_in(self, text: str) -> Iterator[str]:
         for literal, patterns in self._likely.items():
             if literal in text:

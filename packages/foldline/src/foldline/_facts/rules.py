@@ -44,7 +44,7 @@ _LONGEST = 320
 
 _LITERAL = re.compile(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
-    r"|https?://\S+|<[^<>\n]{1,80}>|(?:[~.\w-]{0,80}/){2,}[\w./*~-]*|[~.]{0,2}/[\w.*~-]+"
+    r"|https?://\S+|<[^<>\n]{1,80}>|(?a:(?:[~.\w-]{0,80}/){2,}[\w./*~-]*|[~.]{0,2}/[\w.*~-]+)"
 )
 """What is quoted, and names of files and pages: what they say is not what the user says."""
 
@@ -68,6 +68,9 @@ _LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
+_ASKS = pattern(r"(?P<declared>.{8,}[^\s,，、])[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$", re.DOTALL)
+"""A sentence that declares something, then asks."""
+
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
 
@@ -88,7 +91,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     quoted = led = bound = False
     listed = set[str]()
     for each in said:
-        text = each.text
+        declared = _ASKS.match(each.text)
+        text = declared["declared"] if declared else each.text
         spoken = script_of(text) or language
         quoted &= not each.apart
         bound &= not each.line
@@ -150,7 +154,7 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
 
 def _is_order(item: str, language: str, above: Lifetime) -> bool:
     """Whether an item of instructions is an order: by the title over it, or by its mood."""
-    text, cues = normal(item).lower(), _cues(language)
+    text, cues = normal(item).lower(), cues_of(language)
     if cues is None or _NAMES.search(text):
         return False
     return above != "none" or any(map(cues.mood.match_in, {text, text.partition(": ")[2]}))
@@ -158,7 +162,7 @@ def _is_order(item: str, language: str, above: Lifetime) -> bool:
 
 def shouts(order: str) -> bool:
     """Whether an order says in capitals that it is one."""
-    cues = _cues(language_of(order))
+    cues = cues_of(language_of(order))
     return cues is not None and cues.loud.search(normal(order)) is not None
 
 
@@ -183,14 +187,14 @@ def _led(title: str, text: str) -> str:
 
 def _labelled(line: str, language: str) -> bool:
     """Whether a line is a rule from its label to its end."""
-    cues = _cues(language)
+    cues = cues_of(language)
     labelled = cues is not None and cues.label.match_in(normal(line).lower())
     return labelled and lifetime(line, language=language) == "standing"
 
 
 def _called(title: str, language: str) -> Lifetime:
     """What a line calls that which stands below it."""
-    cues = _cues(language)
+    cues = cues_of(language)
     ruling = cues is not None and len(title) <= _TITLE and cues.title.match_in(normal(title).lower().strip(" *_:"))
     return "standing" if ruling else "none"
 
@@ -201,12 +205,14 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
 
     With `loud` only what stands in capitals orders anything, and what does so by its grammar.
     """
-    cues = _cues(language or language_of(sentence))
+    cues = cues_of(language or language_of(sentence))
     if cues is None or len(sentence) > _LONGEST:
         return "none"
     text = normal(sentence)
     shouted = not text.isupper() and cues.loud.search(text) is not None
     text = text.lower()
+    lead = cues.lead.match(text)
+    text = text[lead.end() :] if lead else text
     kind = _ordered(text, cues, shouted, loud)
     return "none" if kind == "none" or cues.none.match_in(text) else kind
 
@@ -234,7 +240,7 @@ def normal(sentence: str) -> str:
 
 def _for_good(sentence: str, language: str) -> bool:
     """Whether a sentence says by its grammar that it holds for good."""
-    cues = _cues(language)
+    cues = cues_of(language)
     return cues is not None and cues.general.match_in(normal(sentence).lower())
 
 
@@ -247,11 +253,15 @@ class Table(msgspec.Struct, forbid_unknown_fields=True):
 
     cues: dict[str, list[str]]
     parts: dict[str, str] = {}
+    lead: str = ""
+    values: list[str] = []
 
 
 class Cues(NamedTuple):
     """What is looked for in a sentence."""
 
+    lead: re.Pattern[str]
+    """How a sentence goes on from the one before; it says nothing."""
     loud: re.Pattern[str]
     """In capitals: it stands, wherever it is."""
     title: Patterns
@@ -270,14 +280,26 @@ class Cues(NamedTuple):
     back: Patterns
     none: Patterns
     """Whatever else it holds: a question, a report, what somebody else says."""
+    lifts: Patterns
+    """How a clause says that what it names holds no longer."""
+    again: Patterns
+    """How a clause says that another value holds than did."""
+    values: tuple[re.Pattern[str], ...]
+    """What has one value at a time: the language of the answers, a tense."""
 
 
 @cache
-def _cues(language: str) -> Cues | None:
+def cues_of(language: str) -> Cues | None:
     """The cues of a language, read once; none where there are none."""
     if language not in LANGUAGES:
         return None
     table = msgspec.convert(read_words(language), Table)
     loud = re.compile("|".join(table.cues.pop("loud")))
     parts = parts_of(table.parts)
-    return Cues(loud, **{kind: Patterns(patterns, parts) for kind, patterns in table.cues.items()})
+    values = tuple(map(re.compile, table.values))
+    return Cues(
+        re.compile(table.lead),
+        loud,
+        values=values,
+        **{kind: Patterns(patterns, parts) for kind, patterns in table.cues.items()},
+    )
