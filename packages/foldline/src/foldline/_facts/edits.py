@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from foldline._patterns import pattern
+
 MOST = 3
 """Names that are told of one file."""
 
@@ -28,7 +30,7 @@ _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:_|[a-z](?=[A-Z]))\w+")
 
 _OLD = ("old_string", "oldText", "old_str", "old_text", "old_content", "search")
 _NEW = ("new_string", "newText", "new_str", "new_text", "replacement", "replace", "content", "file_text", "new_source", "code_edit", "insert_text", "contents")  # fmt: skip
-_FILE = re.compile(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
+_FILE = pattern(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
 def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, str]:
