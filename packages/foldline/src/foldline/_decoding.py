@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from foldline._errors import ConfigError
 from foldline._offered import meant
+from foldline._patterns import pattern
 
 S = TypeVar("S", bound=Struct)
 
@@ -80,10 +81,10 @@ def _inside(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
 
-_UNKNOWN = re.compile("unknown field `(.+)`")
-_MISSING = re.compile("missing required field `(.+)`")
-_TYPES = re.compile(r"Expected `([\w |]+)`, got `(\w+)`")
-_LIMITS = re.compile(r"Expected `(\w+)(?: \| null)?` (.+)")
+_UNKNOWN = pattern("unknown field `(.+)`")
+_MISSING = pattern("missing required field `(.+)`")
+_TYPES = pattern(r"Expected `([\w |]+)`, got `(\w+)`")
+_LIMITS = pattern(r"Expected `(\w+)(?: \| null)?` (.+)")
 
 _KINDS = {
     "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "object": "a table of keys",

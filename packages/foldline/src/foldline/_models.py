@@ -17,6 +17,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from foldline._patterns import pattern
+
 Family = Literal["o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi"]
 Compaction = Literal["", "anthropic-on-demand", "anthropic-threshold", "openai-compact"]
 
@@ -127,8 +129,8 @@ _BEDROCK = re.compile(
     r"|writer)"
     r"\.(?=[a-z])"
 )
-_REVISION = re.compile(r"-v?\d{1,2}(?::[\dk]{1,5}){1,2}$|-v\d{1,2}$")
-_TAG = re.compile(r"\d|latest$|instruct|text|v\d")
+_REVISION = pattern(r"-v?\d{1,2}(?::[\dk]{1,5}){1,2}$|-v\d{1,2}$")
+_TAG = pattern(r"\d|latest$|instruct|text|v\d")
 _WINDOW_SUFFIX = re.compile(r"\[(\d{1,4})([km])\]$")
 _CLAUDE = re.compile(r"^claude-(\d{1,2}(?:-\d{1,2})?)-(opus|sonnet|haiku|fable|mythos)(?=-|$)")
 _CLAUDE_TIER_FIRST = re.compile(r"^claude-(opus|sonnet|haiku)-(3(?:-\d{1,2})?)(?=-|$)")

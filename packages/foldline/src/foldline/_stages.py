@@ -11,6 +11,7 @@ import msgspec
 from foldline._clipping import clipped, one_line
 from foldline._errors import ConfigError
 from foldline._messages import Message, Value, replace
+from foldline._patterns import pattern
 
 DIGEST = 200
 """Characters of what a stage decided that stand for it in the memory digest, and in the place of its messages."""
@@ -170,7 +171,7 @@ def _told(stage: Stage, *, detailed: bool) -> Iterator[str]:
 
 # -- a digest in the place of messages ---------------------------------------------------------------------------------
 
-_DIGEST = re.compile(r"^\[stage (?P<name>.+?)(?P<again>, reopened)?: (?P<of>\d+ messages, recall \S+)\]", re.MULTILINE)
+_DIGEST = pattern(r"^\[stage (?P<name>.+?)(?P<again>, reopened)?: (?P<of>\d+ messages, recall \S+)\]", re.MULTILINE)
 
 
 def digest_text(name: str, messages: int, first: str, said: str) -> str:

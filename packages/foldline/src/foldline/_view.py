@@ -7,7 +7,6 @@ Proposing an unsafe edit raises `UnsafeEdit`; `View.replay` skips what does not 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import accumulate, pairwise
@@ -29,6 +28,7 @@ from foldline._messages import (
     replace,
 )
 from foldline._pairs import answers, pairs_split
+from foldline._patterns import pattern
 from foldline._stages import Stage
 from foldline._wording import Wording
 
@@ -250,7 +250,7 @@ def _without_unbound_thinking(into: Sequence[Message], gone: Sequence[Entry]) ->
 # -- identity ----------------------------------------------------------------------------------------------------
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
-_BILLING_STAMP = re.compile(r"cc_version=[^;\s]*")
+_BILLING_STAMP = pattern(r"cc_version=[^;\s]*")
 
 
 def chain(messages: Iterable[Message], parent: str = "", apart: int = 0) -> Iterator[str]:

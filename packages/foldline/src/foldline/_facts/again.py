@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from foldline._facts.language import common_words
+from foldline._patterns import pattern
 
 _WORD = re.compile(r"[^\W_][\w./-]{2,}\w")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
-_FILE = re.compile(r"[\w-]+(?:[./_][\w-]+)+")
+_FILE = pattern(r"[\w-]+(?:[./_][\w-]+)+")
 """The name of a file, a branch, a function."""
 
 _ANY = re.compile(r"[^\W_]{2,}")

@@ -9,8 +9,9 @@ from foldline._facts.answers import unframed
 from foldline._facts.outcomes import edges
 from foldline._facts.speech import clean
 from foldline._messages import Message
+from foldline._patterns import pattern
 
-_NAMED = re.compile(r"^## [^\n]*: (/[^\n]*/attachments/[^\n]+\.txt)[ \t]*$", re.MULTILINE)
+_NAMED = pattern(r"^## [^\n]*: (/[^\n]*/attachments/[^\n]+\.txt)[ \t]*$", re.MULTILINE)
 """How Codex names in a message what was pasted into it: a title, and the file that holds it."""
 
 _READ = 8_000

@@ -30,6 +30,7 @@ from foldline._facts.tool_calls import (
 )
 from foldline._facts.types import Kind
 from foldline._messages import ToolCall, Value
+from foldline._patterns import pattern
 
 _ARGUMENT = 90
 _CALL = 240
@@ -62,7 +63,7 @@ _WRITES = re.compile(
 _EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
 """An answer that says nothing but that there is one."""
 
-_NOTICE = re.compile(r"\[[^\[\]\n]{12,}\]")
+_NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
 """An answer that a client put in place of the tool's."""
 
 _COMMIT = re.compile(
@@ -71,7 +72,7 @@ _COMMIT = re.compile(
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
 
-_WRITTEN = re.compile(r"[^\W\d_]+(?:,? [^\W\d_]+){6}|[\u3040-\u9fff\uac00-\ud7a3]{12}")
+_WRITTEN = pattern(r"[^\W\d_]+(?:,? [^\W\d_]+){6}|[\u3040-\u9fff\uac00-\ud7a3]{12}")
 """What somebody wrote, in a program's record: so many words in a row."""
 
 

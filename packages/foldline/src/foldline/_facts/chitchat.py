@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from foldline._facts.language import read_words
+from foldline._patterns import pattern
 
 ASKING = re.compile(r"[?!？！؟¿¡]")
 """What asks or orders, however short."""
@@ -18,7 +19,7 @@ ACCEPTING = 5
 ACKNOWLEDGING = 8
 """Words of the longest text that acknowledges something and says no more."""
 
-_NAMES = re.compile(r"[\d_/`@#\n]")
+_NAMES = pattern(r"[\d_/`@#\n]")
 _CLAUSE = re.compile(r"[\s]*[,;:.!–—，。、！\n]")
 """Where the first clause of a text ends."""
 

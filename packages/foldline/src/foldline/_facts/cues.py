@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 
 from foldline._facts.language import languages
 from foldline._facts.patterns import Patterns, lower
+from foldline._patterns import pattern
 
 _LABEL = 24
 """Characters that may stand between such a word and the colon of its label."""
@@ -18,7 +19,7 @@ _CHOICE = 300
 _RESUMING = 80
 """Characters of the longest message that only says to go on."""
 
-_CLAUSE = re.compile(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
+_CLAUSE = pattern(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 """Where a clause ends."""
 
 _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))(?! (?:the|an?|this|that|it|your)\b)[^\n:：`]{{0,{most}}}[:：](?!//)"

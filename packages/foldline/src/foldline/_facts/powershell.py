@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from foldline._patterns import pattern
+
 _CMDLET = re.compile(r"(?:^|[\s;|&({])(?:Add|Copy|Get|Move|New|Out|Remove|Rename|Select|Set|Tee|Test)-[A-Z][a-zA-Z]+")
 _BODY = re.compile(r"@(['\"])\r?\n.*?\n\1@", re.DOTALL)
 """A here-string, which mostly becomes a file."""
 
-_BLOCK = re.compile(r"(?<!\S)[{}](?!\S)")
+_BLOCK = pattern(r"(?<!\S)[{}](?!\S)")
 _PROGRAMS = {
     "get-content": "cat", "set-content": "tee", "out-file": "tee", "tee-object": "tee", "add-content": "touched",
     "remove-item": "rm", "move-item": "mv", "rename-item": "mv", "copy-item": "cp", "new-item": "touch",

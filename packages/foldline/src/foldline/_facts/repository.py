@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from foldline._facts.shell import programs
 from foldline._facts.types import Repository
 from foldline._messages import replace
+from foldline._patterns import pattern
 
 PULLS, MOST = 3, 4
 """The newest pull requests of a repository that are told, and the newest repositories that are known."""
@@ -22,9 +23,9 @@ _COMMITTED = re.compile(
     r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )
 _COMMITTED_LINE = re.compile(r"(?m)(?<=\n)(?=^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] )")
-_NO_COMMIT = re.compile(r"nothing to commit|no changes added|nothing added to commit")
-_LOGGED = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
-_SUBJECT = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)
+_NO_COMMIT = pattern(r"nothing to commit|no changes added|nothing added to commit")
+_LOGGED = pattern(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
+_SUBJECT = pattern(r"^ {4}(\S.*)$", re.MULTILINE)
 _HASH = 9
 _ON = re.compile(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
 _CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
@@ -38,18 +39,18 @@ _PUSHED = re.compile(
 _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
 
-_UNMOVED = re.compile(r"(?i)\bup[ -]to[ -]date\b")
+_UNMOVED = pattern(r"(?i)\bup[ -]to[ -]date\b")
 _ELSEWHERE = re.compile(
     r"--(?:all|branches|remotes|tags|reverse|grep|author|since|until|after|before|left-right)|-[SGL]"
 )
 """How `git log` is asked for other commits than the newest ones of where it is."""
 
-_PULL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
-_OPENS = re.compile(r"(?i)(?:^|[_.])create_?(?:pull|merge)_?request$")
-_OPENS_IN_CODE = re.compile(r"\btools\.\w*create_(?:pull|merge)_request\(")
+_PULL = pattern(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
+_OPENS = pattern(r"(?i)(?:^|[_.])create_?(?:pull|merge)_?request$")
+_OPENS_IN_CODE = pattern(r"\btools\.\w*create_(?:pull|merge)_request\(")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
-_MESSAGE = re.compile(r"-\w{0,6}m|--message")
+_MESSAGE = pattern(r"-\w{0,6}m|--message")
 _RENAMING = ("-m", "-M", "--move")
 _DETACHED = "detached HEAD"
 

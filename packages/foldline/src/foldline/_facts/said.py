@@ -48,7 +48,7 @@ stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 _TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
 """How an item begins that is done or fine, whatever list it stands in."""
 
-_TITLE = re.compile(r"^#{2,6} +([^\n]{2,120})", re.MULTILINE)
+_TITLE = pattern(r"^#{2,6} +([^\n]{2,120})", re.MULTILINE)
 _BEGIN = 60
 """Characters by which a sentence of instructions is found in them."""
 

@@ -13,6 +13,7 @@ from foldline._facts import powershell
 from foldline._facts.folders import is_absolute
 from foldline._facts.patches import patch_actions
 from foldline._facts.powershell import as_program, in_posix
+from foldline._patterns import pattern
 
 Touch = tuple[str, str, str]
 """An action, a path, and for a rename the new path; `written` is created or modified, as the facts before it tell."""
@@ -172,7 +173,7 @@ def _spelled_out(command: str) -> str:
 
 _MAKES_FOLDER = re.compile(r"\$\(mktemp\b[^)\n]{0,200}\)|`mktemp\b[^`\n]{0,200}`")
 _SETS_FOLDER = re.compile(r"(?:^|[\s;&(])(\w{1,60})=[\"']?([/~][\w./~-]{1,300})")
-_VARIABLE = re.compile(r"\$\{?(\w{1,60})\}?")
+_VARIABLE = pattern(r"\$\{?(\w{1,60})\}?")
 
 _GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
 """Options of git with a word of their own behind them."""

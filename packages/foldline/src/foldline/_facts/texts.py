@@ -344,4 +344,4 @@ def figures(text: str) -> Iterator[str]:
     yield from (each for _, _, each in sorted(ranked[:MOST_LINES], key=lambda item: item[1]))
 
 
-_TELLING = re.compile(r"\d[\d.,:%/-]*|(?<=[a-z,;] )[A-Z]\w+")
+_TELLING = pattern(r"\d[\d.,:%/-]*|(?<=[a-z,;] )[A-Z]\w+")

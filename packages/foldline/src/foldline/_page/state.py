@@ -28,6 +28,7 @@ from foldline._facts.told import CAUSE, INTENDED, LATER, STILL_RUNS
 from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._page.files import by_change, size
 from foldline._page.quoting import LEAST_CUT
+from foldline._patterns import pattern
 
 ASKED = "asked the user: "
 
@@ -51,7 +52,7 @@ _STEP = re.compile(r"(?: &&|;) ")
 
 _CUTTING = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|grep|cat|tee)\b[^|]*)*$")
 
-_PASSED = re.compile(r"^(?:ok|OK|PASS)\b")
+_PASSED = pattern(r"^(?:ok|OK|PASS)\b")
 
 _CHECK = re.compile(
     r"\b\d+ (?:passed|failed|passing|failing|issues)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE

@@ -22,6 +22,7 @@ from foldline._facts.standing import (
 from foldline._facts.told import BELOW, NOT_SEEN
 from foldline._facts.types import Facts, Piece, Request, Rule
 from foldline._page.quoting import ASKED, item
+from foldline._patterns import pattern
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
@@ -46,7 +47,7 @@ ADDRESS = re.compile(r"https?://\S+")
 ELSEWHERE = 2
 """Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""
 
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_WORD = pattern(r"[^\W\d_]{4,}")
 """A word of a title that may say what it is about."""
 
 _WIDE = 3

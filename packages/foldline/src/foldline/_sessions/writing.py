@@ -101,11 +101,9 @@ def lent_file(lines: Iterable[bytes]) -> Iterator[str]:
 
 def replace_file(path: str, data: bytes) -> None:
     """Writes a whole file beside its place, syncs it and renames it there: readers see the old one or the new one."""
-    from tempfile import mkstemp
-
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        fd, temporary = mkstemp(prefix=".foldline-", dir=folder)
+        fd, temporary = _new_file_in(folder)
     except OSError as error:
         raise SessionError(f"cannot be written: {error.strerror}", path=path) from error
     try:
@@ -119,6 +117,12 @@ def replace_file(path: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise SessionError(f"cannot be written: {error.strerror}", path=path) from error
+
+
+def _new_file_in(folder: str) -> tuple[int, str]:
+    """A new file that nobody else may read, open to be written, and its path; `tempfile` would load every compression there is."""
+    path = os.path.join(folder, f".foldline-{os.urandom(8).hex()}")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), path
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline._errors import WireError
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
+from foldline._patterns import pattern
 from foldline._wires.arranging import one_item_each
 from foldline._wires.format import (
     Ended,
@@ -447,7 +448,7 @@ def _reply(reply: Mapping[str, object]) -> Ended | None:
     return Ended(decode({"role": "assistant", **message}), str(at(reply, "choices", 0, "finish_reason") or ""))
 
 
-DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
+DATA_URL = pattern(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
 
 
 def _picture(item: Mapping[str, object]) -> Picture | None:

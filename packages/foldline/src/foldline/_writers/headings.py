@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from foldline._patterns import pattern
+
 PARTS = (
     ("Task now", "Goal"),
     ("Rules that stand", "Constraints"),
@@ -22,9 +24,9 @@ _PLACES = {name.casefold(): place for place, names in enumerate(PARTS) for name 
 _SAME = {name.casefold(): part.casefold() for name, part in SAME.items()}
 _ELSEWHERE = _PLACES["what happened"]
 
-_HEADING = re.compile(r"(#{1,6})\s+(.*)")
-_FENCE = re.compile(r"\s*(```|~~~)")
-_NOTHING = re.compile(r"\W*none\W*", re.IGNORECASE)
+_HEADING = pattern(r"(#{1,6})\s+(.*)")
+_FENCE = pattern(r"\s*(```|~~~)")
+_NOTHING = pattern(r"\W*none\W*", re.IGNORECASE)
 
 
 class Sections:

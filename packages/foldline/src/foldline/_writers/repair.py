@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from foldline._facts.folders import listed_in
@@ -14,6 +13,7 @@ from foldline._page.files import files
 from foldline._page.quoting import safe, wanted
 from foldline._page.state import state
 from foldline._page.task import rules, task
+from foldline._patterns import pattern
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 from foldline._writers.headings import Sections
@@ -24,7 +24,7 @@ SHARE = 0.5
 TASK, FILES = 0.3, 0.1
 """The shares of a summary that the task and the files may take of it."""
 
-_MARKS = re.compile(r"(?m)^[^\S\n]*(?:[-*>][^\S\n]*)+(?:\[[ x]\][^\S\n]*)?|[*_`]")
+_MARKS = pattern(r"(?m)^[^\S\n]*(?:[-*>][^\S\n]*)+(?:\[[ x]\][^\S\n]*)?|[*_`]")
 
 
 class Repaired(Value, frozen=True):
