@@ -443,6 +443,13 @@ def test_a_line_amid_others_was_pasted() -> None:
     assert rules_in(message) == []
 
 
+def test_what_a_sentence_declares_before_it_asks_is_a_rule() -> None:
+    assert rules_in("We only ship on Thursdays, so what can make it this week?") == [
+        ("We only ship on Thursdays", "standing")
+    ]
+    assert rules_in("Never on Fridays, right?") == []
+
+
 def test_a_rule_is_found_beside_the_task() -> None:
     message = "Add a login page. No new dependencies. Don't commit yet, show me the diff first."
     assert [kind for _, kind in rules_in(message)] == ["standing", "once"]
@@ -481,7 +488,9 @@ def test_sentences_are_parts_of_a_message_in_their_order(message: str) -> None:
         assert sentence.text.strip() == sentence.text != ""
 
 
-@pytest.mark.parametrize("piece", ["-", ".", '!"', "[", "a@", "？", "„", "a/", "never touch this ", "x\n", "e.g."])
+@pytest.mark.parametrize(
+    "piece", ["-", ".", '!"', "[", "a@", "？", "„", "a/", "never touch this ", "x\n", "e.g.", "不要改，"]
+)
 def test_long_and_strange_texts_are_read_in_passing(piece: str) -> None:
     """Would take minutes where a pattern looks back over what it has read."""
     assert len(rules_in(piece * 100_000)) <= 1

@@ -91,8 +91,7 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     quoted = led = bound = False
     listed = set[str]()
     for each in said:
-        declared = _ASKS.match(each.text)
-        text = declared["declared"] if declared else each.text
+        text = _declared(each.text)
         spoken = script_of(text) or language
         quoted &= not each.apart
         bound &= not each.line
@@ -123,6 +122,12 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     if short or MOSTLY * len(listed) >= sum(each.item for each in said):
         return found
     return [(text, "task" if text in listed and kind == "standing" else kind) for text, kind in found]
+
+
+def _declared(sentence: str) -> str:
+    """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing."""
+    asks = _ASKS.match(sentence) if sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST else None
+    return asks["declared"] if asks else sentence
 
 
 def is_long(message: str) -> bool:
