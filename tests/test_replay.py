@@ -24,11 +24,13 @@ from foldline.extend import Model, bills
 from foldline_lab.command import replay_command
 from foldline_lab.comparing import compared, interval
 from foldline_lab.contenders import BEST, UNFOLDED, policy_named
+from foldline_lab.drawing import cost_and_memory
 from foldline_lab.moments import best_moments, unfolded
 from foldline_lab.recording import Recording, read
 from foldline_lab.refusals import Provider
 from foldline_lab.replaying import Asked, Outcome, replay, replayed, sessions_in
 from foldline_lab.report import page
+from foldline_lab.seen import Count
 from foldline_lab.stepping import Run, stepped
 from foldline_lab.totals import table, totals, unpriced
 
@@ -502,3 +504,23 @@ def test_the_page_shows_the_run_of_the_sample_as_it_is() -> None:
     assert default.cost is not None
     assert default.best is not None
     assert default.cost <= 2 * default.best
+
+
+@pytest.mark.parametrize(
+    "costs", [(1.0, 1.12, 1.25, 1.27, 2.0), (1.0, 1.0, 1.0, 1.0, 1.01), (0.2, 1.98, 1.99, 2.0, 2.0)]
+)
+def test_in_the_picture_of_cost_and_memory_no_name_stands_on_another(costs: tuple[float, ...]) -> None:
+    names = ("team/policies/calm.toml", "tail", "masking", "default", "no folding")
+    nothing = totals([Outcome("s", "k", (Run("s", "x", MODEL, 1, 1, 1),))])[0]
+    drawn = cost_and_memory(
+        [nothing._replace(contender=name, cost=cost, far=Count(4, 10)) for name, cost in zip(names, costs)]
+    )
+    told = re.findall(r'<text class="name" x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)">([^<]+)', drawn)
+    assert [name for *_, name in told] == list(names)
+    boxes = []
+    for x, y, anchor, name in told:
+        wide = 6.0 * len(name)  # letters of 12 units are 6 to 7 wide
+        left = float(x) - wide * (anchor == "end")
+        boxes.append((left, left + wide, float(y)))
+    for one, other in combinations(boxes, 2):
+        assert one[1] <= other[0] or other[1] <= one[0] or abs(one[2] - other[2]) >= 11

@@ -26,6 +26,10 @@ WIDE, HIGH = 420, 150
 """The size of one picture of a context, in SVG's units."""
 
 
+LETTER, LINE = 7, 14
+"""What a letter of a name takes at most, and a line of them."""
+
+
 def context(run: Run, most: int, limit: int) -> str:
     """A context as it grows from call to call, by kind, up to `most` tokens; folds and the limit are lines."""
     if not run.growth:
@@ -79,16 +83,26 @@ def cost_and_memory(found: Sequence[Total]) -> str:
         x = left + (wide - left) * n / 4
         anchor = "end" if n == 4 else "middle"
         marks.append(f'<text x="{x:.0f}" y="{high - low + 16}" text-anchor="{anchor}">${dearest * n / 4:,.2f}</text>')
-    for n, each in enumerate(sorted(shown, key=lambda each: each.cost or 0.0)):
+    names: list[tuple[float, float, float]] = []
+    for each in sorted(shown, key=lambda each: each.cost or 0.0):
         x = left + (wide - left) * (each.cost or 0.0) / dearest
         y = height(each.far.right / each.far.of)
-        beside = y - 7 if n % 2 else y + 15
-        side = ("end", -8) if x > wide * 0.8 else ("start", 8)
+        long = LETTER * len(each.contender)
+        anchor, begins = ("end", x - 8 - long) if x > wide * 0.8 else ("start", x + 8)
+        names.append((begins, begins + long, _beside(y, begins, begins + long, names)))
         marks.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
-            f'<text class="name" x="{x + side[1]:.1f}" y="{beside:.1f}" text-anchor="{side[0]}">{escape(each.contender)}</text>'
+            f'<text class="name" x="{x - 8 if anchor == "end" else begins:.1f}" y="{names[-1][2]:.1f}" text-anchor="{anchor}">'
+            f"{escape(each.contender)}</text>"
         )
     return _svg(wide, high, marks, "cost to the right, what is still known of what was said far back upwards")
+
+
+def _beside(y: float, left: float, right: float, names: Sequence[tuple[float, float, float]]) -> float:
+    """The height nearest to a point, below it or above, at which its name stands on no other."""
+    near = [at for begins, ends, at in names if begins < right and left < ends]
+    places = (at for line in range(len(near) + 1) for at in (y + 15 + LINE * line, y - 7 - LINE * line))
+    return next(at for at in places if all(abs(at - other) >= LINE for other in near))
 
 
 def fates(name: str, found: Mapping[str, int]) -> str:
