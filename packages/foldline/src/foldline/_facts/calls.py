@@ -36,6 +36,9 @@ _ARGUMENT = 90
 _CALL = 240
 """Characters that are told of an argument, and of a call."""
 
+_READ = 4_000
+"""Characters that are looked through for how what a call writes begins."""
+
 _DEEPEST = 16
 """Lists and mappings within each other whose words are told."""
 
@@ -209,8 +212,8 @@ class Ended(Value, frozen=True, dict=True):
         """How what it writes into files begins, or what it runs, in a few pieces; of a command what stands behind its line."""
         action = self.called.action
         if action.command:
-            return stretches(clean(action.command)[_CALL:])
-        return stretches(clean(written_in(arguments_of(self.called.call))))
+            return stretches(clean(action.command[_CALL : _CALL + _READ]))
+        return stretches(clean(written_in(arguments_of(self.called.call))[:_READ]))
 
     @property
     def _written(self) -> str:

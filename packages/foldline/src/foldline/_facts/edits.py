@@ -74,7 +74,7 @@ def written_in(arguments: Mapping[str, Any] | str) -> str:
 def stretches(text: str) -> list[str]:
     """How a text begins, a few short lines or a long one at a time."""
     found = [""]
-    for line in text[:_READ].splitlines():
+    for line in text[: 4 * MOST_WRITTEN].splitlines():
         if len(line := line.strip()) >= _LEAST_LINE:
             found[-1] = f"{found[-1]} {line}".lstrip()[: 2 * STRETCH]
             found += [""] if len(found[-1]) >= STRETCH else []
