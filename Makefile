@@ -49,7 +49,7 @@ bench: $(READY) ## measure foldline beside its alternatives
 
 pi: $(READY) ## compare with pi's own session managers (installs their npm packages into .pi)
 	sh tests/pi/install.sh .pi
-	PI_PACKAGES=$(CURDIR)/.pi $(BIN)/python -m pytest tests/pi
+	PI_PACKAGES=$(CURDIR)/.pi $(BIN)/python -m pytest -rs tests/pi
 
 clients: $(READY) ## fold in the real agents, by hand and installed, and resume them (installs their npm packages into .clients)
 	sh tests/clients/install.sh .clients

@@ -1,6 +1,8 @@
 """foldline installed in the real agents: long sessions go on, below the window, without a model call for a summary."""
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,9 @@ def test_what_was_folded_is_recalled_by_its_id_and_by_words(host: type[Host], tm
     assert "step-2 row 77 is 161" in recalled(agent, "step-2 row 77")
 
 
+WAITED_FOR = os.environ.get("HOOK_TIMEOUT_MS", "1500")
+"""Milliseconds that the agents wait for foldline; by themselves they wait for 60,000, and for 10,000 where no model is asked."""
+
 BROKEN = {
     "exits with 1": "exit 1",
     "answers garbage": "echo '{\"summary\": 3}'",
@@ -107,7 +112,7 @@ def test_a_broken_foldline_leaves_the_agent_to_its_own_compaction(host: type[Hos
     agent = host(tmp_path)
     agent.configure("http://127.0.0.1:1")
     agent.foldline("install", agent.name, "--yes")
-    agent.own["FOLDLINE_HOOK_TIMEOUT_MS"] = "1500"
+    agent.own["FOLDLINE_HOOK_TIMEOUT_MS"] = WAITED_FOR
     agent.put_in_place_of_foldline(f"#!/bin/sh\n{BROKEN[how]}\n")
     model = agent.say("Prompt 1.", agent.work(2 * agent.steps_each), agent.window)
     assert all(tokens(body) <= agent.window for body in model.requests)
@@ -188,6 +193,45 @@ def test_at_the_limit_pi_is_folded_when_its_window_is_full(host: type[Pi], tmp_p
     *later, first = [fold["receipt"]["tokens_before"] for fold in agent.folds()]
     assert later
     assert all(before > 0.75 * agent.window > first for before in later)
+
+
+ONCE_ONLY = """#!/bin/sh
+[ "$1" = hook ] || exec {foldline} "$@"
+question=$(cat)
+[ -e {noted} ] && exit 1
+wc -l < "$(printf %s "$question" | sed 's/.*"session":"\\([^"]*\\)".*/\\1/')" > {noted}
+printf %s "$question" | {foldline} "$@"
+"""
+"""A foldline that makes one fold and no other, and notes how many lines the session had then."""
+
+
+@pytest.mark.parametrize("host", [there(Pi)])
+def test_a_fold_that_was_made_ahead_of_the_mark_is_what_pi_takes_at_the_mark(host: type[Pi], tmp_path: Path) -> None:
+    agent = host(tmp_path)
+    agent.say(f"{FIRST} {RULE}", agent.work(3))
+    agent.foldline("install", "pi", "--yes")
+    noted = tmp_path / "noted"
+    agent.put_in_place_of_foldline(ONCE_ONLY.format(foldline=f"{sys.executable} -m foldline", noted=noted))
+    prompts = [f"Prompt {n}." for n in range(2, 12)]
+    work = [reply for _ in prompts for reply in agent.work(2)]
+    with ScriptedModel(work, agent.window) as model, agent.open(model.url) as say:
+        for prompt in prompts:
+            if '"compaction"' not in agent.sessions()[-1].read_text():
+                say(prompt)
+                said = prompt
+    check(model, agent, RULE)
+    assert not model.beside
+    (fold,) = agent.folds()
+    assert (fold["ours"], fold["trigger"]) == (True, "threshold")
+    rows = [json.loads(line) for line in agent.sessions()[-1].read_text().splitlines()]
+    (written,) = (at for at, row in enumerate(rows) if row["type"] == "compaction")
+    assert written > int(noted.read_text())
+
+    agent.foldline("session", "undo", "--session", str(agent.sessions()[-1]))
+    model = agent.say("Prompt 0.", ["Answer 0."])
+    sent = json.dumps(model.requests[-1])
+    assert [sent.count(prompt) for prompt in prompts[: prompts.index(said) + 1]] == [1] * (prompts.index(said) + 1)
+    check_messages(model.requests[-1])
 
 
 BY_HAND = [there(host) for host in (OlderClaudeCode, Codex, GeminiCli, QwenCode)]

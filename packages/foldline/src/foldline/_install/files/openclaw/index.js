@@ -4,7 +4,7 @@
 import { execFile } from "node:child_process"
 
 const FOLDLINE = ["foldline"]
-const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 60_000
+const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 10_000 // no model is asked: a second is much
 const MOST = 3_000 // tokens: OpenClaw puts its newest turns behind the summary, and cuts it where both are too long
 
 /** What foldline answers; one that hangs is killed, and what it started and left running is not waited for. */

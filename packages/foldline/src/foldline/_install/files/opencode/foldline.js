@@ -9,7 +9,7 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 
 const FOLDLINE = ["foldline"]
-const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 60_000
+const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 10_000 // no model is asked: a second is much
 const MARK = 0.85 // of what opencode itself lets a request take; it compacts at all of it
 const OUTPUT_MAX = 32_000 // the most that opencode holds back for a reply
 const RETRY_AFTER = 0.05 // of the same: how much more must come before a fold that was refused is asked for again
@@ -76,9 +76,11 @@ export const Foldline = async ({ client }) => {
     if (before) fold(messages, before)
     const limit = await limits(asked.info.model)
     const size = fill(messages, before?.last ?? "")
+    if (limit && size < limit.most * MARK) refused.delete(session)
     if (!limit || size < limit.most * MARK || size < (refused.get(session) ?? 0)) return
-    refused.set(session, size + limit.most * RETRY_AFTER)
+    refused.set(session, Infinity) // who hangs or fails once is not asked again before opencode's own compaction
     const answer = JSON.parse(await ask({ session, trigger: "auto", window: limit.window }))
+    refused.set(session, size + limit.most * RETRY_AFTER)
     const after = answer.error ? undefined : standing(session, messages)
     if (!after) return
     refused.delete(session)

@@ -13,6 +13,8 @@ const FOLDLINE: string[] = ["foldline"];
 const TIMEOUT_MS = Number(process.env.FOLDLINE_HOOK_TIMEOUT_MS) || 60_000;
 const NOTHING_TO_DO = 3;
 const RESERVE_TOKENS = 16_384; // pi's own default
+const AHEAD = 0.1; // of the window: so long before pi's mark a fold is prepared
+const BEHIND = 0.2; // of the window: so much may have come since, which stays word for word
 const KEY = "foldline";
 
 /** Runs foldline and answers what it printed. */
@@ -64,6 +66,7 @@ export default function foldline(pi: any) {
 	let byUs = false; // the user asked for foldline's fold: pi's own would not be what was asked for
 	let on = true;
 	let after = 0; // tokens behind the newest fold: pi counts again at the next reply
+	let prepared: { path: string; tokens: number; stop: AbortController; plan: Promise<any> } | undefined; // made ahead of the mark
 	let limited = false; // it folded by itself as often as it may: only a full window is folded now
 
 	/** Whether there is a screen to draw on; a session that was closed meanwhile has none. */
@@ -92,6 +95,34 @@ export default function foldline(pi: any) {
 		ctx.ui.setStatus(KEY, `foldline: ${fill}${folding}`);
 	}
 
+	/** Has the next fold made while the agent works, once the session is nearly full: at the mark nobody waits for it. */
+	function prepare(ctx: any) {
+		const { tokens, contextWindow: window } = ctx.getContextUsage?.() ?? {};
+		const path = file(ctx);
+		const settings = compactionSettings(ctx.cwd);
+		if (!path || !tokens || !on || limited || settings.enabled === false) return;
+		if (tokens < window * (1 - AHEAD) - (settings.reserveTokens ?? RESERVE_TOKENS)) return;
+		if (prepared?.path === path && tokens - prepared.tokens <= window * BEHIND) return;
+		const question = JSON.stringify({ session: path, trigger: "auto", window, waits: true });
+		const stop = new AbortController();
+		const mine = { path, tokens, stop, plan: run(["hook", "pi"], question, stop.signal).then(JSON.parse) };
+		prepared = mine;
+		mine.plan.catch(() => (prepared = prepared === mine ? undefined : prepared)); // at the mark it is asked for again
+	}
+
+	/** The prepared fold, once it is made, as one of the session as it is now; undefined where there is none that fits. */
+	async function ready(path: string, event: any, window: number): Promise<any> {
+		const mine = prepared;
+		prepared = undefined;
+		if (mine?.path !== path || event.preparation.tokensBefore - mine.tokens > window * BEHIND) return undefined;
+		event.signal?.addEventListener("abort", () => mine.stop.abort());
+		const plan = await mine.plan;
+		const own = plan.details?.foldline;
+		if (!own || !event.branchEntries.some((entry: any) => entry.id === own.leaf)) return undefined;
+		const leaf = event.branchEntries.at(-1).id; // what an undo goes back to
+		return { ...plan, details: { ...plan.details, foldline: { ...own, leaf } } };
+	}
+
 	/** Runs a command on this session and shows what it printed. */
 	const showing = (command: string[], more: (given: string, ctx: any) => string[]) => async (given: string, ctx: any) => {
 		const path = file(ctx);
@@ -107,6 +138,7 @@ export default function foldline(pi: any) {
 	pi.on("session_start", async (_event: any, ctx: any) => {
 		limited = false;
 		after = 0;
+		prepared = undefined;
 		draw(ctx);
 		if (!hasScreen(ctx)) return;
 		try {
@@ -117,6 +149,8 @@ export default function foldline(pi: any) {
 		draw(ctx);
 	});
 	for (const name of ["turn_end", "agent_end", "model_select"]) pi.on(name, (_event: any, ctx: any) => draw(ctx));
+	pi.on("turn_end", (_event: any, ctx: any) => prepare(ctx));
+	pi.on("session_shutdown", () => prepared?.stop.abort()); // what pi waits for is no more among it
 	pi.on("agent_start", (_event: any, ctx: any) => showAbove(ctx));
 
 	pi.on("session_before_compact", async (event: any, ctx: any) => {
@@ -128,8 +162,9 @@ export default function foldline(pi: any) {
 		const trigger = triggerOf(event, window);
 		const question = { session: path, trigger, focus: event.customInstructions ?? "", waits: true };
 		try {
-			const answered = await run(["hook", "pi"], JSON.stringify(window ? { ...question, window } : question), event.signal);
-			const plan = JSON.parse(answered);
+			const asking = JSON.stringify(window ? { ...question, window } : question);
+			const made = trigger === "auto" ? await ready(path, event, window) : undefined;
+			const plan = made ?? JSON.parse(await run(["hook", "pi"], asking, event.signal));
 			if (plan.error?.kind === "Off") return { cancel: true };
 			if (plan.error?.kind === "Limit") {
 				if (!limited) show(ctx, `foldline: ${plan.error.message}`, "warning");
@@ -151,6 +186,7 @@ export default function foldline(pi: any) {
 	});
 
 	pi.on("session_compact", (event: any, ctx: any) => {
+		prepared = undefined;
 		const receipt = event.compactionEntry?.details?.foldline?.receipt;
 		after = receipt?.tokens_after ?? 0;
 		if (receipt) showAbove(ctx, receiptLines(receipt));
