@@ -64,6 +64,10 @@ class Task(NamedTuple):
     """Whether the newest words take up what was said; else it is only what they came behind."""
     before: tuple[str, ...] = ()
 
+    def asked(self) -> Task:
+        """What was asked last, where what is wanted stands behind the messages."""
+        return self if self.words else self._replace(words=[*self.before], before=())
+
 
 def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     """What the user wants now, oldest first.

@@ -39,7 +39,7 @@ def pointed(messages: Sequence[Message], most: int, max_tokens: int) -> str:
 def bound(points: str, facts: Facts, brief: Brief) -> str:
     """Points, and below them in the user's words what is wanted now and the rules that stand, each in as many tokens as the points."""
     ruled = [rule.text for rule in rules(facts, brief.after) if rule.by != "project" and rule.text not in points]
-    words = (*wanted(*task(facts, brief.after), brief.max_tokens), *quoted(ruled, brief.max_tokens))
+    words = (*wanted(*task(facts, brief.after).asked(), brief.max_tokens), *quoted(ruled, brief.max_tokens))
     return "\n".join((points, *dict.fromkeys(words)))
 
 

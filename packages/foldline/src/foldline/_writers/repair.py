@@ -61,7 +61,7 @@ def repair(text: str, facts: Facts, brief: Brief, tokens: int, *, shown: str = "
 
 def _lines(facts: Facts, brief: Brief, tokens: int, shown: str = "") -> Iterator[tuple[str, str]]:
     """What a summary must show, most important first, each line with the part of a page that it belongs to."""
-    yield from (("Task now", line) for line in wanted(*task(facts, brief.after), int(tokens * TASK)))
+    yield from (("Task now", line) for line in wanted(*task(facts, brief.after).asked(), int(tokens * TASK)))
     yield from (("Rules that stand", f"- {safe(rule.text)}") for rule in rules(facts, brief.after))
     yield from (("State", f"- {safe(text)}") for text in state(facts, brief.after))
     listed = {path for each in listed_in(shown) for path in (each.named, each.path)}
