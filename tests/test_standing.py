@@ -242,6 +242,17 @@ def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     assert not any("release notes" in piece.text for piece in again.pieces)
 
 
+def test_a_task_that_is_done_behind_the_page_is_said_to_be() -> None:
+    begun = facts_of([TASK, *edit("src/a.py")])
+    done = replace(begun, now=facts_of([TASK, *edit("src/a.py"), says("The export writes gzip now.")]))
+    under_way = replace(begun, now=facts_of([TASK, *edit("src/a.py"), *edit("src/b.py")]))
+    line = "(answered at the end of the messages below)"
+    assert section(compose(Brief(1_500), done), "Task now")[-1] == line
+    assert line not in compose(Brief(1_500), under_way)
+    again = facts_of([Message("user", (Summary(f"[folded: 3 messages]\n{compose(Brief(1_500), done)}", {}),))])
+    assert not any("answered at the end" in piece.text for piece in again.pieces)
+
+
 def test_requests_that_were_answered_are_no_task_of_the_newest_one() -> None:
     done = [BRANCH, *edit("src/a.py"), says("Committed, pushed and answered.")]
     asked = f"(before that the user had asked) “{BRANCH.text}”"

@@ -37,6 +37,9 @@ BELOW = "Written for the request below, "
 ASKED_BEFORE = "(before that the user had asked) "
 """What stands before the requests that led to the newest and are over; what happened has them as well."""
 
+ANSWERED_BELOW = "(answered at the end of the messages below)"
+"""What stands below a task that is done behind the page."""
+
 _SAID_BEFORE = pattern(r"^\((?:the agent had proposed|before that the agent had said)\) ")
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
@@ -99,7 +102,9 @@ def facts_of_page(text: str) -> Facts:
     now = lines.get("Task now", [])
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
     before = [
-        _SAID_BEFORE.sub("", line, count=1) for line in now if not line.startswith(("> ", NOT_SEEN, ASKED_BEFORE))
+        _SAID_BEFORE.sub("", line, count=1)
+        for line in now
+        if not line.startswith(("> ", NOT_SEEN, ASKED_BEFORE, ANSWERED_BELOW))
     ]
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
     said = [

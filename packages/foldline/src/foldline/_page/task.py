@@ -19,7 +19,7 @@ from foldline._facts.standing import (
     interjects,
     open_steps,
 )
-from foldline._facts.told import BELOW, NOT_SEEN
+from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN
 from foldline._facts.types import Facts, Piece, Request, Rule
 from foldline._page.quoting import ASKED, item
 from foldline._patterns import pattern
@@ -144,7 +144,10 @@ def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
 
 
 def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
-    """A line for what the `words` of the task ask for by name and nothing shows yet."""
+    """A line for what the `words` of the task ask for by name and nothing shows yet, or one that the task is done behind the page."""
+    if words and facts.now and answered(facts.now) and not answered(facts):
+        yield ANSWERED_BELOW
+        return
     if names := not_seen(facts, words):
         yield f"{NOT_SEEN}{', '.join(names)})"
 
