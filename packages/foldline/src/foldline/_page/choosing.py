@@ -290,16 +290,14 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
 def looked_up(facts: Facts) -> set[int]:
     """The places of lines of outputs and of what was read in the web, where a report that closed the turn says what was found; what
     failed and what was changed brought more than it says."""
-    heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
-    told = {call for call, text in heads.items() if not _WEB.match(text)}
-    reports = {p.at for p in facts.pieces if p.kind == "report"}
-    closed = [i for i in _closed(facts, reports) if facts.pieces[i].by == "tool"]
-    acting = {(p.at, p.part) for p in facts.pieces if p.kind in ("change", "failure")}
-    lines = {i for i in closed if facts.pieces[i].kind == "excerpt"}
-    lines |= {
-        i for i in closed if facts.pieces[i].kind == "result" and (facts.pieces[i].at, facts.pieces[i].part) not in told
+    heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
+    acting = {call for call, head in heads.items() if head.kind != "call"}
+    web = {call for call, head in heads.items() if _WEB.match(head.text)} - acting
+    closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
+    told = ((i, p, (p.at, p.part)) for i in closed if (p := facts.pieces[i]).by == "tool")
+    return {
+        i for i, p, call in told if (p.kind == "excerpt" and call not in acting) or (p.kind == "result" and call in web)
     }
-    return {i for i in lines if (facts.pieces[i].at, facts.pieces[i].part) not in acting}
 
 
 def _tried(piece: Piece) -> str:
