@@ -117,11 +117,13 @@ def ends(line: str, start: int = 0) -> Iterator[int]:
     for end in _END.finditer(line, start):
         goes_on = line[end.end() + 1 : end.end() + 2]
         left_out = end.group().startswith(("..", "…")) and (goes_on.islower() or goes_on in ("-", "–", "—"))
-        in_code = (
-            end.group().endswith("`") and line.count("`", start, end.end()) % 2 == 0 and end.group().count("`") == 1
-        )
-        if in_code and goes_on.islower():
-            continue
+        left_out |= goes_on.islower() and _closes_code(line, start, end.end())
         if not left_out and (end.group() != "." or not _SHORT.search(line[max(start, end.end() - 12) : end.end()])):
             yield end.end()
     yield len(line)
+
+
+def _closes_code(line: str, start: int, end: int) -> bool:
+    """Whether what stands between two places ends with the sign that closes code in it."""
+    closes = line.endswith("`", start, end) and not line.endswith("``", start, end)
+    return closes and line.count("`", start, end) % 2 == 0

@@ -287,7 +287,13 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
     return [i for i, piece in enumerate(facts.pieces) if closed(piece.at)]
 
 
-def looked_up(facts: Facts) -> set[int]:
+def reported_on(facts: Facts) -> set[int]:
+    """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
+    calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts)
+    return calls | _summed_up(facts) | _offered(facts)
+
+
+def _looked_up(facts: Facts) -> set[int]:
     """The places of lines of outputs and of what was read in the web, where a report that closed the turn says what was found; what
     failed and what was changed brought more than it says."""
     heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
@@ -300,12 +306,17 @@ def looked_up(facts: Facts) -> set[int]:
     }
 
 
+def _command(piece: Piece) -> str:
+    """The command that a line tells of."""
+    return piece.text.partition(" → ")[0].strip("- `")
+
+
 def _tried(piece: Piece) -> str:
-    """The command that a line tells of, without where and how it was run."""
-    return family(piece.text.partition(" → ")[0].strip("- `"))
+    """The same without where and how it was run."""
+    return family(_command(piece))
 
 
-def passed_again(facts: Facts) -> set[int]:
+def _passed_again(facts: Facts) -> set[int]:
     """The places of checks that passed, and of what they brought, where another one passed later in a turn that a report closed;
     one that had failed before is told."""
     asked = sorted(request.newest for request in facts.requests)
@@ -320,19 +331,19 @@ def passed_again(facts: Facts) -> set[int]:
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
-def missed(facts: Facts) -> set[int]:
-    """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the
-    turn that does not speak of it."""
+def _missed(facts: Facts) -> set[int]:
+    """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the turn;
+    checks are told."""
     reports = {p.at for p in facts.pieces if p.kind == "report"}
     closed = [facts.pieces[i] for i in _closed(facts, reports)]
-    failed = {(p.at, p.part): p.text.partition(" → ")[0].strip("- `") for p in closed if p.kind == "failure"}
+    failed = {(p.at, p.part): _command(p) for p in closed if p.kind == "failure"}
     over = {call for call, command in failed.items() if only_looks(command)}
     over |= {(p.at, p.part) for p in closed if (p.at, p.part) in failed and p.by == "tool" and was_a_guess(p.text)}
     over = {call for call in over if not checks(failed[call])}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
-def run_again(facts: Facts) -> set[int]:
+def _run_again(facts: Facts) -> set[int]:
     """The places of calls that were made once more in the same turn, word for word, and of what they brought."""
     asked = sorted(request.at for request in facts.requests)
     newest: dict[tuple[int, str], tuple[int, int]] = {}
@@ -345,7 +356,7 @@ def run_again(facts: Facts) -> set[int]:
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
-def offered(facts: Facts) -> set[int]:
+def _offered(facts: Facts) -> set[int]:
     """The places of what a report says that its speaker could do, where the user said next what to do, and of what another
     agent offers to the one that called it."""
     asked = sorted((request.newest, telling(request.text)) for request in facts.requests)
@@ -358,7 +369,7 @@ def offered(facts: Facts) -> set[int]:
     return {i for i, p in said if offers(p.text) or offers(p.under)}
 
 
-def summed_up(facts: Facts) -> set[int]:
+def _summed_up(facts: Facts) -> set[int]:
     """The places of other agents' words that the agent itself sums up: of each of them all but its first whole sentence where
     the report that closes the turn does so, and all but its first and its last where the agent's next words do."""
     said: Counter[int] = Counter()

@@ -21,20 +21,15 @@ from foldline._page.choosing import (
     choose,
     idle,
     is_bare,
-    looked_up,
-    missed,
-    offered,
-    passed_again,
-    run_again,
+    reported_on,
     settled,
-    summed_up,
     terms,
     told_again,
     unanswered,
 )
 from foldline._page.files import files
 from foldline._page.plain import plain
-from foldline._page.quoting import safe, shorten, wanted
+from foldline._page.quoting import bare, safe, shorten, wanted
 from foldline._page.state import ending, first_steps, state
 from foldline._page.task import Task, below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
@@ -117,7 +112,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
     now = [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for]
-    first += map(safe, below(facts, brief.after)) if budget >= SMALL else ()
+    first += map(safe, below(facts, brief.after, wants)) if budget >= SMALL else ()
     page.add("", [*first, *([] if wants.words else now)])
     page.add("Task now", now if wants.words else [])
     asked = "\n".join(page.parts.get("Task now", ()))
@@ -136,17 +131,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing)
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= (
-        set()
-        if brief.fills
-        else summed_up(facts)
-        | looked_up(facts)
-        | missed(facts)
-        | passed_again(facts)
-        | run_again(facts)
-        | offered(facts)
-    )
-    over |= set() if brief.fills else _said_above(facts, said)
+    over |= set() if brief.fills else reported_on(facts) | _said_above(facts, said)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
     found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
     again = set() if brief.fills else told_again(found)
@@ -166,21 +151,16 @@ def _said_above(facts: Facts, now: str) -> set[int]:
     for i, piece in enumerate(facts.pieces):
         if piece.kind == "report":
             reports.setdefault(piece.at, []).append(i)
-    held = (places for places in reports.values() if all(_bare(facts.pieces[i]) in now for i in places))
+    held = (places for places in reports.values() if all(bare(facts.pieces[i]) in now for i in places))
     return {i for places in held for i in places if len(places) > 1}
-
-
-def _bare(piece: Piece) -> str:
-    """The words of an item of a list without what leads it in."""
-    return piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text
 
 
 def _in_task(piece: Piece, now: str) -> bool:
     """Whether the task as it is told says a piece word for word."""
     if piece.kind == "answer":
         return f" {piece.text}\n" in now
-    bare = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
-    return piece.by == "user" and piece.kind == "said" and (piece.text in now or bare in now)
+    words = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
+    return piece.by == "user" and piece.kind == "said" and (piece.text in now or words in now)
 
 
 def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:

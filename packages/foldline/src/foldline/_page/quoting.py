@@ -40,9 +40,14 @@ def anothers(text: str) -> str:
     return _QUOTE.sub(r"\1›", safe(text))
 
 
+def bare(piece: Piece) -> str:
+    """The words of a piece, of an item of a list without what leads it in."""
+    return piece.text.removeprefix(f"{piece.under}: ") if piece.item and piece.under else piece.text
+
+
 def item(piece: Piece) -> str:
     """An item of a list as a line below what leads it in."""
-    text = piece.text.removeprefix(f"{piece.under}: ") if piece.under else piece.text
+    text = bare(piece)
     return f"  {'' if _NUMBERED.match(text) else '- '}{text}"
 
 

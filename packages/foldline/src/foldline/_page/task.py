@@ -133,13 +133,13 @@ def _planned(facts: Facts) -> list[Request]:
     return [*islice(asked, 1)]
 
 
-def below(facts: Facts, after: Sequence[str]) -> Iterator[str]:
+def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
-    one before it."""
+    one before it; a short one where it makes that no part of what it `wants`."""
     over = "; the one before it is answered" if facts.requests and answered(facts) else ""
     over = "; it is answered there" if facts.now and answered(facts.now) else over
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
-    if newest and (telling(newest) or task(facts, after).before):
+    if newest and (telling(newest) or wants.before):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{over}"
 
 
