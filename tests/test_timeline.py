@@ -476,3 +476,22 @@ def test_what_was_read_in_the_web_is_told_until_a_report_says_what_was_found() -
     told = "\n".join(happened([ASKED, *read, found, LATER]))
     assert "20_000 updates" not in told
     assert "20,000 updates" in told
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ('cd /srv/app && echo "== all ==" && make test 2>&1 | tail -40; echo "EXIT=$?"', "make test"),
+        ('cd /srv/app\necho "== slow =="\nSLOW=1 make test > /dev/null\necho done', "SLOW=1 make test"),
+        ("# once more\nsleep 20 && make test || true", "make test"),
+        ("(cd web && make test)", "(cd web && make test)"),
+        (
+            "cd /srv/app; for each in a b; do echo $each; make test; done",
+            "for each in a b; do echo $each; make test; done",
+        ),
+        ("make test; cat report.txt | grep slow", "make test; cat report.txt | grep slow"),
+        ("make test; echo ready > state.txt", "make test; echo ready > state.txt"),
+    ],
+)
+def test_of_a_command_is_told_what_it_does_and_not_where_and_with_which_banners(command: str, told: str) -> None:
+    assert f"- `{told}` → 3 passed" in happened([ASKED, *bash(command, "3 passed")])

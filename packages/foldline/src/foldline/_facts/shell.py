@@ -149,6 +149,61 @@ def achieved(command: str) -> tuple[str, ...]:
     return (*filter(checks, steps), family(command))
 
 
+_BESIDE = frozenset({"", "cd", "echo", "printf", "export", "set", "sleep", "true", "exit"})
+"""Programs that say nothing of what a command is for."""
+
+_SHORTENING = frozenset({"tail", "head", "cat"})
+"""Programs that behind a pipe only shorten what is seen."""
+
+_COMPOUND = frozenset({"for", "while", "until", "if", "case", "{", "function"})
+_SILENCED = re.compile(r"\s*(?:2>&1|[12&]?>>?\s*/dev/null)(?=[\s;|&)]|$)")
+_JOINED = {"\n": "; ", ";": "; "}
+
+
+@lru_cache(maxsize=1_024)
+def in_short(command: str) -> str:
+    """What a command does, without where it is run, its banners, and what only shortens the output; loops and the like as they are."""
+    command = _SILENCED.sub("", command)
+    told = ""
+    for part in _parts(command):
+        if part.compound:
+            return f"{told}{_JOINED.get(part.op, f' {part.op} ') if told else ''}{command[part.start :].strip()}"
+        name = _program(part.words)[0]
+        if not ((name in _BESIDE and ">" not in part.text) or (name in _SHORTENING and part.op == "|")):
+            told += (_JOINED.get(part.op, f" {part.op} ") if told else "") + part.text
+    return told or command
+
+
+class _Part(NamedTuple):
+    """A simple command as it stands in a line: the operator before it, its words, where it starts, and its text."""
+
+    op: str
+    words: list[str]
+    start: int
+    text: str
+
+    @property
+    def compound(self) -> bool:
+        """Whether a loop, a condition, a group or a substitution begins here."""
+        return self.op == "(" or self.words[0] in _COMPOUND or self.words[-1].endswith("$")
+
+
+def _parts(command: str) -> Iterator[_Part]:
+    op, words, start, end = "", list[str](), -1, 0
+    for found in _TOKEN.finditer(command):
+        if found["op"]:
+            if words:
+                yield _Part(op, words, start, command[start:end])
+            op, words = found["op"].strip() or "\n", []
+            start = found.start() if op == "(" else -1
+        elif found["word"] or found["arrow"]:
+            start = found.start() if start < 0 else start
+            words += [_unquote(found["word"])] if found["word"] else []
+            end = found.end()
+    if words:
+        yield _Part(op, words, start, command[start:end])
+
+
 def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:
     """The programs that a command line runs, each with its arguments and the folder that it is in, where that is told.
 
