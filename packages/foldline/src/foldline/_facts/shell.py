@@ -82,7 +82,7 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
 
 
 _LOOKS = re.compile(
-    r"^(?:cd \S+ *(?:&&|;) *)*(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame|rev-list|rev-parse|ls-files|ls-remote|merge-base|describe)|"
+    r"(?:cd|cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame|rev-list|rev-parse|ls-files|ls-remote|merge-base|describe)|"
     r"gh \w+ (?:list|view|status|diff|checks)|cargo tree|docker (?:ps|logs|inspect)|kubectl (?:get|describe|logs)|"
     r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[|Get-\w+|Select-String|Test-Path)\b"
 )
@@ -90,8 +90,9 @@ _LOOKS = re.compile(
 
 @lru_cache(maxsize=1_024)
 def only_looks(command: str) -> bool:
-    """Whether a command only looks, so that it is no error where it finds nothing."""
-    return _LOOKS.match(handed_on(command)) is not None
+    """Whether all steps of a command only look, so that it is no error where they find nothing."""
+    steps = [part.text for part in _parts(in_short(handed_on(command))) if not part.op.startswith("|")]
+    return bool(steps) and all(map(_LOOKS.match, steps))
 
 
 _CHECKS = re.compile(
