@@ -287,6 +287,13 @@ def test_a_request_that_the_newest_words_take_up_stays_the_task() -> None:
         assert now(*asked, user(words), *edit("src/b.py"))[:2] == [f"> {BRANCH.text}", f"> {words}"]
 
 
+def test_short_words_that_take_up_nothing_leave_the_request_that_was_done_before_them_over() -> None:
+    opened = [BRANCH, *edit("src/a.py"), says("Pushed. If you want, I can open a pull request as well.")]
+    told = now(*opened, user("can you fix linting"), *edit("src/b.py"))
+    assert told[0] == "> can you fix linting"
+    assert any(line.startswith("(before that the user had asked) “Commit what is there") for line in told)
+
+
 # -- what runs -----------------------------------------------------------------------------------------------------
 
 TESTS = runs("exec_command", {"cmd": "cargo test -p core"}, "Chunk ID: 1a\nProcess running with session ID 36373\nOutput:\n   Compiling log v0.4.33", id="x1")  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -203,7 +204,7 @@ def test_a_refused_call_is_told_with_the_reason() -> None:
     told = happened([ASKED, *refused, says("Then I let it end after 45 s instead."), LATER])
     at = next(i for i, line in enumerate(told) if "src/lock.py" in line)
     assert told[at].endswith("→ refused by the user")
-    assert told[at + 1] == "**2** > the lock has to stay, the desk reads it"
+    assert told[at + 1 : at + 3] == ["", "**2** > the lock has to stay, the desk reads it"]
 
 
 def test_a_call_that_the_user_stopped_is_told_as_such() -> None:
@@ -495,3 +496,109 @@ def test_what_was_read_in_the_web_is_told_until_a_report_says_what_was_found() -
 )
 def test_of_a_command_is_told_what_it_does_and_not_where_and_with_which_banners(command: str, told: str) -> None:
     assert f"- `{told}` → 3 passed" in happened([ASKED, *bash(command, "3 passed")])
+
+
+# -- who says what, and which steps are told ------------------------------------------------------------------------
+
+
+def test_turns_stand_apart_and_what_is_said_amid_the_work_is_marked() -> None:
+    amid = Message("assistant", (Text("The lock of mirror_7 is held by worker_2."), *EDIT[0].parts))
+    told = happened([ASKED, amid, EDIT[1], LATER], 1_500)
+    assert told == [
+        "**1** > The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.",
+        "· The lock of mirror_7 is held by worker_2.",
+        "- edit src/export.py",
+    ]
+    closed = happened(
+        [ASKED, *EDIT, says("It runs again, with a lock for each mirror."), LATER, says("They are in docs/notes.md.")]
+    )
+    assert closed[-4:] == [
+        "It runs again, with a lock for each mirror.",
+        "",
+        "**2** (the task now)",
+        "They are in docs/notes.md.",
+    ]
+
+
+def test_what_was_said_amid_the_work_is_still_that_where_the_page_comes_back_as_text() -> None:
+    amid = Message("assistant", (Text("The lock of mirror_7 is held by worker_2."), *EDIT[0].parts))
+    text = extract(
+        Brief(1_500), [ASKED, amid, EDIT[1], says("It runs again, with a lock for each mirror."), LATER]
+    ).text
+    pieces = facts_of([Message("user", (Summary(text),))]).pieces
+    said = {p.text: p.kind for p in pieces if p.by == "agent"}
+    assert said["The lock of mirror_7 is held by worker_2."] == "thought"
+    assert said["It runs again, with a lock for each mirror."] == "report"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "told"),
+    [
+        (
+            'git push -u origin lock && gh pr create --base main --title "Give the lock back" --body "$(cat <<EOF\nx\nEOF\n)"',
+            "https://github.com/a/b/pull/7",
+            "- pull request: Give the lock back → https://github.com/a/b/pull/7",
+        ),
+        ("git commit -q -F - <<'EOF'\nGive the lock back\n\nworker_2 kept it.\nEOF", "", "- git commit: Give the lock back"),
+        ("glab mr create -t 'Give the lock back' --fill", "error: no upstream", ""),
+    ],
+)  # fmt: skip
+def test_commits_and_pull_requests_are_told_by_their_titles(command: str, answer: str, told: str) -> None:
+    lines = happened([ASKED, *EDIT, *bash(command, answer, error="error" in answer), LATER])
+    assert (told in lines) if told else not any("pull request:" in line for line in lines)
+
+
+def test_edits_and_checks_that_led_to_a_commit_are_told_by_it_and_others_together() -> None:
+    edits = [runs("edit", {"path": f"src/{name}.py", "oldText": "a", "newText": "b"}) for name in ("rows", "dates")]
+    passed = bash("pytest tests", "9 passed")
+    committed = bash("git commit -qam 'Read dates as the desk writes them'", "")
+    told = happened([ASKED, *edits[0], *passed, *committed, *edits[1], *EDIT])
+    assert told[-2:] == [
+        "- git commit: Read dates as the desk writes them",
+        "- edit src/dates.py; edit src/export.py",
+    ]
+    assert not any("rows.py" in line or "9 passed" in line for line in told)
+
+
+REPORTS = [
+    f"Part {n} is done.\n\nFirst, table_{n} is read.\n\n" + "\n".join(f"- column_{n}_{i} keeps its type" for i in range(40))
+    for n in range(5)
+]  # fmt: skip
+
+
+def test_of_older_reports_the_outline_is_told_and_marked_and_the_newest_are_whole() -> None:
+    turns = [each for report in REPORTS for each in (LATER, *EDIT, says(report))]
+    text = told_of([ASKED, *turns, user("Now do the same for the archive of last year, please, all of it.")], 8_000)
+    for n in range(5):
+        assert f"Part {n} is done." in text
+        assert (f"column_{n}_39" in text) == (n > 1)
+    assert re.search(r"column_0_\d+ keeps its type …", text)
+
+
+def test_of_a_long_message_that_was_answered_the_beginning_and_the_end_are_told() -> None:
+    pasted = "\n".join(f"{n}. The reviewer found that counter_{n} of the export is never reset." for n in range(60))
+    asked = user(f"Please take this list into the memo.\n{pasted}\nLeave out what is fixed already.")
+    lines = told_of([asked, *EDIT, says("The memo has all of them now."), LATER], 8_000)
+    assert "Please take this list into the memo." in lines
+    assert "Leave out what is fixed already." in lines
+    assert "counter_30" not in lines
+    assert "counter_30" in extract(Brief(8_000, fills="words"), [asked, says("The memo has them."), LATER]).text
+
+
+def test_looking_which_tools_there_are_is_not_told() -> None:
+    listing = "name: create_pull_request_9; description: Opens a pull request with title_9"
+    looked = runs("exec", "text(ALL_TOOLS.filter(x => /pull/.test(x.name)))", listing)
+    searched = runs("ToolSearch", {"query": "select:create_pull_request_9"}, listing)
+    text = extract(Brief(1_500), [ASKED, *looked, *searched, *EDIT]).text
+    assert "ALL_TOOLS" not in text
+    assert "_9" not in text
+
+
+def test_a_paste_without_a_word_ends_what_the_agent_reports_too() -> None:
+    traceback = (
+        "Traceback (most recent call last):\n  File \"src/export.py\", line 4, in <module>\nKeyError: 'mirror_7'"
+    )
+    told = happened(
+        [ASKED, *EDIT, says("The export runs again, with a lock of its own for mirror_7."), user(traceback)]
+    )
+    assert "The export runs again, with a lock of its own for mirror_7." in told

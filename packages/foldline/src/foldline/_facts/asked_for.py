@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from foldline._facts.calls import COMMIT
+from foldline._facts.calls import COMMIT, PULL
 from foldline._facts.cues import clauses, refuses
 from foldline._facts.types import Facts
 from foldline._patterns import pattern
@@ -49,7 +49,7 @@ _ACTS = (
     _act(
         "pull request",
         r"\b(?:make|open|create|file|submit|raise|send|draft)\b[^.\n]{0,24}?\b(?:pr|pull request|merge request)\b|\bnew (?:\w+/)?(?:pr|pull request)\b",
-        r"\bgh pr create\b|\bglab mr create\b|create_?(?:pull|merge)_?request",
+        rf"^{PULL}|\bgh pr create\b|\bglab mr create\b|create_?(?:pull|merge)_?request",
         r"\b(?:pr|pull request)\b.{0,30}?(?:#\d|\b(?:opened|created|open|up)\b)|\b(?:opened|created)\b.{0,30}?\b(?:pr|pull request)\b|/pull/\d",
     ),
     _act(

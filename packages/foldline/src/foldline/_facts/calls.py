@@ -58,6 +58,9 @@ _LINES = 6
 COMMIT = "git commit: "
 """How a call is told that made a commit."""
 
+PULL = "pull request: "
+"""How a call is told that opened one."""
+
 _WRITES = re.compile(
     r"(?:cd \S+ (?:&&|;) )?(?:(?:cat|tee) [^|;&]*<<…|<<… \| (?:Set|Add)-Content|<<… \| Out-File)[^|;&]*\Z"
 )
@@ -74,6 +77,14 @@ _COMMIT = re.compile(
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
+_COMMIT_READ = re.compile(
+    r"\bgit\b[^\n|;&]{0,300}? commit\b[^\n]{0,300}? (?:-\w{0,6}F|--file)[= ]?-[^\n]{0,80}?<<-?\W?\w+\W?\n([^\n]{4,200})"
+)
+"""A commit whose message is read from what stands behind the command."""
+
+_PULL = re.compile(
+    r"\b(?:gh pr|glab mr) create\b[^\n]{0,300}? (?:-t|--title)[= ](?:\"([^\n\"]{4,200})\"|'([^\n']{4,200})')"
+)
 
 _WRITTEN = pattern(r"[^\W\d_]+(?:,? [^\W\d_]+){6}|[\u3040-\u9fff\uac00-\ud7a3]{12}")
 """What somebody wrote, in a program's record: so many words in a row."""
@@ -177,23 +188,35 @@ class Ended(Value, frozen=True, dict=True):
     @cached_property
     def commit(self) -> str:
         """The message of the commit that it made."""
-        action = self.called.action
-        made = action.command and not (self.end.failed or self.runs or goes_on(action.command, self.answer))
-        found = _COMMIT.search(action.command) if made else None
-        return clean(found[1] or found[2] or found[3]).strip() if found else ""
+        return self._made_by(_COMMIT, _COMMIT_READ)
+
+    @cached_property
+    def pull(self) -> str:
+        """The title of the pull request that it opened."""
+        return self._made_by(_PULL)
+
+    def _made_by(self, *ways: re.Pattern[str]) -> str:
+        """What a command that did what it should made in one of some ways, by its title."""
+        command = self.called.action.command
+        if not command or self.end.failed or self.runs or goes_on(command, self.answer):
+            return ""
+        found = next(filter(None, (way.search(command) for way in ways)), None)
+        return clean(next(filter(None, found.groups()))).strip() if found else ""
 
     @property
     def kind(self) -> Kind:
         """What the piece is that tells it."""
         if self.end.failed and not self.looks:
             return "failure"
-        return "change" if self.changed or self.commit else "call"
+        return "change" if self.changed or self.commit or self.pull else "call"
 
     @property
     def line(self) -> str:
         """What was called."""
         if self.commit:
             return f"{COMMIT}{self.commit}"
+        if self.pull:
+            return f"{PULL}{self.pull}"
         if self.called.action.command and _WRITES.match(self.source):
             return f"write {self._written}"
         if self.kind == "call" and not self.end.note and (purpose := self._purpose):

@@ -162,10 +162,11 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     beside: list[int] = []
     for at, message in enumerate(messages):
         speakers = {span.by for span in spans[at]}
+        spoke = not speakers.isdisjoint(("user", "paste"))
         reminded = message.role == "user" and speakers == {"harness"}
-        if last is not None and (reminded or "user" in speakers):
+        if last is not None and (reminded or spoke):
             reports.update((last, *beside))
-        if "user" in speakers:
+        if spoke:
             last, beside = None, []
         words = sum(len(span.text.strip()) for span in spans[at] if span.by == "agent")
         if not all(map(speaks, message.calls)):

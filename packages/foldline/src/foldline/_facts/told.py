@@ -22,6 +22,9 @@ _USER = pattern(r"(?:\*\*\d+\*\* )?> (.+)")
 EARLIER = "(an earlier summary) "
 """Before what a summary said that was made before, by whoever made it."""
 
+AMID = "· "
+"""Before what the agent said amid its work; what it reported at the end has no mark."""
+
 NOW = "(the task now)"
 """What stands in place of the user's words that the page tells as the task."""
 
@@ -201,6 +204,8 @@ def _pieces(line: str) -> Iterator[Piece]:
         yield from (Piece(each, 0, 0, "summary", "summary") for each in parted(line.removeprefix(EARLIER)))
     elif line.startswith("(another agent) "):
         yield Piece(line.removeprefix("(another agent) "), 0, 0, "peer", "said")
+    elif line.startswith(AMID):
+        yield from _parts(line.removeprefix(AMID), "agent", "thought", item=False)
     elif line:
         yield from _parts(line, "agent", "report", item=_ITEM.match(line) is not None)
 

@@ -151,9 +151,18 @@ def _read(arguments: str) -> dict[str, Any] | str:
     return value if isinstance(value, dict | str) else arguments
 
 
+_TOOL_SEARCH = re.compile(r"(?i)tool_?search|(?:search|list)_?tools")
+
+
 def calls_in_code(code: str) -> list[str]:
     """The tools that code calls which an agent writes in place of calls, as Codex's `exec` has it."""
     return [*dict.fromkeys(_CALLED_IN_CODE.findall(code[:_CODE]))]
+
+
+def lists_tools(call: ToolCall) -> bool:
+    """Whether a call does nothing but look which tools there are: a search for them, or code that only goes through their list."""
+    code = call.arguments if isinstance(arguments_of(call), str) else ""
+    return _TOOL_SEARCH.fullmatch(call.name) is not None or ("ALL_TOOLS" in code and not calls_in_code(code))
 
 
 @lru_cache(maxsize=1024)

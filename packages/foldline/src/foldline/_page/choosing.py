@@ -12,7 +12,7 @@ from itertools import accumulate
 from math import log
 
 from foldline._facts.again import said_again, shared_words
-from foldline._facts.calls import COMMIT
+from foldline._facts.calls import COMMIT, PULL
 from foldline._facts.cues import announces, asks, denies_alarm, leans, offers, reasons, wonders
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
@@ -40,6 +40,9 @@ _SUPPOSED = 0.3
 _RENEWED = 0.5
 BROUGHT = ("result", "excerpt", "shown", "written")
 """The kinds of pieces that a call brought, or wrote: they are told behind it."""
+
+MADE = (COMMIT, PULL)
+"""How a call is told that made of edits what others see."""
 
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
@@ -265,7 +268,7 @@ def reported(facts: Facts) -> set[int]:
 
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
-            return not (" → " in piece.text or piece.text.startswith(COMMIT))
+            return is_edit(piece)
         passing = piece.kind == "thought" and not piece.weighs
         return passing and (piece.at not in acting or announces(piece.text))
 
@@ -289,8 +292,8 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
 
 def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
-    calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts)
-    return calls | _summed_up(facts) | _offered(facts)
+    calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
+    return calls | _listed(facts) | _summed_up(facts) | _offered(facts)
 
 
 def _looked_up(facts: Facts) -> set[int]:
@@ -319,16 +322,22 @@ def _tried(piece: Piece) -> str:
 def _passed_again(facts: Facts) -> set[int]:
     """The places of checks that passed, and of what they brought, where another one passed later in a turn that a report closed;
     one that had failed before is told."""
-    asked = sorted(request.newest for request in facts.requests)
-    failed = {_tried(p) for p in facts.pieces if p.kind == "failure"}
     passed: dict[int, list[tuple[int, int]]] = {}
+    asked = sorted(request.newest for request in facts.requests)
+    fine = {(p.at, p.part) for p in _passed(facts)}
     for i in _closed(facts, {p.at for p in facts.pieces if p.kind == "report"}):
         piece = facts.pieces[i]
-        ended = piece.kind == "call" and piece.by == "tool" and " → " in piece.text
-        if ended and checks(_tried(piece)) and _tried(piece) not in failed:
+        if piece.kind == "call" and (piece.at, piece.part) in fine:
             passed.setdefault(bisect_right(asked, piece.at), []).append((piece.at, piece.part))
     over = {call for calls in passed.values() for call in calls[:-1]}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
+
+
+def _passed(facts: Facts) -> Iterator[Piece]:
+    """The checks that passed and had not failed before."""
+    failed = {_tried(p) for p in facts.pieces if p.kind == "failure"}
+    ended = (p for p in facts.pieces if p.kind == "call" and p.by == "tool" and " → " in p.text)
+    return (p for p in ended if checks(_tried(p)) and _tried(p) not in failed)
 
 
 def _missed(facts: Facts) -> set[int]:
@@ -343,6 +352,15 @@ def _missed(facts: Facts) -> set[int]:
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
+def _committed(facts: Facts) -> set[int]:
+    """The places of edits and of checks that passed before a commit or a pull request of the same turn, which they led to."""
+    asked = sorted(request.at for request in facts.requests)
+    made = {bisect_right(asked, p.at): p.at for p in facts.pieces if p.kind == "change" and p.text.startswith(MADE)}
+    over = {(p.at, p.part) for p in (*filter(is_edit, facts.pieces), *_passed(facts))}
+    led = ((i, p) for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over)
+    return {i for i, p in led if p.at < made.get(bisect_right(asked, p.at), -1)}
+
+
 def _run_again(facts: Facts) -> set[int]:
     """The places of calls that were made once more in the same turn, word for word, and of what they brought."""
     asked = sorted(request.at for request in facts.requests)
@@ -354,6 +372,12 @@ def _run_again(facts: Facts) -> set[int]:
             newest[made] = p.at, p.part
     over = {call for call, made in calls.items() if newest[made] != call}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
+
+
+def _listed(facts: Facts) -> set[int]:
+    """The places of lists that the agent made amid the work of a turn that a report closed."""
+    closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
+    return {i for i in closed if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
 
 
 def _offered(facts: Facts) -> set[int]:
@@ -371,23 +395,29 @@ def _offered(facts: Facts) -> set[int]:
 
 def _summed_up(facts: Facts) -> set[int]:
     """The places of other agents' words that the agent itself sums up: of each of them all but its first whole sentence where
-    the report that closes the turn does so, and all but its first and its last where the agent's next words do."""
+    the report that closes the turn does so, and all but its first and its last one where the agent's next words do; and of what the
+    agent made of them before that report."""
     said: Counter[int] = Counter()
     for piece in facts.pieces:
         if piece.kind == "report":
             said[piece.at] += len(piece.text)
     closed = {*_closed(facts, {at for at, length in said.items() if length >= SUMS_UP})}
+    over = {i for i in closed if facts.pieces[i].weighs and facts.pieces[i].kind == "thought"}
     texts: dict[tuple[int, int], list[int]] = {}
     for i in sorted(closed.union(_taken_in(facts))):
         piece = facts.pieces[i]
         if piece.by == "peer":
             texts.setdefault((piece.at, piece.part), []).append(i)
-    over: set[int] = set()
     for places in texts.values():
-        wholes = (i for i in places if not facts.pieces[i].item and is_whole(facts.pieces[i].text))
-        kept = {next(wholes, places[0])} if places[0] in closed else {places[0], places[-1]}
+        wholes = [i for i in places if _is_sentence(facts.pieces[i])] or places
+        kept = {wholes[0]} if places[0] in closed else {wholes[0], wholes[-1]}
         over.update(i for i in places if i not in kept)
     return over
+
+
+def _is_sentence(piece: Piece) -> bool:
+    """Whether a piece is a sentence by itself, and not the end of a longer one."""
+    return not piece.item and is_whole(piece.text) and not piece.text[0].islower()
 
 
 def _taken_in(facts: Facts) -> Iterator[int]:
@@ -435,6 +465,11 @@ def _superseded(found: Sequence[Candidate], reports: Mapping[int, Sequence[Candi
     return {
         at for at, report in reports.items() if any(said_by(report, said) for by, said in messages.items() if by > at)
     }
+
+
+def is_edit(piece: Piece) -> bool:
+    """Whether a piece tells that files were changed, and no more."""
+    return piece.kind == "change" and not (" → " in piece.text or piece.text.startswith(MADE))
 
 
 def is_bare(piece: Piece) -> bool:

@@ -40,6 +40,9 @@ from foldline._view import Brief
 TASK, RULES, STATE, FILES = 0.6, 0.3, 0.2, 0.14
 """The shares of a page that its parts may take; what they leave is the timeline's."""
 
+LISTED_FILES = 400
+"""Tokens of the files where no budget is to be filled."""
+
 LISTED = 0.6
 """The share that the rules take of a page at most: who reads it would rather have all of them than more of what happened."""
 
@@ -125,7 +128,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     said = "\n".join(line for line in page.parts.get("Task now", ()) if not line.startswith(ASKED_BEFORE))
     open_now = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
     page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
-    page.add("Files", _files(facts, int(budget * FILES)))
+    page.add("Files", _files(facts, int(budget * FILES) if brief.fills else min(int(budget * FILES), LISTED_FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
@@ -141,7 +144,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
     page.grow(timeline)
-    page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
+    if brief.fills:
+        page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
     return page.text()
 
 

@@ -101,3 +101,14 @@ def trail(file: File) -> str:
     times = file.actions.get(file.state, 1)
     again = f" {times}×" if times > 1 else ""
     return f"{file.state}{again}: {file.path}{moved}" + (f" (was {', '.join(before)})" if before else "")
+
+
+def by_file(done: Iterable[str]) -> list[str]:
+    """Edits of the same file as one, with all names that they touched."""
+    found: dict[str, dict[str, None]] = {}
+    for each in done:
+        head, mark, names = each.removesuffix(")").partition(" (")
+        if not (mark and each.endswith(")")):
+            head, names = each, ""
+        found[head] = found.pop(head, {}) | dict.fromkeys(filter(None, names.split(", ")))
+    return [f"{head} ({', '.join(names)})" if names else head for head, names in found.items()]

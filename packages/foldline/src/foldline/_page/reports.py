@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from foldline._page.choosing import Candidate
 
@@ -12,6 +12,9 @@ LONG = 4
 
 OPENING = 2
 """The sentences by which a report is known: what it says first is what was done."""
+
+NEWEST, SHORT = 3, 200
+"""The newest reports that may be told as wholes, and the tokens of an older one: by its outline who reads on knows what came of it."""
 
 LEAST_ROOM = 500
 """Tokens of a timeline below which sentences are chosen one by one, from wherever they stand."""
@@ -32,7 +35,7 @@ def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) ->
     left = room - _cost(others)
     for shape in _FORMS:
         for i in reversed(range(len(reports))):
-            fuller = shape(reports[i])
+            fuller = shape(reports[i]) if i >= len(reports) - NEWEST else _short(shape(reports[i]))
             if 0 < (more := _cost(fuller) - _cost(forms[i])) <= left:
                 forms[i], left = fuller, left - more
     return [*others, *(each for form in reversed(forms) for each in form)]
@@ -51,6 +54,15 @@ def longer(found: Iterable[Candidate]) -> list[Report]:
 
 def _cost(some: Iterable[Candidate]) -> int:
     return sum(each.cost for each in some)
+
+
+def _short(form: Report) -> list[Candidate]:
+    """As much of a form as is told of an older report."""
+    if _cost(form) <= SHORT:
+        return [*form]
+    outline = _outline(form)
+    ends = accumulate(each.cost for each in outline)
+    return [each for each, end in zip(outline, ends) if end <= SHORT]
 
 
 def _outline(report: Report) -> list[Candidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from posixpath import commonpath
 
 from foldline._clipping import cut
@@ -26,7 +26,7 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import CAUSE, INTENDED, LATER, STILL_RUNS
 from foldline._facts.types import SOURCE, Command, Facts, Repository
-from foldline._page.files import by_change, size
+from foldline._page.files import by_change, by_file, size
 from foldline._page.quoting import LEAST_CUT
 from foldline._patterns import pattern
 
@@ -87,7 +87,7 @@ def ending(facts: Facts) -> Iterator[str]:
         if answered(facts) and not any(_left(facts)):
             yield "the last request is answered; the report names no next step"
         return
-    done = _by_file(done_since(facts))
+    done = by_file(done_since(facts))
     told = "; ".join(cut(each, _DONE) for each in done[-DONE:])
     before = len(done) - DONE
     more = f"{before} step{'s' if before > 1 else ''}, then " if before > 0 else ""
@@ -97,17 +97,6 @@ def ending(facts: Facts) -> Iterator[str]:
     newest = newest_finding(facts)
     if newest and newest not in (cause_of(facts, fault) for fault in open_faults(facts)):
         yield f"the agent said last: {cut(newest, 240)}"
-
-
-def _by_file(done: Iterable[str]) -> list[str]:
-    """Edits of the same file as one, with all names that they touched."""
-    found: dict[str, dict[str, None]] = {}
-    for each in done:
-        head, mark, names = each.removesuffix(")").partition(" (")
-        if not (mark and each.endswith(")")):
-            head, names = each, ""
-        found[head] = found.pop(head, {}) | dict.fromkeys(filter(None, names.split(", ")))
-    return [f"{head} ({', '.join(names)})" if names else head for head, names in found.items()]
 
 
 def _left(facts: Facts) -> Iterator[str]:

@@ -171,11 +171,13 @@ def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
     closed = reports[-1].at if reports else -1
     said = [p for p in reports if p.at == closed]
     begun = max((p.at for p in reports if p.at < closed), default=-1)
-    proposes = agrees(newest) or any(p.open or asks(p.text) for p in said)
+    asked = [p.text for p in said if p.open or asks(p.text)]
     worked = any(p.kind in ("change", "failure") and begun < p.at < closed for p in facts.pieces)
-    if worked and not proposes:
+    if worked and not (asked or agrees(newest)):
         return Task(words, cut(" ".join(p.text for p in said), DONE_BEFORE))
-    return Task(words, "\n".join(_lines(said)), proposes)
+    return Task(
+        words, "\n".join(_lines(said)), agrees(newest) or (any(shared_words(newest, asked)) if worked else bool(asked))
+    )
 
 
 def _lines(said: Sequence[Piece]) -> list[str]:

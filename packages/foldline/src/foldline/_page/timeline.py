@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, groupby
 
 from foldline._facts.chitchat import accepts
 from foldline._facts.cues import asks
@@ -32,6 +33,10 @@ WORDS, ALL_WORDS = 0.7, 0.8
 
 MANY, MOST_OF_MANY = 100, 0.5
 """Pieces from which a message of the user hands something in, and the share of the words' room that it has before others."""
+
+LONG_WORDS, LONG_HEAD = 300, 200
+"""Tokens that are told of one message of the user where no budget is to be filled, and those of its beginning: a longer one hands in
+what was worked through since."""
 
 CHEAP_WORDS = 0.25
 """The share in which they stand whole even where a hard budget is to tell as much as it can."""
@@ -92,7 +97,7 @@ class Timeline:
         if begun := self._too_long(room):
             self._take([begun])
             return
-        words = [each for each in self.found if each.piece.by == "user"]
+        words = self._words()
         cost = sum(each.cost for each in words)
         whole = cost <= room * ALL_WORDS
         if cost <= room * (CHEAP_WORDS if self._fills else ALL_WORDS):
@@ -110,6 +115,27 @@ class Timeline:
             self.chosen = formed(reports, self.chosen, room)
             left_out = places(reports) - {each.place for each in self.chosen}
             self.found = [each for each in self.found if each.place not in left_out]
+
+    def _words(self) -> list[Candidate]:
+        """The user's words; where no budget is to be filled, of a long message how it begins and ends."""
+        words = [each for each in self.found if each.piece.by == "user"]
+        if self._fills:
+            return words
+        messages = (list(said) for _, said in groupby(words, key=lambda each: each.piece.at))
+        told = {each.place for said in messages for each in self._shortened(said)}
+        self.found = [each for each in self.found if each.piece.by != "user" or each.place in told]
+        return [each for each in words if each.place in told]
+
+    def _shortened(self, said: list[Candidate]) -> list[Candidate]:
+        """A message, of a long one how it begins and how it ends."""
+        behind = [*accumulate(each.cost for each in reversed(said))][::-1]
+        before = accumulate(each.cost for each in said)
+        whole = behind[0] <= LONG_WORDS
+        return [
+            e
+            for e, head, tail in zip(said, before, behind)
+            if whole or head <= LONG_HEAD or tail <= LONG_WORDS - LONG_HEAD
+        ]
 
     def _spoken(self, words: Sequence[Candidate], most: int) -> Iterator[Candidate]:
         """The user's words, of a table or the like that was handed in what says most in `most` tokens."""

@@ -7,9 +7,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from foldline._facts.told import EARLIER, NOW
+from foldline._facts.told import AMID, EARLIER, NOW
 from foldline._facts.types import Facts
-from foldline._page.choosing import Candidate
+from foldline._page.choosing import Candidate, is_edit
+from foldline._page.files import by_file
 from foldline._page.quoting import anothers, item, safe, shorten
 
 _HEAD = 12
@@ -26,28 +27,49 @@ class Turns:
     def __init__(self, facts: Facts, wanted: Sequence[str], *, numbered: bool) -> None:
         self._starts = sorted(request.at for request in facts.requests) if numbered else []
         self._wanted = {bisect_right(self._starts, r.newest) for r in facts.requests if r.text in wanted}
+        self._pieces = facts.pieces
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
 
     def lines(self, pieces: Sequence[Candidate]) -> Iterator[str]:
         """The lines of pieces that stand in order."""
         turn, before = 0, ""
-        for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
-            group = [*some]
-            now = bisect_right(self._starts, group[0].piece.at)
+        for now, group in self._groups(pieces):
             line = self._line(group)
             if group[0].piece.by == "summary" != before:
                 line = f"{EARLIER}{line.lstrip()}"
             before = group[0].piece.by
             if now != turn:
                 wanted = now in self._wanted and group[0].piece.by != "user"
+                yield from [""] if turn else []
                 line = (
                     f"**{now}**{f' {NOW}' if wanted else ''}{chr(10) if wanted or line.startswith(' ') else ' '}{line}"
                 )
             yield line
             turn = now
 
+    def _groups(self, pieces: Sequence[Candidate]) -> Iterator[tuple[int, list[Candidate]]]:
+        """The pieces of each text and call with their turn; edits that follow each other stand together."""
+        edits: list[Candidate] = []
+        turn = 0
+        for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
+            group = [*some]
+            now = bisect_right(self._starts, group[0].piece.at)
+            edit = len(group) == 1 and is_edit(group[0].piece)
+            if edits and not (edit and now == turn):
+                yield turn, edits
+                edits = []
+            if edit:
+                edits += group
+            else:
+                yield now, group
+            turn = now
+        if edits:
+            yield turn, edits
+
     def _line(self, group: Sequence[Candidate]) -> str:
         piece = group[0].piece
+        if is_edit(piece):
+            return f"- {anothers('; '.join(by_file(each.piece.text for each in group)))}"
         if piece.by == "tool":
             head = self._heads.get((piece.at, piece.part), "")
             texts = [each.piece.text for each in group]
@@ -58,8 +80,17 @@ class Turns:
             return "\n".join(f"> {line}" for line in safe(_joined(group)).splitlines())
         if piece.kind == "answer":
             return f"(chosen) {anothers(_joined(group))}"
+        if piece.kind == "report":
+            return anothers(_joined(group)) + (" …" if self._goes_on(group[-1]) else "")
+        if piece.kind == "thought":
+            return f"{AMID}{anothers(_joined(group))}"
         mark = {"user": "(pasted) ", "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
         return mark + anothers(_joined(group))
+
+    def _goes_on(self, each: Candidate) -> bool:
+        """Whether the text of a piece has more than is told."""
+        behind = self._pieces[each.place + 1 : each.place + 2]
+        return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
 
 
 def _joined(group: Sequence[Candidate]) -> str:
