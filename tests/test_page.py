@@ -354,7 +354,7 @@ def test_a_request_that_is_made_again_leans_on_what_was_said_last() -> None:
         *again,
     ]
     assert section(page(messages, 1_500), "Task now").endswith(
-        "(the agent had proposed) I would write the migration first."
+        "(the agent had proposed) I would write the migration first.\n> yes, do it"
     )
     assert state_of(*messages)[0] == "the last request is under way; done for it so far: edit src/export.py"
     whole, parts = facts_of(messages), merge(facts_of(messages[:5]), facts_of(messages[5:]))

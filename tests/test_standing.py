@@ -182,9 +182,10 @@ def test_what_was_done_before_the_newest_words_is_not_said_to_be_proposed() -> N
     asked = [*edit("src/a.py"), says("Rebased three commits. Shall I push them?")]
     for go in ("yes, and tell me then", "push them"):
         assert any(each.startswith("(the agent had proposed) Rebased") for each in now(BRANCH, *asked, user(go)))
-    assert now(BRANCH, *edit("src/a.py"), says("Rebased three commits."), user("ok, weiter so"))[-1] == (
-        "(the agent had proposed) Rebased three commits."
-    )
+    assert now(BRANCH, *edit("src/a.py"), says("Rebased three commits."), user("ok, weiter so"))[-2:] == [
+        "(the agent had proposed) Rebased three commits.",
+        "> ok, weiter so",
+    ]
 
 
 def test_a_long_report_of_work_that_is_not_taken_up_is_told_by_its_beginning() -> None:
@@ -198,7 +199,12 @@ def test_where_no_request_says_by_itself_what_is_wanted_the_longest_stands_befor
     talk = [user("we need to fix some merge conflicts"), says("There are none now. Which branch do you mean?")]
     talk += [user("origin/main"), says("Resolved. Shall I run the checks before you commit?")]
     talk += [user("yes, then commit"), *edit("src/a.py")]
-    assert now(*talk)[:3] == ["> we need to fix some merge conflicts", "> origin/main", "> yes, then commit"]
+    assert now(*talk)[:4] == [
+        "> we need to fix some merge conflicts",
+        "> origin/main",
+        "(the agent had proposed) Resolved. Shall I run the checks before you commit?",
+        "> yes, then commit",
+    ]
 
 
 def test_a_question_that_was_answered_before_others_is_not_what_is_wanted() -> None:
@@ -214,8 +220,9 @@ def test_a_question_that_was_answered_before_others_is_not_what_is_wanted() -> N
 def test_who_agrees_to_the_answer_of_a_question_asks_for_nothing_older() -> None:
     covered = [user("do we have tests for this?"), says("Not for the hooks. Want me to add one that removes them?")]
     talk = [BRANCH, *edit("src/a.py"), says("Committed, pushed and answered."), *covered]
-    told = ["> do we have tests for this?", "> yes please do"]
-    assert now(*talk, user("yes please do"), *edit("src/b.py"))[:2] == told
+    proposed = "(the agent had proposed) Not for the hooks. Want me to add one that removes them?"
+    told = ["> do we have tests for this?", proposed, "> yes please do"]
+    assert now(*talk, user("yes please do"), *edit("src/b.py"))[:3] == told
     assert now(*talk, after=("yes please do",))[:1] == told[:1]
     assert now(*talk, user("and the docs?"))[0] == f"> {BRANCH.text}"
 
@@ -284,7 +291,8 @@ def test_a_report_that_the_task_holds_is_told_there_alone() -> None:
 def test_a_request_that_the_newest_words_take_up_stays_the_task() -> None:
     asked = [BRANCH, *edit("src/a.py"), says("Committed. Shall I push as well?")]
     for words in ("do the push", "yes"):
-        assert now(*asked, user(words), *edit("src/b.py"))[:2] == [f"> {BRANCH.text}", f"> {words}"]
+        told = now(*asked, user(words), *edit("src/b.py"))
+        assert [line for line in told if line.startswith("> ")] == [f"> {BRANCH.text}", f"> {words}"]
 
 
 def test_short_words_that_take_up_nothing_leave_the_request_that_was_done_before_them_over() -> None:

@@ -284,7 +284,7 @@ class Ended(Value, frozen=True, dict=True):
 def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
     """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
     answer = ended.answer
-    if not answer or ended.whole or ended.wrote or ended.commit or ended.passed:
+    if not answer or ended.whole or ended.wrote or ended.commit or ended.pull or ended.passed:
         return "result", []
     if ended.reads:
         return "shown", list(wanted_lines(answer))[:_LINES]

@@ -162,7 +162,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     beside: list[int] = []
     for at, message in enumerate(messages):
         speakers = {span.by for span in spans[at]}
-        spoke = not speakers.isdisjoint(("user", "paste"))
+        spoke = not speakers.isdisjoint(("user", "paste", "command"))
         reminded = message.role == "user" and speakers == {"harness"}
         if last is not None and (reminded or spoke):
             reports.update((last, *beside))

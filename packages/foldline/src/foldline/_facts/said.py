@@ -109,7 +109,8 @@ class Said:
     def _body(self, text: str, at: int, part: int) -> None:
         """Tells the rules in what a command says, and how it begins; a skill's name says as much."""
         if not text.startswith(SKILL):
-            said = (each for each in sentences(text[:_BODY]) if not each.startswith(GIVEN))
+            head = text if len(text) <= _BODY else text[: text.rfind("\n", 0, _BODY) + 1 or _BODY]
+            said = (each for each in sentences(head) if not each.startswith(GIVEN))
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
         self.order(text, at, part)

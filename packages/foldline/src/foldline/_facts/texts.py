@@ -163,7 +163,8 @@ def _coded(lines: Sequence[str]) -> str:
     """A short block of code in a line, marked as code where it had several."""
     code = lines[0] if lines else ""
     for before, line in pairwise(lines):
-        code += f"{' ' if before[-1] in _OPENED or line[0] in _CLOSING else ' ; '}{line}"
+        goes_on = before[-1] in _OPENED or line[0] in _CLOSING
+        code = f"{code[:-1].rstrip()} {line}" if before[-1] == "\\" else f"{code}{' ' if goes_on else ' ; '}{line}"
     return f"`{code}`" if len(lines) > 1 and "`" not in code else code
 
 

@@ -421,7 +421,7 @@ def _is_sentence(piece: Piece) -> bool:
 
 
 def _taken_in(facts: Facts) -> Iterator[int]:
-    """The places of other agents' words that the agent's next message says what it makes of."""
+    """The places of other agents' words that the agent's next message says what it makes of, also in the messages behind."""
     heard: list[int] = []
     for i, piece in enumerate(facts.pieces):
         if piece.by == "peer":
@@ -429,6 +429,8 @@ def _taken_in(facts: Facts) -> Iterator[int]:
         elif piece.by == "agent" or piece.by == "user":
             yield from heard if piece.weighs else ()
             heard = []
+    if any(piece.weighs and piece.at >= facts.end for piece in facts.latest.pieces):
+        yield from heard
 
 
 def told_again(found: Sequence[Candidate]) -> set[int]:

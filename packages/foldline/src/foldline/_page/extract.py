@@ -114,7 +114,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     held = apart if apart or not brief.after else listing(standing, budget)
     free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
-    now = [*wanted(*wants, max(int(free * TASK), min(budget, LEAST_TASK))), *asked_for]
+    room = max(int(free * TASK), min(budget, LEAST_TASK))
+    now = [*wanted(*wants, room), *asked_for]
     first += map(safe, below(facts, brief.after, wants)) if budget >= SMALL else ()
     page.add("", [*first, *([] if wants.words else now)])
     page.add("Task now", now if wants.words else [])

@@ -14,6 +14,7 @@ from foldline._facts.standing import (
 )
 from foldline._facts.types import Facts, File
 from foldline._messages import replace
+from foldline._page.quoting import size
 from foldline._tokens.estimate import estimate
 
 _AGENTS = re.compile(r"(?:~|/root|/home/[^/]+|(?:[A-Za-z]:)?/Users/[^/]+)/\.(?!\w+/worktrees/)[\w-]+/")
@@ -86,10 +87,6 @@ def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
     counts = range(len(some), 0, -1)
     fits = bisect_left(counts, True, key=lambda count: estimate(line(count)) <= room)
     return [line(counts[fits])] if fits < len(counts) else []
-
-
-def size(lines: Iterable[str]) -> int:
-    return sum(estimate(line) + 1 for line in lines)
 
 
 def trail(file: File) -> str:

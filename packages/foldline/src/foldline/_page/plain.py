@@ -10,7 +10,7 @@ from foldline._messages import replace
 
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\(([^)\s]+)\)")
 _DEEP = re.compile(r"(?<![\w./:~-])~?/(?:[\w.@+-]+/){4,}(?=[\w.@+-]+/[\w.@+-]+)")
-"""The folders above the last one of a long path, as outputs have them in each line."""
+"""The folders above the last one of a long path, as outputs have them in each line and commands in each word."""
 
 _BOLD = re.compile(r"(`[^`\n]*`)|(?<!/)\*\*(?!/)")
 """The marks around bold words; what stands in backquotes is code."""
@@ -27,7 +27,7 @@ def plain(facts: Facts) -> Facts:
 
     def words(text: str, kind: Kind) -> str:
         text = root.sub("", text) if root else text
-        if kind in ("excerpt", "shown"):
+        if kind in ("excerpt", "shown", "call", "failure"):
             return _DEEP.sub("…/", text)
         return text if kind in _SHOWN else _BOLD.sub(r"\1", _LINK.sub(_linked, text))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from foldline._clipping import cut as cut_between
 from foldline._facts.told import ASKED_BEFORE
@@ -65,20 +65,29 @@ def quoted(texts: Sequence[str], room: int) -> list[str]:
     return [line for block in blocks for line in block]
 
 
-def wanted(words: Sequence[str], said: str, proposes: bool, before: Sequence[str], room: int) -> list[str]:
-    """What the user wants as quotations, and below it, in what room that leaves, what was asked `before` and is over, and what
-    the agent had said before the newest of it."""
-    lines = quoted(words, room)
-    if before:
-        asked = "; ".join(f"“{cut_between(' '.join(safe(text).split()), ASKED)}”" for text in before)
-        lines.append(f"{ASKED_BEFORE}{asked}")
-    left = min(room // 2, room - sum(estimate(line) + 1 for line in lines))
+def wanted(
+    words: Sequence[str], said: str, proposes: bool, before: Sequence[str], taken_up: bool, room: int
+) -> list[str]:
+    """What the user wants as quotations, with what was asked `before` and is over and, in what room that leaves, what the agent
+    had said: a proposal that the last of the words have `taken_up` stands before these."""
+    newest = quoted(words[-1:], room)
+    lines = quoted(words[:-1], room - size(newest))
+    asked = "; ".join(f"“{cut_between(' '.join(safe(text).split()), ASKED)}”" for text in before)
+    asked_before = [f"{ASKED_BEFORE}{asked}"] if before else []
+    left = min(room // 2, room - size([*lines, *newest, *asked_before]))
+    cut: list[str] = []
     if said and left > LEAST_PROPOSAL:
         whole = estimate(said) <= left - LEAST_CUT
         cut = [line.removeprefix("> ") for line in quoted([said if whole else _outline(said)], left - 4)]
-        mark = PROPOSED if proposes else REPORTED
-        lines += [f"{mark}{anothers(cut[0])}", *map(anothers, cut[1:])] if cut else []
-    return lines
+    if not cut:
+        return [*lines, *newest, *asked_before]
+    told = [f"{PROPOSED if proposes else REPORTED}{anothers(cut[0])}", *map(anothers, cut[1:])]
+    return [*lines, *told, *newest] if taken_up else [*lines, *newest, *asked_before, *told]
+
+
+def size(lines: Iterable[str]) -> int:
+    """The tokens that lines take."""
+    return sum(estimate(line) + 1 for line in lines)
 
 
 def _outline(text: str) -> str:

@@ -16,6 +16,9 @@ OPENING = 2
 NEWEST, SHORT = 3, 200
 """The newest reports that may be told as wholes, and the tokens of an older one: by its outline who reads on knows what came of it."""
 
+LABEL = 40
+"""Characters of a sentence that by itself says nothing: the one behind it does."""
+
 LEAST_ROOM = 500
 """Tokens of a timeline below which sentences are chosen one by one, from wherever they stand."""
 
@@ -67,7 +70,8 @@ def _short(form: Report) -> list[Candidate]:
 
 def _outline(report: Report) -> list[Candidate]:
     """The first sentence of each paragraph and item, and what was left open."""
-    return [each for each in report if each.piece.begins or each.piece.edge or each.piece.open]
+    labels = {each.place + 1 for each in report if each.piece.begins and len(each.piece.text) <= LABEL}
+    return [e for e in report if e.piece.begins or e.piece.edge or e.piece.open or e.place in labels]
 
 
 def _opening(report: Report) -> list[Candidate]:

@@ -26,8 +26,8 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import CAUSE, INTENDED, LATER, STILL_RUNS
 from foldline._facts.types import SOURCE, Command, Facts, Repository
-from foldline._page.files import by_change, by_file, size
-from foldline._page.quoting import LEAST_CUT
+from foldline._page.files import by_change, by_file
+from foldline._page.quoting import LEAST_CUT, size
 from foldline._patterns import pattern
 
 ASKED = "asked the user: "

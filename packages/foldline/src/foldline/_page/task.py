@@ -63,6 +63,8 @@ class Task(NamedTuple):
     proposes: bool = False
     """Whether the newest words take up what was said; else it is only what they came behind."""
     before: tuple[str, ...] = ()
+    taken_up: bool = False
+    """Whether the last of the words take up what the agent proposed."""
 
     def asked(self) -> Task:
         """What was asked last, where what is wanted stands behind the messages."""
@@ -105,7 +107,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     before = facts.end if since else chain[-1].newest
     leaning = _leaning(facts, words, newest, chain[-1].newest if len(chain) > 1 else facts.end)
     if leaning.proposes or resumes(newest):
-        return leaning
+        return leaning._replace(taken_up=leaning.proposes and not since)
     done = _done(facts, chain if since else chain[:-1], before)
     pending = [request.text for request in (*planned, *chain) if request not in done]
     return leaning._replace(words=pending, before=tuple(request.text for request in done))

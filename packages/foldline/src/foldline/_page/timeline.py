@@ -34,7 +34,7 @@ WORDS, ALL_WORDS = 0.7, 0.8
 MANY, MOST_OF_MANY = 100, 0.5
 """Pieces from which a message of the user hands something in, and the share of the words' room that it has before others."""
 
-LONG_WORDS, LONG_HEAD = 300, 200
+LONG_WORDS, LONG_HEAD = 600, 400
 """Tokens that are told of one message of the user where no budget is to be filled, and those of its beginning: a longer one hands in
 what was worked through since."""
 

@@ -7,11 +7,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from foldline._clipping import cut
 from foldline._facts.told import AMID, EARLIER, NOW
 from foldline._facts.types import Facts
 from foldline._page.choosing import Candidate, is_edit
 from foldline._page.files import by_file
 from foldline._page.quoting import anothers, item, safe, shorten
+
+AGAIN = 80
+"""Characters of a request that stands elsewhere on the page, or was made before."""
 
 _HEAD = 12
 """Tokens of a call that is named before what it brought."""
@@ -25,27 +29,39 @@ class Turns:
     are `numbered`; `wanted` are the requests that the page tells as the task."""
 
     def __init__(self, facts: Facts, wanted: Sequence[str], *, numbered: bool) -> None:
-        self._starts = sorted(request.at for request in facts.requests) if numbered else []
-        self._wanted = {bisect_right(self._starts, r.newest) for r in facts.requests if r.text in wanted}
+        asked = [(at, r) for r in facts.requests for at in {r.at, r.newest}] if numbered else []
+        self._starts = sorted(at for at, _ in asked)
+        self._elsewhere = {self._turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
+        self._now = max((self._turn(r.newest) for _, r in asked if r.text in wanted), default=0)
         self._pieces = facts.pieces
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
 
     def lines(self, pieces: Sequence[Candidate]) -> Iterator[str]:
         """The lines of pieces that stand in order."""
-        turn, before = 0, ""
+        turn, before, last = 0, "", None
         for now, group in self._groups(pieces):
+            piece = group[0].piece
             line = self._line(group)
-            if group[0].piece.by == "summary" != before:
+            if piece.by == "summary" != before:
                 line = f"{EARLIER}{line.lstrip()}"
-            before = group[0].piece.by
+            before = piece.by
             if now != turn:
-                wanted = now in self._wanted and group[0].piece.by != "user"
                 yield from [""] if turn else []
-                line = (
-                    f"**{now}**{f' {NOW}' if wanted else ''}{chr(10) if wanted or line.startswith(' ') else ' '}{line}"
-                )
+                line = f"**{now}** {line}" if piece.by == "user" or not (head := self._head(now)) else f"{head}\n{line}"
+            elif last and piece.by == "user" and piece.at == last.piece.at and group[0].place > last.place + 1:
+                yield "> …"
             yield line
-            turn = now
+            turn, last = now, group[-1]
+
+    def _turn(self, at: int) -> int:
+        return bisect_right(self._starts, at)
+
+    def _head(self, turn: int) -> str:
+        """The line over a turn whose request is told as the task, or was made before; empty where neither is so."""
+        if turn == self._now:
+            return f"**{turn}** {NOW}"
+        words = " ".join(safe(self._elsewhere.get(turn, "")).split())
+        return f"**{turn}** > {cut(words, AGAIN)}" if words else ""
 
     def _groups(self, pieces: Sequence[Candidate]) -> Iterator[tuple[int, list[Candidate]]]:
         """The pieces of each text and call with their turn; edits that follow each other stand together."""
@@ -53,7 +69,7 @@ class Turns:
         turn = 0
         for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
             group = [*some]
-            now = bisect_right(self._starts, group[0].piece.at)
+            now = self._turn(group[0].piece.at)
             edit = len(group) == 1 and is_edit(group[0].piece)
             if edits and not (edit and now == turn):
                 yield turn, edits
