@@ -602,3 +602,28 @@ def test_a_paste_without_a_word_ends_what_the_agent_reports_too() -> None:
         [ASKED, *EDIT, says("The export runs again, with a lock of its own for mirror_7."), user(traceback)]
     )
     assert "The export runs again, with a lock of its own for mirror_7." in told
+
+
+def test_a_report_with_several_gaps_says_once_that_it_is_told_in_short() -> None:
+    why = "That was so since the day on which the desk moved, and nobody at the desk had ever asked any of us about it."
+    work = list[Message]()
+    for n in range(9, 14):
+        asked, report = looked_through(n)
+        work += [asked, says(report.text.replace("desk. ", f"desk. {why} "))]
+    lines = happened([*work, ASKED], 8_000)
+    at = lines.index("(in short) All six parts of mirror_9 are looked through now.")
+    assert lines[at + 2] == "  1. The head was slow for some of the people at the desk."
+    assert "All six parts of mirror_13 are looked through now." in lines
+
+
+def test_a_question_stands_before_the_words_that_answer_it() -> None:
+    asked = [ASKED, *EDIT, says("The lock is given back now.\n\nShall I write a test for it as well?")]
+    told = extract(Brief(1_500), [*asked, user("yes"), *EDIT]).text.partition("## Task now\n")[2].splitlines()
+    assert told.index("Shall I write a test for it as well?") < told.index("> yes")
+
+
+def test_a_request_that_is_made_again_begins_a_turn_of_its_own() -> None:
+    again = user("address the comments of the reviewers on the pull request, and run all the checks once more")
+    first, second = says("Both comments are answered in 1a2b3c4."), says("The one comment is answered in 5d6e7f8.")
+    lines = happened([ASKED, *EDIT, says("It runs again."), again, *EDIT, first, again, *EDIT, second, LATER])
+    assert lines.index("Both comments are answered in 1a2b3c4.") < lines.index("**3** > address the comments of the reviewers on the pull request, and run all the…")  # fmt: skip

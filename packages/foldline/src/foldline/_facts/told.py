@@ -25,6 +25,9 @@ EARLIER = "(an earlier summary) "
 AMID = "· "
 """Before what the agent said amid its work; what it reported at the end has no mark."""
 
+SHORTENED = "(in short) "
+"""Before a report of which sentences are left out in several places."""
+
 NOW = "(the task now)"
 """What stands in place of the user's words that the page tells as the task."""
 
@@ -193,7 +196,7 @@ def _pieces(line: str) -> Iterator[Piece]:
         item = _ITEM.match(found[1])
         yield from _parts(found[1], "user", "said", item=item is not None)
         return
-    line = _TURN.sub("", line, count=1)
+    line = _TURN.sub("", line, count=1).removeprefix(SHORTENED)
     if line.startswith("- "):
         head, *brought = line[2:].split("; ")
         yield Piece(head, 0, 0, "tool", "change" if " → " in head else "call")

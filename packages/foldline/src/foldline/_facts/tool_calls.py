@@ -151,7 +151,7 @@ def _read(arguments: str) -> dict[str, Any] | str:
     return value if isinstance(value, dict | str) else arguments
 
 
-_TOOL_SEARCH = re.compile(r"(?i)tool_?search|(?:search|list)_?tools")
+_EQUIPS = re.compile(r"(?i)tool_?search|(?:search|list)_?tools|skill|activate_skill")
 
 
 def calls_in_code(code: str) -> list[str]:
@@ -159,10 +159,10 @@ def calls_in_code(code: str) -> list[str]:
     return [*dict.fromkeys(_CALLED_IN_CODE.findall(code[:_CODE]))]
 
 
-def lists_tools(call: ToolCall) -> bool:
-    """Whether a call does nothing but look which tools there are: a search for them, or code that only goes through their list."""
+def equips(call: ToolCall) -> bool:
+    """Whether a call brings the agent nothing but tools or a skill: a search for them, or code that only goes through their list."""
     code = call.arguments if isinstance(arguments_of(call), str) else ""
-    return _TOOL_SEARCH.fullmatch(call.name) is not None or ("ALL_TOOLS" in code and not calls_in_code(code))
+    return _EQUIPS.fullmatch(call.name) is not None or ("ALL_TOOLS" in code and not calls_in_code(code))
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,7 @@ from foldline._facts.running import Running, only_waits
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
-from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, lists_tools, read_action, words_of
+from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, equips, read_action, words_of
 from foldline._facts.trails import Trails
 from foldline._facts.types import SOURCE, Fault, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
@@ -118,7 +118,7 @@ class Work:
         if result.call_id in self._asked:
             return
         called = self._calls.get(result.call_id)
-        if called and lists_tools(called.call):
+        if called and equips(called.call):
             return
         text = _without_reminders(clean(edges(result, self._edge)))
         if called is None:

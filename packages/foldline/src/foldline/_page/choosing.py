@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import log
 
 from foldline._facts.again import said_again, shared_words
@@ -262,15 +262,16 @@ def idle(facts: Facts) -> set[int]:
 
 def reported(facts: Facts) -> set[int]:
     """The places of what was told again: by a report that closed the turn edits of files, and thoughts but for those beside
-    them that found something; by a newer summary an older one."""
+    them that found something and those that settle what the user answered; by a newer summary an older one."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
     newest = max((p.at for p in facts.pieces if p.kind == "summary"), default=0)
+    settling = {p.at for before, p in pairwise(facts.pieces) if before.kind == "answer" and p.by == "agent"}
 
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return is_edit(piece)
         passing = piece.kind == "thought" and not piece.weighs
-        return passing and (piece.at not in acting or announces(piece.text))
+        return passing and (piece.at not in (acting | settling) or announces(piece.text))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
     reports = {p.at for p in facts.pieces if p.kind == "report"}

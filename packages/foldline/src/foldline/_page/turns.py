@@ -8,11 +8,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.told import AMID, EARLIER, NOW
+from foldline._facts.told import AMID, EARLIER, NOW, SHORTENED
 from foldline._facts.types import Facts
 from foldline._page.choosing import Candidate, is_edit
 from foldline._page.files import by_file
 from foldline._page.quoting import anothers, item, safe, shorten
+
+GAP = " …"
+"""What stands where some of a text is left out."""
 
 AGAIN = 80
 """Characters of a request that stands elsewhere on the page, or was made before."""
@@ -97,11 +100,17 @@ class Turns:
         if piece.kind == "answer":
             return f"(chosen) {anothers(_joined(group))}"
         if piece.kind == "report":
-            return anothers(_joined(group)) + (" …" if self._goes_on(group[-1]) else "")
+            return anothers(self._report(group))
         if piece.kind == "thought":
             return f"{AMID}{anothers(_joined(group))}"
         mark = {"user": "(pasted) ", "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
         return mark + anothers(_joined(group))
+
+    def _report(self, group: Sequence[Candidate]) -> str:
+        """A report; one with several gaps says once that it is told in short, and not at each of them."""
+        if sum(each.place > before.place + 1 for before, each in itertools.pairwise(group)) > 1:
+            return f"{SHORTENED}{_joined(group, gap='')}"
+        return _joined(group) + (GAP if self._goes_on(group[-1]) else "")
 
     def _goes_on(self, each: Candidate) -> bool:
         """Whether the text of a piece has more than is told."""
@@ -109,12 +118,12 @@ class Turns:
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
 
 
-def _joined(group: Sequence[Candidate]) -> str:
-    """The texts of pieces in order, items in lines below the one that leads them in, marked where some are left out."""
+def _joined(group: Sequence[Candidate], gap: str = GAP) -> str:
+    """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where some are left out."""
     text, led, last = "", {""}, group[0]
     for each in group:
         piece = each.piece
-        apart = " …" if each.place > last.place + 1 else ""
+        apart = gap if each.place > last.place + 1 else ""
         if piece.item:
             lead = "" if piece.under in led else f"\n{piece.under}:"
             text += f"{apart}{lead}\n{item(piece)}"
