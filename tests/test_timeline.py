@@ -605,11 +605,13 @@ def test_a_paste_without_a_word_ends_what_the_agent_reports_too() -> None:
 
 
 def test_a_report_with_several_gaps_says_once_that_it_is_told_in_short() -> None:
-    why = "That was so since the day on which the desk moved, and nobody at the desk had ever asked any of us about it."
+    why = (
+        "Nobody at the desk had ever asked any of us about that before the day on which all of the desk moved. The run"
+    )
     work = list[Message]()
     for n in range(9, 14):
         asked, report = looked_through(n)
-        work += [asked, says(report.text.replace("desk. ", f"desk. {why} "))]
+        work += [asked, says(report.text.replace("desk. It", f"desk. {why}"))]
     lines = happened([*work, ASKED], 8_000)
     at = lines.index("(in short) All six parts of mirror_9 are looked through now.")
     assert lines[at + 2] == "  1. The head was slow for some of the people at the desk."
