@@ -611,10 +611,13 @@ def test_a_report_with_several_gaps_says_once_that_it_is_told_in_short() -> None
     work = list[Message]()
     for n in range(9, 14):
         asked, report = looked_through(n)
-        work += [asked, says(report.text.replace("desk. It", f"desk. {why}"))]
+        work += [
+            asked,
+            says(report.text.replace("desk. It", f"desk. {why}").replace("was slow", f"of mirror_{n} was slow")),
+        ]
     lines = happened([*work, ASKED], 8_000)
     at = lines.index("(in short) All six parts of mirror_9 are looked through now.")
-    assert lines[at + 2] == "  1. The head was slow for some of the people at the desk."
+    assert lines[at + 2] == "  1. The head of mirror_9 was slow for some of the people at the desk."
     assert "All six parts of mirror_13 are looked through now." in lines
 
 
