@@ -160,9 +160,16 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     compaction: Compaction = Compaction()
     summary: Summaries = Summaries()
 
-    def to_policy(self) -> Policy:
-        """The policy that the settings ask for."""
-        return self.refined(preset(self.policy))
+    def to_policy(self, name: str | None = None) -> Policy:
+        """The policy that the settings ask for or, in its place, that a name, a file or `module:NAME` names: refined by them."""
+        return self.refined(preset(self.policy) if name is None else preset(name, path="--policy"))
+
+    def writer(self, policy: Policy, model: str, flags: Mapping[str, object] = {}) -> Summaries:
+        """Who writes a policy's summaries where an agent uses `model`; a command's `flags` go before the settings.
+
+        Raises `ConfigError` for what is impossible.
+        """
+        return self.summary.given(flags).meant(policy, model)
 
     def refined(self, policy: Policy) -> Policy:
         """A policy with what `compaction` states in place of its own; raises `ConfigError` where that leaves nothing."""
