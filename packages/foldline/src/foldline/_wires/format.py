@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from operator import eq
@@ -11,6 +12,9 @@ from msgspec import Struct
 
 from foldline._errors import WireError
 from foldline._messages import Message, Opaque, Part, Role, ToolResult, Usage
+from foldline._patterns import pattern
+
+_DATA_URL = pattern(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
 
 Known = TypeVar("Known")
 Native = TypeVar("Native")
@@ -42,6 +46,17 @@ class Picture(NamedTuple):
 
     mime: str
     data: str
+
+    @property
+    def url(self) -> str:
+        """It as a data URL."""
+        return f"data:{self.mime};base64,{self.data}"
+
+    @classmethod
+    def at(cls, url: object) -> Picture | None:
+        """The picture that a data URL holds; None for any other."""
+        found = _DATA_URL.fullmatch(url) if isinstance(url, str) else None
+        return cls(found[1], found[2]) if found else None
 
 
 class Ended(NamedTuple):
