@@ -285,14 +285,14 @@ OPENCLAW = (".openclaw", "config.yaml")
 """The file of OpenClaw's in which its requirements put `compaction`, from the user's home on."""
 
 
-def _ours_in(data: dict[str, Any], path: Path) -> dict[str, Any]:
+def _ours_in(data: dict[str, object], path: Path) -> dict[str, object]:
     """What a settings file has for foldline: of OpenClaw's own, `compaction` alone."""
     if path.parts[-2:] != OPENCLAW:
         return data
     return {"compaction": data["compaction"]} if "compaction" in data else {}
 
 
-def _of_pi(environment: Mapping[str, str]) -> dict[str, Any]:
+def _of_pi(environment: Mapping[str, str]) -> dict[str, object]:
     """What pi's own settings say of compaction, as far as foldline knows the keys."""
     home = Path(environment.get("HOME") or Path.home())
     path = Path(environment.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent") / "settings.json"
@@ -312,7 +312,7 @@ def schema() -> dict[str, Any]:
 SWITCHES = {"on": "true", "off": "false", "yes": "true", "no": "false"}
 
 
-def _beside(data: dict[str, Any], path: Path) -> dict[str, Any]:
+def _beside(data: dict[str, object], path: Path) -> dict[str, object]:
     """The data of a settings file, with the path of a policy's file as it stands from that file's folder."""
     named = data.get("policy")
     if not isinstance(named, str) or not named.endswith(SUFFIXES):
@@ -320,7 +320,7 @@ def _beside(data: dict[str, Any], path: Path) -> dict[str, Any]:
     return {**data, "policy": str(path.parent / Path(named).expanduser())}
 
 
-def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]:
+def _set(data: Mapping[str, object], keys: list[str], value: str) -> dict[str, object]:
     inner = data.get(keys[0])
     if len(keys) == 1:
         return {**data, keys[0]: value}

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import groupby
-from typing import Any
 
 from foldline._handoff.paired import answered, begun_by_user
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
@@ -39,7 +38,7 @@ def _message(message: Message, format: str, lost: Counter[str]) -> Message:
     return Message(message.role, parts, None, _known(message.extra, message, format), format)
 
 
-def _known(extra: dict[str, Any], message: Message, format: str) -> dict[str, object]:
+def _known(extra: dict[str, object], message: Message, format: str) -> dict[str, object]:
     """What a message of the format itself says beyond its parts, as far as its provider takes it."""
     if message.format != format or format == PI:
         return {}

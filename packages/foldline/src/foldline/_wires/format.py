@@ -66,7 +66,7 @@ class Ended(NamedTuple):
     reason: str
 
 
-def _nothing(value: Any) -> None:
+def _nothing(value: object) -> None:
     return None
 
 
@@ -164,9 +164,9 @@ class HostFormat(Struct, Generic[Native], frozen=True):
     """Whether two of its messages are alike: many frameworks make them anew for each call."""
 
 
-def neighbours(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[tuple[Any, list[Any]]]:
+def neighbours(items: Iterable[object], join: Callable[[object, object], object]) -> list[tuple[Any, list[Any]]]:
     """The items, neighbours that `join` puts together as one, each with those that it was made of."""
-    together: list[tuple[Any, list[Any]]] = []
+    together: list[tuple[object, list[object]]] = []
     for item in items:
         last, of = together[-1] if together else (None, [])
         both = join(last, item) if together else None
@@ -174,12 +174,12 @@ def neighbours(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[tu
     return together
 
 
-def neighbours_joined(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[Any]:
+def neighbours_joined(items: Iterable[object], join: Callable[[object, object], object]) -> list[Any]:
     """The items, neighbours that `join` puts together as one; each other is the very same."""
     return [item for item, _ in neighbours(items, join)]
 
 
-def item_as_mapping(item: Any, format: str, where: str) -> Mapping[str, Any]:
+def item_as_mapping(item: object, format: str, where: str) -> Mapping[str, Any]:
     """The item where it is a mapping; raises `WireError` otherwise."""
     if isinstance(item, Mapping):
         return item
@@ -196,13 +196,13 @@ def role_in(item: Any, roles: Mapping[str, Known], format: str, where: str) -> K
     return known
 
 
-def parts_of(item: Mapping[str, Any]) -> Sequence[Any]:
+def parts_of(item: Mapping[str, object]) -> Sequence[Any]:
     """What an item lists as its content; nothing where that is a text, or none."""
     content = item.get("content")
     return content if isinstance(content, (list, tuple)) else ()
 
 
-def kind_of(part: Any) -> str:
+def kind_of(part: object) -> str:
     """The type that a part of a content states, or an empty text."""
     kind = part.get("type") if isinstance(part, Mapping) else None
     return kind if isinstance(kind, str) else ""

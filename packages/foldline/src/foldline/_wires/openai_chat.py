@@ -100,7 +100,7 @@ def _quick_result(item: dict[str, object]) -> Message | None:
 def _quick_turned_result(item: dict[str, object]) -> Message | None:
     role, content, call_id = item.values()
     if type(content) is str and type(call_id) is str and role == "tool":
-        extra: dict[str, Any] = {"role": None, "content": None, "tool_call_id": None}
+        extra: dict[str, object] = {"role": None, "content": None, "tool_call_id": None}
         return Message(role, (ToolResult(call_id, (Text(content),)),), None, extra, NAME)
     return None
 
@@ -408,7 +408,7 @@ def _told_by(part: Any) -> Sign:
     return Sign.SURELY if ours else Sign.MAYBE
 
 
-def _strange(message: Message) -> Iterator[Any]:
+def _strange(message: Message) -> Iterator[object]:
     """What no typed part names, and calls that are none; a `function_call` stands beside the parts."""
     yield from (source for source in strangers(message) if not (type(source) is dict and "function_call" in source))
     mark = message.extra.get("tool_calls")
@@ -440,7 +440,7 @@ def _picture(item: Mapping[str, object]) -> Picture | None:
     return Picture.at(at(item, "image_url", "url")) if item.get("type") == "image_url" else None
 
 
-def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+def _request(messages: Sequence[Message]) -> tuple[object, int]:
     items = [encode(message) for message in one_item_each(messages)]
     return items, len(items)
 

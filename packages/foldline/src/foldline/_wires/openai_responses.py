@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from foldline._errors import WireError
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
@@ -235,7 +235,7 @@ def _picture(item: Mapping[str, object]) -> Picture | None:
     return Picture.at(item.get("image_url")) if item.get("type") == "input_image" else None
 
 
-def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+def _request(messages: Sequence[Message]) -> tuple[object, int]:
     items = [encode(message) for message in parts_alone(messages)]
     return items, len(items)
 
