@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import starmap
 
 import click
@@ -66,7 +65,9 @@ def compact(
     named, with its key from the environment; what it forgets is added, and where it fails nothing is written, unless a
     --fallback says otherwise.
     """
-    _check(dry_run, yes, format, out, by, desk.settings.summary.model)
+    if (by["fallbacks"] or by["native"] or by["base_url"]) and (by["model"] or desk.settings.summary.model) == EXTRACT:
+        raise click.UsageError("--fallback, --native and --base-url go with --model")
+    _check(dry_run, yes, format, out)
     planned = desk.asked(policy, focus, by, into=format or "", dry=dry_run)
     warn(planned.warning)
     if by["native"] and (why := planned.why_not_native):
@@ -87,14 +88,10 @@ def compact(
     return CommandAnswer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
 
 
-def _check(
-    dry_run: bool, yes: bool, format: str | None, out: str | None, by: Mapping[str, object], usual_writer: str
-) -> None:
+def _check(dry_run: bool, yes: bool, format: str | None, out: str | None) -> None:
     """Refuses what cannot be meant, or was agreed to by nobody, before anything is planned or shown."""
     if out and not format:
         raise click.UsageError("--out goes with --to")
-    if (by["fallbacks"] or by["native"] or by["base_url"]) and (by["model"] or usual_writer) == EXTRACT:
-        raise click.UsageError("--fallback, --native and --base-url go with --model")
     if format and not dry_run:
         check_place(format, out, "--out")
     if not (yes or dry_run or may_ask()):
