@@ -16,7 +16,7 @@ from foldline._facts.attempts import closes
 from foldline._facts.merging import MOST, bounded, from_data, merge
 from foldline._facts.reading import facts_of
 from foldline._facts.shell import family
-from foldline._facts.types import Command, Facts, Fault, File, Piece, Request, Rule, Todo
+from foldline._facts.types import Command, Facts, FailedCall, File, Piece, Rule, Todo, UserRequest
 from foldline._facts.verify import audit
 from foldline._page.extract import compose
 from foldline._page.files import files
@@ -686,8 +686,8 @@ def test_facts_of_older_logs_are_read_as_far_as_they_fit() -> None:
     facts = from_data(OLD)
     assert facts.files == (File("src/rows.py", "modified", {"modified": 2}, 3),)
     assert facts.commands == (Command("pytest -q", "exit 1", seen=4),)
-    assert facts.faults == (Fault("E assert 1 == 2", "pytest -q", "pytest", seen=4),)
-    assert facts.requests == (Request("Make the rows add up"), Request("And the report?", 5))
+    assert facts.faults == (FailedCall("E assert 1 == 2", "pytest -q", "pytest", seen=4),)
+    assert facts.requests == (UserRequest("Make the rows add up"), UserRequest("And the report?", 5))
     assert facts.todos == (Todo("report", at=2),)
     assert (facts.passed, facts.end) == ({"make": 2}, 6)
 
@@ -776,7 +776,10 @@ def test_bounds_drop_what_matters_least() -> None:
     facts = bounded(
         Facts(
             files=(File("kept.py", "modified", {"modified": 1}), *(File(f"{i}.py", seen=i) for i in range(many))),
-            faults=(Fault("open", key="open"), *(Fault(f"closed {i}", resolved=True, seen=i) for i in range(many))),
+            faults=(
+                FailedCall("open", key="open"),
+                *(FailedCall(f"closed {i}", resolved=True, seen=i) for i in range(many)),
+            ),
             todos=(Todo("open"), *(Todo(f"done {i}", "done", at=i) for i in range(many))),
             rules=(Rule("the user's"), *(Rule(f"project {i}", i, "project") for i in range(many))),
             pieces=(

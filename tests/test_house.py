@@ -74,8 +74,8 @@ def test_every_module_says_what_it_is(module: Path) -> None:
     assert ast.get_docstring(tree(module))
 
 
-SHARED = {"Folding", "Ended", "Fault", "Plan", "Request"}
-"""Names of several classes: what stands in an agent of each framework is called alike there, and four facts have a common word."""
+SHARED = {"Folding"}
+"""The one name of several classes: what stands in an agent of each framework is called alike there."""
 
 
 def test_no_two_classes_have_one_name() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foldline import Brief, Edit, Message, Summary, UnsafeEdit, View
-from foldline._view import between_pairs, chain, is_empty, opens_turn, outside_batches
+from foldline._view import between_pairs, chain, opens_turn, outside_batches
 from foldline.extend import Media, Opaque, Text, Thinking, ToolCall, ToolResult, replace, view_of, weigh
 
 
@@ -262,7 +262,7 @@ def test_a_replay_skips_what_does_not_stand_on_this_branch() -> None:
     ],
 )
 def test_empty_is_what_says_nothing_at_all(message: Message, empty: bool) -> None:
-    assert is_empty(message) is empty
+    assert message.empty is empty
 
 
 # -- thinking that is bound to its past ---------------------------------------------------------------------------

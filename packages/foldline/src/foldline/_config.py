@@ -160,9 +160,16 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     compaction: Compaction = Compaction()
     summary: Summaries = Summaries()
 
-    def to_policy(self) -> Policy:
-        """The policy that the settings ask for."""
-        return self.refined(preset(self.policy))
+    def to_policy(self, name: str | None = None) -> Policy:
+        """The policy that the settings ask for or, in its place, that a name, a file or `module:NAME` names: refined by them."""
+        return self.refined(preset(self.policy) if name is None else preset(name, path="--policy"))
+
+    def writer(self, policy: Policy, model: str, flags: Mapping[str, object] = {}) -> Summaries:
+        """Who writes a policy's summaries where an agent uses `model`; a command's `flags` go before the settings.
+
+        Raises `ConfigError` for what is impossible.
+        """
+        return self.summary.given(flags).meant(policy, model)
 
     def refined(self, policy: Policy) -> Policy:
         """A policy with what `compaction` states in place of its own; raises `ConfigError` where that leaves nothing."""
@@ -278,14 +285,14 @@ OPENCLAW = (".openclaw", "config.yaml")
 """The file of OpenClaw's in which its requirements put `compaction`, from the user's home on."""
 
 
-def _ours_in(data: dict[str, Any], path: Path) -> dict[str, Any]:
+def _ours_in(data: dict[str, object], path: Path) -> dict[str, object]:
     """What a settings file has for foldline: of OpenClaw's own, `compaction` alone."""
     if path.parts[-2:] != OPENCLAW:
         return data
     return {"compaction": data["compaction"]} if "compaction" in data else {}
 
 
-def _of_pi(environment: Mapping[str, str]) -> dict[str, Any]:
+def _of_pi(environment: Mapping[str, str]) -> dict[str, object]:
     """What pi's own settings say of compaction, as far as foldline knows the keys."""
     home = Path(environment.get("HOME") or Path.home())
     path = Path(environment.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent") / "settings.json"
@@ -305,7 +312,7 @@ def schema() -> dict[str, Any]:
 SWITCHES = {"on": "true", "off": "false", "yes": "true", "no": "false"}
 
 
-def _beside(data: dict[str, Any], path: Path) -> dict[str, Any]:
+def _beside(data: dict[str, object], path: Path) -> dict[str, object]:
     """The data of a settings file, with the path of a policy's file as it stands from that file's folder."""
     named = data.get("policy")
     if not isinstance(named, str) or not named.endswith(SUFFIXES):
@@ -313,7 +320,7 @@ def _beside(data: dict[str, Any], path: Path) -> dict[str, Any]:
     return {**data, "policy": str(path.parent / Path(named).expanduser())}
 
 
-def _set(data: Mapping[str, Any], keys: list[str], value: str) -> dict[str, Any]:
+def _set(data: Mapping[str, object], keys: list[str], value: str) -> dict[str, object]:
     inner = data.get(keys[0])
     if len(keys) == 1:
         return {**data, keys[0]: value}

@@ -52,7 +52,7 @@ def read_table(path: str | PathLike[str]) -> dict[str, Any]:
     return value
 
 
-def converted(data: Mapping[str, Any], kind: type[S], path: str, under: str = "", *, strict: bool = True) -> S:
+def converted(data: Mapping[str, object], kind: type[S], path: str, under: str = "", *, strict: bool = True) -> S:
     """Data as a struct; raises `ConfigError` with the path and the key, which stands under `under`."""
     try:
         return msgspec.convert(data, kind, strict=strict)
@@ -95,7 +95,7 @@ _KINDS = {
 
 def _keys(kind: type[Struct], place: str) -> list[str]:
     """The keys that the table at a place in such data may have."""
-    found: Any = msgspec.inspect.type_info(kind)
+    found: object = msgspec.inspect.type_info(kind)
     for step in re.findall(r"[^.\[\]]+", place):
         fields = {field.encode_name: field.type for field in getattr(found, "fields", ())}
         found = fields.get(step) or getattr(found, "item_type", None)

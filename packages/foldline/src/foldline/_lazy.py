@@ -11,7 +11,7 @@ def lazily(package: str, places: Mapping[str, Sequence[str]]) -> Callable[[str],
     """A package's `__getattr__`: each name stands in the module of foldline that `places` has it under."""
     homes = {name: module for module, names in places.items() for name in names}
 
-    def load(name: str) -> Any:
+    def load(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"foldline.{homes[name]}"), name)

@@ -162,9 +162,25 @@ class Message(Value, frozen=True, gc=False, omit_defaults=True):
         return next((p for p in self.parts if type(p) is Summary), None)
 
     @property
+    def empty(self) -> bool:
+        """Whether a provider would refuse it as empty."""
+        return not any(_says(part) for part in self.parts)
+
+    @property
     def text(self) -> str:
         """Its words, joined by newlines; thinking, tool calls and results are not words."""
         return "\n".join(p.text for p in self.parts if type(p) is Text or type(p) is Summary)
+
+
+def _says(part: Part) -> bool:
+    match part:
+        case Thinking(text, _, data):
+            return bool(text.strip() or data)
+        case Text(text):
+            return bool(text.strip())
+        case Summary(text, source=source):
+            return bool(text.strip() or source)
+    return True
 
 
 def text_of(result: ToolResult) -> str:

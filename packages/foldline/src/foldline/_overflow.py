@@ -318,7 +318,7 @@ class _Heard:
             self.status = value
 
 
-def _getter(part: object) -> Callable[[str], Any]:
+def _getter(part: object) -> Callable[[str], object]:
     """How to ask a mapping or any object for a field; None for what it lacks, and for methods."""
     if isinstance(part, Mapping):
         return part.get
@@ -332,7 +332,7 @@ def _getter(part: object) -> Callable[[str], Any]:
     return get
 
 
-def _words(get: Callable[[str], Any]) -> Iterator[str]:
+def _words(get: Callable[[str], object]) -> Iterator[str]:
     """Codes, types and stop reasons, which are short words or numbers, in lower case."""
     for name in _NAMED:
         value = get(name)

@@ -201,7 +201,7 @@ def without_thinking(entries: Iterable[Entry], count: Callable[[Message], int]) 
         parts = tuple(p for p in entry.message.parts if type(p) is not Thinking)
         if len(parts) == len(entry.message.parts):
             yield entry
-        elif not is_empty(message := replace(entry.message, parts=parts)):
+        elif not (message := replace(entry.message, parts=parts)).empty:
             yield replace(entry, message=message, tokens=count(message))
 
 
@@ -373,29 +373,13 @@ def check(entries: Sequence[Entry], start: int, stop: int, into: Sequence[Messag
     pins = [entry.message for entry in gone if entry.pinned]
     if pins and not (start >= _first_spoken(entries) and _stand_in(pins, entries[stop:])):
         raise UnsafeEdit(f"{edit.by}: touches a pin", edit=edit)
-    if any(is_empty(message) for message in into):
+    if any(message.empty for message in into):
         raise UnsafeEdit(f"{edit.by}: leaves an empty message", edit=edit)
     if split := pairs_split([entry.message for entry in entries], start, stop, into):
         raise UnsafeEdit(f"{edit.by}: splits the pair {split[0]}", edit=edit)
     opens = _first_speaker(entries[:start]) is None and _first_speaker(gone) == "user"
     if not into and opens and _first_speaker(entries[stop:]) not in ("user", None):
         raise UnsafeEdit(f"{edit.by}: the first message would not be a user's", edit=edit)
-
-
-def is_empty(message: Message) -> bool:
-    """Whether a provider would refuse the message as empty."""
-    return not any(_says(part) for part in message.parts)
-
-
-def _says(part: Part) -> bool:
-    match part:
-        case Thinking(text, _, data):
-            return bool(text.strip() or data)
-        case Text(text):
-            return bool(text.strip())
-        case Summary(text, source=source):
-            return bool(text.strip() or source)
-    return True
 
 
 def _stand_in(pins: Iterable[Message], entries: Iterable[Entry]) -> bool:

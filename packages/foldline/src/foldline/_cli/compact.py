@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from itertools import starmap
 
 import click
@@ -28,9 +26,7 @@ from foldline._cli.summaries import by_model, model_options, policy_option
 from foldline._cli.wrapping import wrapped
 from foldline._desk.desk import Desk
 from foldline._desk.plan import FoldPlan
-from foldline._desk.receipts import advice, dollars, in_the_way, notes
-from foldline._desk.receipts import figures as told
-from foldline._errors import SessionError
+from foldline._desk.receipts import dollars
 from foldline._handoff.new_session import FORMATS
 from foldline._visible import visible
 from foldline._writers import EXTRACT
@@ -69,53 +65,33 @@ def compact(
     named, with its key from the environment; what it forgets is added, and where it fails nothing is written, unless a
     --fallback says otherwise.
     """
-    _check(desk, dry_run, yes, format, out, by)
+    if (by["fallbacks"] or by["native"] or by["base_url"]) and (by["model"] or desk.settings.summary.model) == EXTRACT:
+        raise click.UsageError("--fallback, --native and --base-url go with --model")
+    _check(dry_run, yes, format, out)
     planned = desk.asked(policy, focus, by, into=format or "", dry=dry_run)
     warn(planned.warning)
     if by["native"] and (why := planned.why_not_native):
         warn(f"The provider's own compaction is not asked for: {why}.")
-    if not planned and format and desk.view.entries and not planned.over:
-        return _as_it_is(planned, out, dry_run=dry_run, yes=yes)
-    if not planned:
-        stuck = planned.over
-        return CommandAnswer(_told(planned), preview(planned, whole=True), code=FAILED if stuck else NOTHING_TO_DO)
+    if not planned.writes:
+        return CommandAnswer(_told(planned), preview(planned), code=FAILED if planned.over else NOTHING_TO_DO)
     if dry_run:
-        return CommandAnswer(_told(planned), preview(planned, whole=True) + ("" if format else _read_only(desk)))
+        return _not_written(planned)
     if not yes:
         _agree(planned)
     shown = planned
-    if planned.asks_model:
+    if planned and planned.asks_model:
         planned = by_model(planned, asks=not yes)
-    new = None
-    if format:
-        new = planned.write_new(out, cwd=os.getcwd())
-        done = draw_written("Folded into", new)
-    else:
-        planned.write()
-        done = f"Folded. Undo with: {undoing(desk.session)}"
-    receipt = "" if shown is planned and not yes else f"{title('Compaction')}\n{figures(planned)}\n"
+    new = planned.write(out)
+    what = "Folded into" if planned else "Written as it is"
+    done = draw_written(what, new) if new else f"Folded. Undo with: {undoing(desk.session)}"
+    receipt = "" if shown is planned and not yes else _receipt(planned)
     return CommandAnswer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
 
 
-def _as_it_is(planned: FoldPlan, out: str | None, *, dry_run: bool, yes: bool) -> CommandAnswer:
-    """A session of which nothing is worth folding, written whole in the format that was asked for."""
-    told = preview(planned, whole=True)
-    if dry_run:
-        return CommandAnswer(_told(planned), f"{told}\nWithout --dry-run it is written as it is.", code=NOTHING_TO_DO)
-    if not yes:
-        say(told)
-        click.confirm("Write it as it is?", abort=True)
-    new = planned.write_new(out, cwd=os.getcwd())
-    done = draw_written("Written as it is", new)
-    return CommandAnswer({**_told(planned, written=True), "new": about_new(new)}, f"{told}\n{done}" if yes else done)
-
-
-def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | None, by: Mapping[str, object]) -> None:
+def _check(dry_run: bool, yes: bool, format: str | None, out: str | None) -> None:
     """Refuses what cannot be meant, or was agreed to by nobody, before anything is planned or shown."""
     if out and not format:
         raise click.UsageError("--out goes with --to")
-    if (by["fallbacks"] or by["native"] or by["base_url"]) and (by["model"] or desk.settings.summary.model) == EXTRACT:
-        raise click.UsageError("--fallback, --native and --base-url go with --model")
     if format and not dry_run:
         check_place(format, out, "--out")
     if not (yes or dry_run or may_ask()):
@@ -124,18 +100,21 @@ def _check(desk: Desk, dry_run: bool, yes: bool, format: str | None, out: str | 
         )
 
 
-def _read_only(desk: Desk) -> str:
-    """Why the session could not be folded in place, and the way out; empty where it can be."""
-    try:
-        desk.session.check_writable()
-    except SessionError as refused:
-        return f"\n✗ {refused}"
-    return ""
+def _not_written(planned: FoldPlan) -> CommandAnswer:
+    """What would be written, and why it could not be."""
+    if not planned:
+        as_it_is = "\nWithout --dry-run it is written as it is."
+        return CommandAnswer(_told(planned), preview(planned) + as_it_is, code=NOTHING_TO_DO)
+    refused = "" if planned.into else planned.desk.read_only
+    return CommandAnswer(_told(planned), preview(planned) + (f"\n✗ {refused}" if refused else ""))
 
 
 def _agree(planned: FoldPlan) -> None:
     """Shows the figures and asks; the summary is a key away. Raises `Abort` where the answer is no."""
     say(preview(planned, whole=False))
+    if not planned:
+        click.confirm("Write it as it is?", abort=True)
+        return
     while True:
         answer = click.prompt("Fold this session? [y/N, v shows the summary]", default="n", show_default=False)
         if answer[:1].lower() != "v":
@@ -152,19 +131,24 @@ def _told(planned: FoldPlan, *, written: bool = False) -> dict[str, object]:
         written=written,
         fold=planned.fold if planned else None,
         over=planned.over,
-        advice=advice(planned),
+        advice=planned.advice,
         new=None,
     )
 
 
-def preview(planned: FoldPlan, *, whole: bool) -> str:
+def _receipt(planned: FoldPlan) -> str:
+    """What was written, where nobody has seen it before."""
+    return f"{title('Compaction')}\n{figures(planned)}\n" if planned else preview(planned) + "\n"
+
+
+def preview(planned: FoldPlan, *, whole: bool = True) -> str:
     """What a fold does, in figures; `whole` adds the summary, as it is or as code would write it where a model does."""
     heading, desk = title("Compaction Preview"), planned.desk
     if not planned:
         size = f"{tokens(desk.tokens)} in {counted(len(desk.view.entries), 'message')}"
-        if not (why := in_the_way(planned)):
+        if not planned.over:
             return f"{heading}\nNothing to do: {size}, nothing worth folding."
-        return f"{heading}\nNothing can be folded: {size}.\n{why}\n{_beside_a_fold(desk)}"
+        return f"{heading}\nNothing can be folded: {size}.\n{planned.in_the_way}\n{_beside_a_fold(desk)}"
     lines = [heading, figures(planned)]
     if planned.asks_model:
         cost = "its price is not known" if planned.quote is None else f"about {dollars(planned.quote)}"
@@ -183,7 +167,7 @@ def _beside_a_fold(desk: Desk) -> str:
         return f"The way out: {afresh}."
     edit = (
         ""
-        if _read_only(desk) or not largest.message.text
+        if desk.read_only or not largest.message.text
         else f"say it shorter, by `foldline session edit {largest.id}`, "
     )
     return f"The largest message is {largest.id}, of {largest.tokens:,} tokens. The way out: {edit}{afresh}."
@@ -194,4 +178,4 @@ def figures(planned: FoldPlan, width: int | None = None) -> str:
     receipt, window, wide = planned.fold.receipt, planned.desk.budget.window, room(43, 24, width)
     sizes = (("Before", receipt.tokens_before), ("After", receipt.tokens_after))
     bars = ((label, f"{tokens(n):<16} {bar(n / window, width=wide)} {percent(n / window)}") for label, n in sizes)
-    return "\n".join([*starmap(row, (*bars, *told(planned))), *notes(planned)]) + "\n"
+    return "\n".join([*starmap(row, (*bars, *planned.figures)), *planned.notes]) + "\n"

@@ -42,7 +42,7 @@ def context() -> None:
 @on_session
 def status(desk: Desk) -> CommandAnswer:
     """How full the context is, and how the session fares."""
-    policy, agent = desk.policy(), desk.session.agent
+    policy, agent = desk.settings.to_policy(), desk.session.agent
     installed = folds_by_itself(agent, os.getcwd())
     found = status_of(desk, policy, installed=installed)
     return CommandAnswer(whole(found), draw_status(found, _by_itself(agent, installed, policy, found)))
@@ -54,7 +54,7 @@ def status(desk: Desk) -> CommandAnswer:
 @on_session
 def inspect(desk: Desk, policy: str | None) -> CommandAnswer:
     """What fills the context, and what a fold would free."""
-    chosen = desk.policy(policy)
+    chosen = desk.settings.to_policy(policy)
     found = inspect_session(desk, chosen)
     return CommandAnswer(whole(found), draw_inspection(found, chosen))
 
@@ -68,7 +68,7 @@ def history(desk: Desk, depth: int | None, facts: bool) -> CommandAnswer:
     """The folds of a session, newest first."""
     folds = desk.session.folds()[::-1]
     return CommandAnswer(
-        about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.policy(), facts=facts)
+        about(desk.session, folds=folds[:depth]), draw_history(folds, depth, desk.settings.to_policy(), facts=facts)
     )
 
 

@@ -76,7 +76,8 @@ def handoff(
     by_model = ""
     if model is not None:
         tokens //= 2
-        writer = desk.writer(desk.policy(), {"model": model, "base_url": base_url})
+        flags = {"model": model, "base_url": base_url}
+        writer = desk.settings.writer(desk.settings.to_policy(), found.model, flags)
         by_model = found_by_model(found, goal, writer.to_summarizer(), tokens)
     made = draft(found, goal, tokens=tokens, found=by_model)
     told = about(found, draft=made, written=None)

@@ -116,7 +116,7 @@ def say_over(text: str) -> None:
         click.echo(f"\r\033[K{visible(text)}", err=True, nl=False)
 
 
-def say_json(value: Any) -> None:
+def say_json(value: object) -> None:
     """Prints a value as indented JSON in ASCII, which every terminal and every encoding takes as it is."""
     import msgspec
 
@@ -128,7 +128,7 @@ def say_json(value: Any) -> None:
     click.echo(text)
 
 
-def whole(value: Any) -> Any:
+def whole(value: object) -> Any:
     """A value as plain data with all of its fields, those at their defaults among them."""
     import msgspec
 

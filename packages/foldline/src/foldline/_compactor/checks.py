@@ -14,11 +14,11 @@ from foldline._wires.format import HostFormat
 Check = Callable[[Any], bool]
 
 
-def _function(given: Any) -> bool:
+def _function(given: object) -> bool:
     return given is None or callable(given)
 
 
-def _number(given: Any) -> bool:
+def _number(given: object) -> bool:
     return isinstance(given, int | float) and not isinstance(given, bool)
 
 

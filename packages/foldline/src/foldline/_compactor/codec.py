@@ -125,7 +125,7 @@ class HostCodec(Codec):
         return items
 
 
-def codec_of(format: str | HostFormat[Any], speaker: Callable[[Message], Speaker | None] | None) -> Codec:
+def codec_of(format: str | HostFormat[object], speaker: Callable[[Message], Speaker | None] | None) -> Codec:
     """What reads and writes the messages of a format: of the wire of that name, or of a framework."""
     return Codec(format, speaker) if isinstance(format, str) else HostCodec(format, speaker)
 
@@ -137,7 +137,7 @@ def listed(messages: Iterable[Item]) -> list[Item]:
     return list(messages)
 
 
-def _frame(message: Message) -> list[Any]:
+def _frame(message: Message) -> list[object]:
     """What stays of a message in which only texts, results, arguments and media gave way."""
     spoken = [part for part in message.parts if type(part) is not Thinking]
     return [message.role, *(part.id if type(part) is ToolCall else type(part) is ToolResult for part in spoken)]

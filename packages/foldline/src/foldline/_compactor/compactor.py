@@ -176,7 +176,7 @@ class Compactor:
         if "summarizer" not in rest:
             policy = preset(rest["policy"]) if isinstance(rest["policy"], str) else rest["policy"]
             name = model if isinstance(model, str) else model.name
-            rest["summarizer"] = settings.summary.meant(policy, name).to_summarizer()
+            rest["summarizer"] = settings.writer(policy, name).to_summarizer()
         return cls(model, **rest)
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 import msgspec
 
@@ -111,7 +110,7 @@ class Writing:
         return b'%s,"folds":%s}' % (_encoded(state)[:-1], text)
 
 
-def _encoded(value: Any) -> bytes:
+def _encoded(value: object) -> bytes:
     plain = msgspec.to_builtins(value, builtin_types=(bytes,))
     try:
         return _json(plain, ascii=False).encode()
@@ -137,7 +136,7 @@ def decoded(data: bytes | str) -> Dumped:
         raise StateError(f"damaged: {damage}", where="state") from damage
 
 
-def _json(plain: Any, *, ascii: bool) -> str:
+def _json(plain: object, *, ascii: bool) -> str:
     return json.dumps(plain, default=_without_bytes, ensure_ascii=ascii, separators=(",", ":"))
 
 
@@ -145,6 +144,6 @@ def _without_bytes(value: bytes) -> dict[str, str]:
     return {BYTES: base64.b64encode(value).decode()}
 
 
-def _with_bytes(value: dict[str, Any]) -> Any:
+def _with_bytes(value: dict[str, object]) -> object:
     sealed = value.get(BYTES)
     return base64.b64decode(sealed) if len(value) == 1 and isinstance(sealed, str) else value

@@ -14,12 +14,12 @@ from foldline._desk.plan import FoldPlan
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
 from foldline._engine.steps import layers, steps_by_hand
+from foldline._errors import SessionError
 from foldline._facts.speech import project_rules
 from foldline._fold import Occasion, Trigger, reckoned
 from foldline._messages import Message, replace
 from foldline._models import Model, keeps_reasoning
 from foldline._models import model as model_named
-from foldline._policies import preset
 from foldline._policy import Budget, Fill, Mark, Policy, budget_for, reserving
 from foldline._sessions.asking import session_that_asks
 from foldline._sessions.busy import WAY_OUT, opened_elsewhere, refuse_busy
@@ -59,8 +59,8 @@ class Desk:
         """Whether it is written to although its agent has it open."""
         self.way_out = WAY_OUT
         """What is to be done about a session that its agent has open."""
-        self._named, self._window = session.model, window or session.window or None
-        self.model: Model = model_named(self._named)
+        self._window = window or session.window or None
+        self.model: Model = model_named(session.model)
         self._environment = environment
         session.context.keeps_reasoning = keeps_reasoning(self.model.name)
         session.context.usual = partial(usual, session.agent, environment=environment)
@@ -101,16 +101,6 @@ class Desk:
         """The user's settings; raises `ConfigError` where one is impossible."""
         return read_settings(environment=self._environment, agent=self.session.agent)
 
-    def policy(self, name: str | None = None) -> Policy:
-        """The policy that a name, a file or `module:NAME` names or, without one, the settings; they refine it either way."""
-        if name is None:
-            return self.settings.to_policy()
-        return self.settings.refined(preset(name, path="--policy"))
-
-    def writer(self, policy: Policy, flags: Mapping[str, object]) -> Summaries:
-        """Who writes summaries, as the settings and the flags of a command say; raises `ConfigError` for what is impossible."""
-        return self.settings.summary.given(flags).meant(policy, self._named)
-
     @cached_property
     def meter(self) -> Meter:
         """A meter that learned from the session's bills."""
@@ -130,6 +120,15 @@ class Desk:
     def tokens(self) -> int:
         """The size of the next request in tokens."""
         return self.size.tokens
+
+    @property
+    def read_only(self) -> str:
+        """Why nothing can be written in place, and the way out; empty where it can be."""
+        try:
+            self.session.check_writable()
+        except SessionError as refused:
+            return str(refused)
+        return ""
 
     def check_writable(self) -> str:
         """Raises `SessionError` where nothing can be written in place: before anyone is asked, or anything is shown.
@@ -173,8 +172,8 @@ class Desk:
         Raises `SessionError` at once where it could not be written in place, unless that is not meant: it is `dry`, or goes
         `into` a new session.
         """
-        chosen = self.policy(policy)
-        writer = self.writer(chosen, flags)
+        chosen = self.settings.to_policy(policy)
+        writer = self.settings.writer(chosen, self.session.model, flags)
         warning = "" if dry or into else self.check_writable()
         return self.plan(chosen, focus, writer, into=into)._replace(warning=warning)
 

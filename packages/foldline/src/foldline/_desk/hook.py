@@ -85,13 +85,13 @@ def fold_for(agent: str, asked: HookRequest) -> dict[str, object]:
     """
     path = find_session(asked.session, cwd=os.getcwd(), agent=agent)
     desk = Desk(open_session(path), window=asked.window)
-    policy = desk.policy()
+    policy = desk.settings.to_policy()
     if asked.trigger == "auto" and not policy.automatic.enabled:
         return not_folded("Off", "folding by itself is switched off; `foldline autocompact on` switches it on")
     spent = policy.automatic.spent(automatic_folds(desk.view.messages))
     if asked.trigger == "auto" and asked.waits and spent and not desk.is_full(policy):
         return not_folded("Limit", spent)
-    writer = desk.writer(policy, {"native": False})
+    writer = desk.settings.writer(policy, desk.session.model, {"native": False})
     planned = desk.plan(policy, asked.focus, writer, trigger=TRIGGERS[asked.trigger])
     if not planned:
         return not_folded("NothingToDo", f"nothing worth folding in {desk.tokens:,} tokens")

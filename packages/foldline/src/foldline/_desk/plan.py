@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline._compactor.degradation import risk_after
 from foldline._config import Summaries
-from foldline._desk.receipts import spent
+from foldline._desk import receipts
 from foldline._economics import price
 from foldline._errors import SummaryFailed
 from foldline._fold import Fold
@@ -49,6 +51,34 @@ class FoldPlan(NamedTuple):
     def over(self) -> int:
         """By how many tokens the next request would be over the window even so; 0 where it fits."""
         return max(0, self.after.tokens + self.desk.meter.overhead - self.desk.budget.window)
+
+    @property
+    def writes(self) -> bool:
+        """Whether there is anything to write: a fold or, as a new session, messages that fit as they are."""
+        return bool(self or (self.into and self.after.entries and not self.over))
+
+    @property
+    def in_the_way(self) -> str:
+        """What keeps the session over its window even so, in words; empty where it fits."""
+        return receipts.in_the_way(self.after, self.desk.meter.overhead, self.desk.budget.window)
+
+    @property
+    def figures(self) -> list[tuple[str, str]]:
+        """What it frees, keeps, loses and costs: each figure with its label."""
+        receipt = self.fold.receipt
+        quote = self.quote or 0.0 if self.asks_model and not receipt.models else 0.0
+        return receipts.figures(receipt, len(self.desk.view.entries), self.policy.automatic.warn_at, quote)
+
+    @property
+    def advice(self) -> list[str]:
+        """What is advised after so many compactions."""
+        risk = risk_after(self.fold.receipt, self.policy.automatic.warn_at) if self else None
+        return receipts.fresh_start(risk) if risk else []
+
+    @property
+    def notes(self) -> list[str]:
+        """What is still in the way, and what is advised."""
+        return [*(f"✗ {why}" for why in (self.in_the_way,) if why), *self.advice]
 
     @property
     def asks_model(self) -> bool:
@@ -121,7 +151,7 @@ class FoldPlan(NamedTuple):
             return ""
         models = [name for name in (writer.model, *writer.fallbacks) if name != EXTRACT]
         why = f"no summary by {', '.join(models)}: {'; '.join(receipt.failures)}"
-        why += f"; spent on it: {spent(receipt)}" if receipt.models else ""
+        why += f"; spent on it: {receipts.spent(receipt)}" if receipt.models else ""
         if EXTRACT not in writer.fallbacks:
             raise SummaryFailed(f"{why}; nothing was written (the fallback {EXTRACT} would fold without a model)")
         return f"{why}; extraction took its place"
@@ -138,20 +168,22 @@ class FoldPlan(NamedTuple):
         made.write()
         return made
 
-    def write(self) -> None:
-        """Folds the session in place; raises `SessionError` where that cannot be, and then it is as it was."""
-        self.desk.session.fold(self.desk.view, self.after, self.fold, self.desk.meter)
+    def write(self, path: str | None = None) -> NewSession | None:
+        """Folds the session in place or, where the fold goes `into` a format, writes it as a new one of this directory.
 
-    def write_new(self, path: str | None, *, cwd: str = "") -> NewSession:
-        """Writes the folded session as a new one in the format `into`; the old one is not touched."""
+        Then the old one is not touched. Raises `SessionError` where nothing can be written, and then all is as it was.
+        """
+        session = self.desk.session
+        if not self.into:
+            session.fold(self.desk.view, self.after, self.fold, self.desk.meter)
+            return None
         from foldline._handoff.new_session import write_new
 
-        session = self.desk.session
         return write_new(
             self.after.messages,
             self.into,
             path,
-            cwd=cwd,
+            cwd=os.getcwd(),
             model=session.model,
             agent=session.agent,
             parent=session.path,

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from foldline._clipping import clipped
-from foldline._compactor.degradation import Risk, risk_after, risk_of
+from foldline._compactor.degradation import Risk, risk_of
 from foldline._fold import Receipt
 from foldline._messages import replace
-
-if TYPE_CHECKING:
-    from foldline._desk.plan import FoldPlan
+from foldline._view import View
 
 
-def figures(plan: FoldPlan) -> list[tuple[str, str]]:
-    """What a fold frees, keeps, loses and costs: each figure with its label."""
-    r, warn_at = plan.fold.receipt, plan.policy.automatic.warn_at
-    quote = plan.quote or 0.0 if plan.asks_model and not r.models else 0.0
+def figures(r: Receipt, messages: int, warn_at: int, quote: float) -> list[tuple[str, str]]:
+    """What a fold of so many messages frees, keeps, loses and costs: each figure with its label.
+
+    `warn_at` is the compaction from which a fresh start is advised, and `quote` what a summary will cost besides.
+    """
     repaired = f", {r.facts_repaired} of them added to the model's draft" if r.facts_repaired else ""
     told = [
         ("Freed", f"{r.freed:,} tokens (± {r.error:.1%})"),
-        (
-            "Messages",
-            f"{r.messages_folded} of {len(plan.desk.view.entries)} folded{shortened(r)}, the rest word for word",
-        ),
+        ("Messages", f"{r.messages_folded} of {messages} folded{shortened(r)}, the rest word for word"),
         ("Facts", f"{r.facts_kept} in view{repaired}, {r.facts_lost} only by recall"),
         ("Prompt cache", discarded(r, quote)),
         ("Round", f"{r.round} (risk {risk_of(r.round, r.facts_kept, r.facts_lost, warn_at).level.lower()})"),
@@ -43,18 +37,6 @@ def shortened(receipt: Receipt) -> str:
     return f", {receipt.messages_pruned} of them only shortened" if receipt.messages_pruned else ""
 
 
-def notes(plan: FoldPlan) -> list[str]:
-    """What is still in the way after a fold, and what is advised."""
-    why = in_the_way(plan)
-    return [*([f"✗ {why}"] if why else []), *advice(plan)]
-
-
-def advice(plan: FoldPlan) -> list[str]:
-    """What is advised after so many compactions."""
-    risk = risk_after(plan.fold.receipt, plan.policy.automatic.warn_at) if plan else None
-    return fresh_start(risk) if risk else []
-
-
 def fresh_start(risk: Risk) -> list[str]:
     """What is advised where folds may have cost quality."""
     if risk.level == "Medium":
@@ -65,11 +47,11 @@ def fresh_start(risk: Risk) -> list[str]:
     return []
 
 
-def in_the_way(plan: FoldPlan) -> str:
-    """What keeps a session over its window even then; empty where it fits."""
-    if not plan.over:
+def in_the_way(view: View, overhead: int, window: int) -> str:
+    """What keeps a session over its window even after a fold; empty where it fits."""
+    over = view.tokens + overhead - window
+    if over <= 0:
         return ""
-    overhead, view = plan.desk.meter.overhead, plan.after
     system = sum(e.tokens for e in view.entries if e.message.role == "system")
     summary = sum(e.tokens for e in view.entries if e.message.summary)
     left = (
@@ -79,7 +61,7 @@ def in_the_way(plan: FoldPlan) -> str:
         (view.tokens - system - summary, "of messages that stay word for word"),
     )
     told = ", ".join(f"{tokens:,} {what}" for tokens, what in left if tokens)
-    return f"Still {plan.over:,} tokens over the window of {plan.desk.budget.window:,}. Left are {told}."
+    return f"Still {over:,} tokens over the window of {window:,}. Left are {told}."
 
 
 def dollars(cost: float) -> str:

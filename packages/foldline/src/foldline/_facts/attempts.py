@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foldline._facts.types import Command, Fault
+from foldline._facts.types import Command, FailedCall
 from foldline._messages import replace
 
 MOST_OPEN = 80
@@ -14,9 +14,9 @@ class Attempts:
 
     def __init__(self) -> None:
         self.commands: dict[str, Command] = {}
-        self.faults: dict[tuple[str, str], Fault] = {}
+        self.faults: dict[tuple[str, str], FailedCall] = {}
         self.passed: dict[str, int] = {}
-        self._open: dict[str, Fault] = {}
+        self._open: dict[str, FailedCall] = {}
         """The error that is open of each key."""
 
     def ran(self, command: str, outcome: str, note: str, at: int) -> None:
@@ -24,7 +24,7 @@ class Attempts:
         old = self.commands.pop(command, None)
         self.commands[command] = Command(command, outcome, note, 1 + (old.count if old else 0), at)
 
-    def failed(self, fault: Fault) -> None:
+    def failed(self, fault: FailedCall) -> None:
         """Books an error, which takes the place of the open one of its key."""
         old = self._open.pop(fault.key, None)
         if old is not None:

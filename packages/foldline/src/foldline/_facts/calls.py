@@ -102,7 +102,7 @@ class Called(NamedTuple):
     part: int
 
 
-class Ended(Value, frozen=True, dict=True):
+class EndedCall(Value, frozen=True, dict=True):
     """A call and how it ended, with what the tool answered."""
 
     called: Called
@@ -286,7 +286,7 @@ class Ended(Value, frozen=True, dict=True):
         return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 
-def brought(ended: Ended, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
+def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
     """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
     answer = ended.answer
     if not answer or ended.whole or ended.wrote or ended.commit or ended.pull or ended.passed:

@@ -15,7 +15,7 @@ from foldline._facts.repository import later
 from foldline._facts.rules import rules_in
 from foldline._facts.speech import clean
 from foldline._facts.trails import Trails
-from foldline._facts.types import Command, Facts, Fault, File, Piece, Repository, Request, Rule, Todo
+from foldline._facts.types import Command, Facts, FailedCall, File, Piece, Repository, Rule, Todo, UserRequest
 from foldline._messages import Value, replace
 
 F = TypeVar("F", bound=Value)
@@ -40,7 +40,7 @@ MOST_PIECE_CHARACTERS = 200_000
 MOST_REQUEST_CHARACTERS = 80_000
 
 _KINDS: dict[str, type[Value]] = {
-    "requests": Request, "rules": Rule, "pieces": Piece, "files": File, "commands": Command, "faults": Fault, "todos": Todo,
+    "requests": UserRequest, "rules": Rule, "pieces": Piece, "files": File, "commands": Command, "faults": FailedCall, "todos": Todo,
 }  # fmt: skip
 _OLDER = {"constraints": "rules"}
 """What folds of up to 0.9 called facts."""
@@ -89,7 +89,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
     )
 
 
-def _lasting(rules: tuple[Rule, ...], requests: Sequence[Request]) -> tuple[Rule, ...]:
+def _lasting(rules: tuple[Rule, ...], requests: Sequence[UserRequest]) -> tuple[Rule, ...]:
     """The rules that hold on behind what the user said since."""
     for request in requests if rules else ():
         rules = lasting(rules, request.text, rules_in(request.text))
@@ -189,7 +189,7 @@ def _with(old: tuple[F, ...], new: tuple[F, ...]) -> tuple[F, ...]:
     return (*old, *(item for item in new if item.text not in texts))  # type: ignore[attr-defined]
 
 
-def _requested(old: tuple[Request, ...], new: tuple[Request, ...]) -> tuple[Request, ...]:
+def _requested(old: tuple[UserRequest, ...], new: tuple[UserRequest, ...]) -> tuple[UserRequest, ...]:
     """Both in the order in which they were said last."""
     known = {request.text: request for request in old}
     again = {request.text for request in new}
@@ -215,12 +215,12 @@ def _best(items: tuple[F, ...], cap: int, rank: Any) -> tuple[F, ...]:
     return tuple(item for i, item in enumerate(items) if i in kept)
 
 
-def _requests(requests: tuple[Request, ...]) -> tuple[Request, ...]:
+def _requests(requests: tuple[UserRequest, ...]) -> tuple[UserRequest, ...]:
     """The requests within their bounds: the first and the newest stay."""
     if len(requests) <= MOST["requests"] and sum(len(r.text) for r in requests) <= MOST_REQUEST_CHARACTERS:
         return requests
     first, room = requests[0], MOST_REQUEST_CHARACTERS - len(requests[0].text)
-    kept: list[Request] = []
+    kept: list[UserRequest] = []
     for request in reversed(requests[1:][-MOST["requests"] :]):
         if (room := room - len(request.text)) >= 0:
             kept.append(request)

@@ -49,7 +49,7 @@ class Plan:
         if _keys(self.todos[place]) != _keys(old):
             self._places = _places(self.todos)
 
-    def told(self, plan: tool_calls.Plan, answer: str, at: int) -> None:
+    def told(self, plan: tool_calls.PlanUpdate, answer: str, at: int) -> None:
         """Books what a plan tool was told; an item without a number may have it from the `answer`."""
         if plan.whole:
             self.todos, self.at, self._places = [], at, {}

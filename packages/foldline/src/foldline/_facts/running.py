@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from foldline._facts.calls import Called, Ended
+from foldline._facts.calls import Called, EndedCall
 from foldline._facts.outcomes import Outcome
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._facts.types import SOURCE
@@ -62,7 +62,7 @@ class Running:
                 self._waits_for[new] = id
             if not asked:
                 self._begun[id] = called
-            program = Ended(self._begun.setdefault(id, called), Outcome())
+            program = EndedCall(self._begun.setdefault(id, called), Outcome())
             self._told[id] = called.at, new
             self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.source[:SOURCE])
             return called, True
@@ -76,7 +76,7 @@ class Running:
     def still(self, end: int) -> dict[str, str]:
         """What runs at the end of so many messages: a check that nobody asked after for long was over soon."""
         over = {
-            id for id, (at, _) in self._told.items() if at < end - SOON and Ended(self._begun[id], Outcome()).checks
+            id for id, (at, _) in self._told.items() if at < end - SOON and EndedCall(self._begun[id], Outcome()).checks
         }
         live = {id: text for id, text in self.known.items() if text and id not in over}
         begun_before = {id for id in live if only_waits(self._begun[id].call)}

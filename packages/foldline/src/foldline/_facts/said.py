@@ -15,7 +15,7 @@ from foldline._facts.rules import rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.texts import LONGEST, passages, said_in, sentences
-from foldline._facts.types import Kind, Request, Rule
+from foldline._facts.types import Kind, Rule, UserRequest
 from foldline._facts.wrappers import GIVEN, SKILL
 from foldline._messages import replace
 from foldline._patterns import pattern
@@ -60,7 +60,7 @@ class Said:
     """Requests and rules while they are read, by their words, in the order in which they were said last and first."""
 
     def __init__(self, pieces: Pieces, plan: Plan) -> None:
-        self.requests: dict[str, Request] = {}
+        self.requests: dict[str, UserRequest] = {}
         self.rules: dict[str, Rule] = {}
         self._pieces = pieces
         self._plan = plan
@@ -78,7 +78,7 @@ class Said:
             self.requests[words] = replace(known, times=known.times + 1, again=at)
             self._pieces.again(known.at)
         elif words:
-            self.requests[words] = Request(words, at, size if size > REQUEST_CHARACTERS else 0, amid=amid)
+            self.requests[words] = UserRequest(words, at, size if size > REQUEST_CHARACTERS else 0, amid=amid)
         return known is None
 
     def read(self, span: Span, at: int, part: int, *, report: bool) -> None:

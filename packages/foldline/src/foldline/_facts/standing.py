@@ -13,7 +13,7 @@ from foldline._facts.outcomes import alarming
 from foldline._facts.repository import passes
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
-from foldline._facts.types import SOURCE, Facts, Fault, File, Piece, Request, Todo
+from foldline._facts.types import SOURCE, Facts, FailedCall, File, Piece, Todo, UserRequest
 from foldline._patterns import pattern
 
 NEWEST, NEWEST_SHARE = 24, 0.15
@@ -55,7 +55,7 @@ _PROBE = pattern(r"(?:cd \S+ (?:&&|;) )?(?:python[\d.]*|node|deno|bun|ruby|perl|
 _SCRIPT = pattern(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
-def open_faults(facts: Facts) -> Iterator[Fault]:
+def open_faults(facts: Facts) -> Iterator[FailedCall]:
     """The errors of the newest turns that nothing closed or took the place of, oldest first, those alike once; what failed
     behind the messages is told there.
 
@@ -92,7 +92,7 @@ def open_faults(facts: Facts) -> Iterator[Fault]:
             yield fault
 
 
-def _likeness(fault: Fault) -> tuple[str, str]:
+def _likeness(fault: FailedCall) -> tuple[str, str]:
     """What faults that are the same have in common: the program that says it, and of a check what was checked, unless the words name it."""
     program = fault.key.partition(" ")[0]
     return (fault.key if checks(fault.key) and not literals(fault.text) else program, fault.text)
@@ -169,14 +169,14 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
     return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > since
 
 
-def interjects(facts: Facts, request: Request) -> bool:
+def interjects(facts: Facts, request: UserRequest) -> bool:
     """Whether a request came amid the work for the one before, which no report had closed."""
     before = max((r.newest for r in facts.requests if r.newest < request.newest), default=request.newest)
     between = {p.kind for p in facts.pieces if before < p.at < request.newest}
     return bool(between & {"call", "change", "failure"}) and "report" not in between
 
 
-def clarifies(facts: Facts, request: Request) -> bool:
+def clarifies(facts: Facts, request: UserRequest) -> bool:
     """Whether a request answers what the agent asked before it did anything for the one before: it is no task by itself."""
     before = max((r.newest for r in facts.requests if r.newest < request.newest), default=-1)
     between = [p for p in facts.pieces if before < p.at < request.newest and p.by in ("agent", "tool")]
@@ -238,7 +238,7 @@ def _is_over(path: str, gone: Iterable[str]) -> bool:
     return passes(path) or (bool(path) and any(each.endswith(f"/{path}") for each in gone))
 
 
-def cause_of(facts: Facts, fault: Fault) -> str:
+def cause_of(facts: Facts, fault: FailedCall) -> str:
     """What the agent said of an error right after it, from where it says what is wrong; empty where it said only what it does next."""
     said = [p for p in facts.pieces if p.by == "agent" and fault.seen < p.at <= fault.seen + AFTER]
     words = [p.text for p in said if p.at == said[0].at and not announces(p.text)]

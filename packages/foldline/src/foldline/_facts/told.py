@@ -10,7 +10,7 @@ from foldline._facts.folders import listed_in
 from foldline._facts.pieces import Teller
 from foldline._facts.repository import NAMELESS
 from foldline._facts.texts import parted
-from foldline._facts.types import Facts, Fault, File, FileState, Kind, Piece, Repository, Request, Rule, Todo
+from foldline._facts.types import Facts, FailedCall, File, FileState, Kind, Piece, Repository, Rule, Todo, UserRequest
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -130,10 +130,10 @@ def facts_of_page(text: str) -> Facts:
         for i, line in enumerate(rest)
     ]
     return Facts(
-        requests=(Request(task),) if task else (),
+        requests=(UserRequest(task),) if task else (),
         rules=tuple(_rule(line) for line in ruling if not line.startswith((PROJECT, COMMAND))),
         pieces=tuple(_apart(said)),
-        faults=tuple(Fault(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
+        faults=tuple(FailedCall(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(_files(lines.get("Files", ()))),
         running={runs[2]: runs[1] for line in open_now if (runs := _RUNS.fullmatch(line))},

@@ -89,7 +89,7 @@ _STATUS = {
 }  # fmt: skip
 
 
-class Plan(Value, frozen=True, omit_defaults=True):
+class PlanUpdate(Value, frozen=True, omit_defaults=True):
     """What a plan tool was told: items as (id, text, status, detail), standing alone when `whole`."""
 
     items: tuple[tuple[str, str, str, str], ...] = ()
@@ -103,7 +103,7 @@ class Action(Value, frozen=True, omit_defaults=True):
     command: str = ""
     where: str = ""
     """The folder in which the command is run, where the call says so."""
-    plan: Plan | None = None
+    plan: PlanUpdate | None = None
     words: str = ""
     """The strings among the arguments, without their keys, which every call of the tool repeats."""
     shell_only: bool = False
@@ -262,7 +262,7 @@ def _verb(arguments: dict[str, Any], words: frozenset[str]) -> str:
     return "written" if keys & _BODY_KEYS else ""
 
 
-def _plan(arguments: dict[str, Any], words: frozenset[str]) -> Plan | None:
+def _plan(arguments: dict[str, Any], words: frozenset[str]) -> PlanUpdate | None:
     """The items of a plan tool: a whole list, or one item that is added or changed."""
     if not words & _PLANNING:
         return None
@@ -270,9 +270,9 @@ def _plan(arguments: dict[str, Any], words: frozenset[str]) -> Plan | None:
         value = arguments.get(key)
         if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
             items = tuple(item for v in value if (item := _plan_item(v))[1])
-            return Plan(items) if items and any("status" in v or "completed" in v for v in value) else None
+            return PlanUpdate(items) if items and any("status" in v or "completed" in v for v in value) else None
     if words & {"create", "update"} and ("subject" in arguments or "taskId" in arguments):
-        return Plan((_plan_item(arguments),), whole=False)
+        return PlanUpdate((_plan_item(arguments),), whole=False)
     return None
 
 

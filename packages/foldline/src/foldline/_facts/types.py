@@ -68,7 +68,7 @@ class Command(Value, frozen=True, omit_defaults=True):
     seen: int = 0
 
 
-class Fault(Value, frozen=True, omit_defaults=True):
+class FailedCall(Value, frozen=True, omit_defaults=True):
     """An error that a tool answered with; `source` names what was tried, `key` what must succeed to close it."""
 
     text: str
@@ -78,7 +78,7 @@ class Fault(Value, frozen=True, omit_defaults=True):
     seen: int = 0
 
 
-class Request(Value, frozen=True, omit_defaults=True):
+class UserRequest(Value, frozen=True, omit_defaults=True):
     """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters.
 
     `at` is when it was said first, `again` when it was said last where that was later; where there are several they stand in
@@ -187,12 +187,12 @@ class Repository(Value, frozen=True, omit_defaults=True):
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """What is known of a run of messages; `end` is how many messages it was read from."""
 
-    requests: tuple[Request, ...] = ()
+    requests: tuple[UserRequest, ...] = ()
     rules: tuple[Rule, ...] = ()
     pieces: tuple[Piece, ...] = ()
     files: tuple[File, ...] = ()
     commands: tuple[Command, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[FailedCall, ...] = ()
     todos: tuple[Todo, ...] = ()
     passed: dict[str, int] = field(default_factory=dict)
     """When each kind of command last succeeded, which closes the errors of its kind."""

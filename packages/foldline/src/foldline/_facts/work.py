@@ -7,7 +7,7 @@ import re
 from foldline._facts import wrappers
 from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
-from foldline._facts.calls import COMMIT, Called, Ended, brought
+from foldline._facts.calls import COMMIT, Called, EndedCall, brought
 from foldline._facts.cues import failed_with
 from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
@@ -22,7 +22,7 @@ from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
 from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, equips, read_action, words_of
 from foldline._facts.trails import Trails
-from foldline._facts.types import SOURCE, Fault, Kind, Repository
+from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
 from foldline._patterns import pattern
 
@@ -97,7 +97,7 @@ class Work:
             return
         called = self._calls[call.id] = Called(call, read_action(call), at, part)
         if not answered:
-            self._settle(Ended(called, Outcome(), seen=False))
+            self._settle(EndedCall(called, Outcome(), seen=False))
 
     def act(self, call: ToolCall, at: int) -> None:
         """Follows a call that an agent makes by text; the next observation answers it."""
@@ -111,7 +111,7 @@ class Work:
             return
         result = ToolResult("", (Text(text),))
         end = outcome(edges(result), called.action.command)
-        self._settle(Ended(called, end, unframed(edges(result, self._edge))))
+        self._settle(EndedCall(called, end, unframed(edges(result, self._edge))))
 
     def result(self, result: ToolResult, at: int) -> None:
         """Reads what a tool answered to a call."""
@@ -125,7 +125,7 @@ class Work:
             self._tell_lines(text, at, CALLS_FROM, "result")
             return
         if by_user := _by_user(result, text):
-            ended = Ended(called, Outcome())
+            ended = EndedCall(called, Outcome())
             self._pieces.tell(f"{ended.line}{by_user}", called.at, called.part, "call", "tool", edge=True)
             return
         if words_of(called.call.name) & NOTING:
@@ -138,7 +138,7 @@ class Work:
         if waits and runs:
             return
         end = Outcome() if runs else _end(called, result, text)
-        self._settle(Ended(called, end, unframed(text), runs))
+        self._settle(EndedCall(called, end, unframed(text), runs))
 
     def carried_out(self, text: str, at: int, part: int) -> None:
         """Books what a client says it did itself of the agent's reply."""
@@ -159,7 +159,7 @@ class Work:
         for verb, path in files_changed(report):
             self.trails.touch(verb, path, at, by="peer")
 
-    def _settle(self, ended: Ended) -> None:
+    def _settle(self, ended: EndedCall) -> None:
         """Books what a call did, now that its end is known."""
         action, end, at = ended.called.action, ended.end, ended.called.at
         if not end.failed or (action.shell_only and len(action.touches) > 1):
@@ -180,7 +180,7 @@ class Work:
         if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):
             self.repositories = opened(self.repositories, ended.answer)
         if end.failed and end.fault and not ended.looks:
-            self.attempts.failed(Fault(end.fault, ended.source[:SOURCE], ended.key, seen=at))
+            self.attempts.failed(FailedCall(end.fault, ended.source[:SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:
             for key in ended.achieved:
                 self.attempts.succeeded(key, at)
@@ -191,7 +191,7 @@ class Work:
         if path:
             self.trails.touch(verb, path, at, with_slashes(to))
 
-    def _tell(self, ended: Ended) -> None:
+    def _tell(self, ended: EndedCall) -> None:
         at, part = ended.called.at, ended.called.part
         self._pieces.tell(ended.line + (f" → {ended.tail}" if ended.tail else ""), at, part, ended.kind, "tool")
         if ended.runs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -83,7 +82,7 @@ def write_state(state: State, path: str) -> int:
     return len(data)
 
 
-def _noted(note: Mapping[str, Any]) -> State | None:
+def _noted(note: Mapping[str, object]) -> State | None:
     """The state that an import left on a record; a note that is none is passed over."""
     if STATE not in note:
         return None

@@ -8,13 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import groupby
-from typing import Any
 
+from foldline._handoff.paired import answered, begun_by_user
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline._sessions.pi import PI
-from foldline._view import is_empty
 from foldline._wires import FORMATS, Picture
-from foldline._wires.arranging import answered, begun_by_user
 
 NO_OUTPUT = "[no output]"
 """What stands for the words of a tool that said nothing: blank ones are refused."""
@@ -29,7 +27,7 @@ _BOUND = frozenset(("tool_reference",))
 def portable(messages: Iterable[Message], format: str, lost: Counter[str]) -> Iterator[Message]:
     """The messages as `format` can say them; `lost` counts what was left out, by kind."""
     carried = (_message(message, format, lost) for message in replies_together(messages, format))
-    said = (message for message in carried if not is_empty(message))
+    said = (message for message in carried if not message.empty)
     if format == PI:
         return said
     return begun_by_user(answered(said, lost, in_items=FORMATS[format].many_items))
@@ -40,7 +38,7 @@ def _message(message: Message, format: str, lost: Counter[str]) -> Message:
     return Message(message.role, parts, None, _known(message.extra, message, format), format)
 
 
-def _known(extra: dict[str, Any], message: Message, format: str) -> dict[str, object]:
+def _known(extra: dict[str, object], message: Message, format: str) -> dict[str, object]:
     """What a message of the format itself says beyond its parts, as far as its provider takes it."""
     if message.format != format or format == PI:
         return {}

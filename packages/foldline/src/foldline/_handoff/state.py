@@ -11,7 +11,19 @@ import msgspec
 from foldline._errors import FormatError
 from foldline._facts.literals import literals
 from foldline._facts.texts import said_in
-from foldline._facts.types import Command, Facts, Fault, File, FileState, Kind, Lifetime, Piece, Request, Rule, Todo
+from foldline._facts.types import (
+    Command,
+    Facts,
+    FailedCall,
+    File,
+    FileState,
+    Kind,
+    Lifetime,
+    Piece,
+    Rule,
+    Todo,
+    UserRequest,
+)
 from foldline._messages import Value
 
 NAME: Literal["foldline/state"] = "foldline/state"
@@ -276,8 +288,8 @@ def facts_in(state: State) -> Facts:
     return Facts(
         files=tuple(File(f.path, f.state, f.actions, f.at, f.to) for f in state.files),
         commands=tuple(Command(o.command, o.outcome, o.note, o.count, o.at) for o in state.operations),
-        faults=tuple(Fault(e.text, e.source, e.key, e.resolved, e.at) for e in state.errors),
-        requests=tuple(Request(r.text, r.at, r.size, r.times) for r in state.requests),
+        faults=tuple(FailedCall(e.text, e.source, e.key, e.resolved, e.at) for e in state.errors),
+        requests=tuple(UserRequest(r.text, r.at, r.size, r.times) for r in state.requests),
         rules=tuple(Rule(c.text, c.at, c.by, c.lifetime) for c in state.constraints),
         todos=tuple(Todo(s.text, s.status, s.number, s.at) for s in state.open_work),
         pieces=tuple(sorted(pieces, key=lambda piece: (piece.at, piece.part))),

@@ -21,7 +21,7 @@ FULL = 0.98
 """The share of the window that request and reply fill where the window cut the reply off."""
 
 
-def cut_by_window(reply: Any, window: int) -> bool:
+def cut_by_window(reply: object, window: int) -> bool:
     """Whether a reply ended because the window was full, and not by a limit that its caller set."""
     if not cut_off(reply):
         return False
@@ -29,7 +29,7 @@ def cut_by_window(reply: Any, window: int) -> bool:
     return cut_off(reply, BY_WINDOW) or (usage is not None and usage.context >= FULL * window)
 
 
-def without_unfinished_calls(messages: Sequence[Any], format: str = "") -> list[Any]:
+def without_unfinished_calls(messages: Sequence[object], format: str = "") -> list[Any]:
     """A history without the calls at its end, which nothing has answered: a reply that was cut off leaves them unfinished.
 
     What is left of the reply stays, a message of nothing but such calls goes, and each other message is the very same.
@@ -73,7 +73,7 @@ async def astep(
 
 
 def _steps(
-    compactor: Compactor, messages: Sequence[Any], send: Callable[[list[Any]], Any], fit: Callable[[], Any]
+    compactor: Compactor, messages: Sequence[object], send: Callable[[list[object]], object], fit: Callable[[], object]
 ) -> Steps:
     sent = yield Doing(fit)
     tried = False

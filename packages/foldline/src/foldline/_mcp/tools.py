@@ -76,7 +76,7 @@ def _status(arguments: Mapping[str, Any], project: Project) -> str:
     from foldline._install.agents import folds_by_itself
 
     desk = _opened(project.session(_converted(arguments, OfStatus).session))
-    told = status(desk, desk.policy(), installed=folds_by_itself(desk.session.agent, os.getcwd()))
+    told = status(desk, desk.settings.to_policy(), installed=folds_by_itself(desk.session.agent, os.getcwd()))
     return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
 
 
@@ -102,7 +102,6 @@ def _compact(arguments: Mapping[str, Any], project: Project) -> str:
 
 
 def _told(plan: FoldPlan, note: str, *, written: bool) -> str:
-    from foldline._desk.receipts import figures, notes
     from foldline._recall.answer import fenced
 
     desk, receipt = plan.desk, plan.fold.receipt
@@ -110,9 +109,9 @@ def _told(plan: FoldPlan, note: str, *, written: bool) -> str:
     lines = [
         f"{done}: {desk.session.path}",
         f"{receipt.tokens_before:,} tokens become {receipt.tokens_after:,} of {desk.budget.window:,}.",
-        *(f"{label.capitalize()}: {said}." for label, said in figures(plan)),
+        *(f"{label.capitalize()}: {said}." for label, said in plan.figures),
         "`foldline session undo` takes it back." if written else "Call again with write: true to fold.",
-        *notes(plan),
+        *plan.notes,
         *([note] if note else []),
     ]
     return "\n".join(lines) + (f"\n\nThe summary:\n{fenced(plan.summary)}" if plan.summary else "")

@@ -14,7 +14,7 @@ from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
 from foldline._facts.told import ASKED_BEFORE, COMMAND, POINTER, PROJECT
-from foldline._facts.types import Facts, Piece, Request, Rule
+from foldline._facts.types import Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import (
     candidates,
@@ -192,7 +192,7 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
     return [*_headed([*lines, *(rules if every else ())], facts.requests)]
 
 
-def _headed(rules: Sequence[Piece], requests: Sequence[Request]) -> Iterator[str]:
+def _headed(rules: Sequence[Piece], requests: Sequence[UserRequest]) -> Iterator[str]:
     """Rules as lines, the items of a list below the line over it, where that is one as well."""
     leads = {rule.at for rule in rules if rule.by == "user" and rule.text.endswith((":", "："))}
     words = [request.text for request in requests if request.at in leads]

@@ -20,7 +20,7 @@ from foldline._facts.standing import (
     open_steps,
 )
 from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN
-from foldline._facts.types import Facts, Piece, Request, Rule
+from foldline._facts.types import Facts, Piece, Rule, UserRequest
 from foldline._page.quoting import ASKED, item
 from foldline._patterns import pattern
 
@@ -83,7 +83,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     since = list(after)
     if any(telling(text) for text in since):
         return Task([*dict.fromkeys(request.text for request in (*planned, *_interrupted(facts)))])
-    chain: list[Request] = []
+    chain: list[UserRequest] = []
     for request in reversed(facts.requests):
         over = asks(request.text) and answered(facts, request.newest)
         behind = len(chain) + len(since)
@@ -113,13 +113,13 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     return leaning._replace(words=pending, before=tuple(request.text for request in done))
 
 
-def _done(facts: Facts, requests: Sequence[Request], before: int) -> list[Request]:
+def _done(facts: Facts, requests: Sequence[UserRequest], before: int) -> list[UserRequest]:
     """The requests behind which the agent closed a turn, before the newest words came."""
     closed = max((p.at for p in facts.pieces if p.kind == "report" and p.at < before), default=-1)
     return [request for request in requests if request.newest < closed]
 
 
-def _interrupted(facts: Facts) -> list[Request]:
+def _interrupted(facts: Facts) -> list[UserRequest]:
     """The request that the agent was at work for when the user said what stands behind the folded messages."""
     now = facts.latest
     behind = min((r for r in now.requests if r.newest >= facts.end), key=lambda r: r.newest, default=None)
@@ -127,7 +127,7 @@ def _interrupted(facts: Facts) -> list[Request]:
     return [*islice(asked, 1)] if behind and interjects(now, behind) else []
 
 
-def _planned(facts: Facts) -> list[Request]:
+def _planned(facts: Facts) -> list[UserRequest]:
     """The request for which the plan was made of which steps are open, where it says what is wanted."""
     made = min((todo.made for todo in open_steps(facts)), default=-1)
     bare = {rule.text for rule in facts.rules}

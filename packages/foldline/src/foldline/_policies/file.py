@@ -140,7 +140,7 @@ def as_table(policy: Policy) -> dict[str, Any]:
     """A policy as its file would say it."""
     layers = []
     for layer in policy.layers:
-        said: dict[str, Any] = msgspec.to_builtins(replace(layer, strategies=()))
+        said: dict[str, object] = msgspec.to_builtins(replace(layer, strategies=()))
         said["strategies"] = [{"use": name_of(each), **arguments_of_strategy(each)} for each in layer.strategies]
         layers.append({"to": said["at"], **{key: value for key, value in said.items() if value != {}}})
     found = {"reserve": policy.reserve, "reactive": msgspec.to_builtins(policy.reactive)}

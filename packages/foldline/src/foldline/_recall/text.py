@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any
 
 import msgspec
 
@@ -60,7 +59,7 @@ def _arguments(text: str) -> str:
         return text
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield f"{key}:"

@@ -61,7 +61,7 @@ def recall_tool(format: str = "openai-chat", *, sessions: bool = False) -> dict[
     return declare(Tool(NAME, DESCRIPTION, parameters(sessions=sessions)))
 
 
-def handle(arguments: str | Mapping[str, Any], *, source: Recallable | None = None, most: int = MOST) -> str:
+def handle(arguments: str | Mapping[str, object], *, source: Recallable | None = None, most: int = MOST) -> str:
     """The answer to a call, for the model; never raises for what the model got wrong.
 
     `source` is the conversation that the call comes from, and the only one it can ask. Without one, the newest session
@@ -77,7 +77,7 @@ def handle(arguments: str | Mapping[str, Any], *, source: Recallable | None = No
         return f"Nothing recalled: {error}"
 
 
-def read_arguments(arguments: str | Mapping[str, Any]) -> RecallArguments:
+def read_arguments(arguments: str | Mapping[str, object]) -> RecallArguments:
     """The arguments of a call, checked; raises `FormatError`. A null stands for what is not given."""
     try:
         data = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments

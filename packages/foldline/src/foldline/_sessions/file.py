@@ -108,10 +108,10 @@ class SessionFile(Protocol):
     def fold(self, before: View, after: View, fold: Fold, meter: Meter) -> None:
         """Writes a fold that made `after` of this session's view `before`; an empty fold writes nothing."""
 
-    def note_stages(self, noted: Mapping[str, Any]) -> None:
+    def note_stages(self, noted: Mapping[str, object]) -> None:
         """Notes the conversation's stages, which its context tells from then on."""
 
-    def note_draft(self, ask: str, answer: Mapping[str, Any]) -> None:
+    def note_draft(self, ask: str, answer: Mapping[str, object]) -> None:
         """Notes a draft that was paid for, where there is a place for it; its context tells it until the next fold stands."""
 
     def undo(self) -> str | None:

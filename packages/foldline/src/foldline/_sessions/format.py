@@ -83,8 +83,8 @@ def later(module: str, name: str) -> Callable[..., Any]:
     """
 
     @cache
-    def loaded() -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(import_module(f"foldline._sessions.{module}"), name)
+    def loaded() -> Callable[..., object]:
+        function: Callable[..., object] = getattr(import_module(f"foldline._sessions.{module}"), name)
         return function
 
     return lambda *given, **named: loaded()(*given, **named)

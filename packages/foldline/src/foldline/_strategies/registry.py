@@ -76,7 +76,7 @@ def made(name: str, arguments: Mapping[str, Any], path: str, key: str) -> tuple[
     return strategies
 
 
-def with_arguments(strategy: Strategy, given: Mapping[str, Any], key: str) -> Strategy:
+def with_arguments(strategy: Strategy, given: Mapping[str, object], key: str) -> Strategy:
     """A strategy made again with those arguments that its maker takes; one that remembers no maker stays as it is.
 
     Raises `ConfigError` with `key`, which the arguments stand under in the settings, where its maker fails.

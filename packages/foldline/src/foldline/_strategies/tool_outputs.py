@@ -299,7 +299,7 @@ def shortened(call: ToolCall, id: str, share: float = 0.0) -> ToolCall:
     return call if short == arguments else replace(call, arguments=json.dumps(short, ensure_ascii=False))
 
 
-def _cut_strings(value: Any, id: str, share: float) -> Any:
+def _cut_strings(value: object, id: str, share: float) -> object:
     if isinstance(value, str) and len(value) > LONG_ARGUMENT:
         head = max(ARGUMENT_HEAD, int(len(value) * share))
         return f"{value[:head]}… [pruned: {len(value) - head:,} characters; recall {id}]"
@@ -310,7 +310,7 @@ def _cut_strings(value: Any, id: str, share: float) -> Any:
     return value
 
 
-def _arguments(call: ToolCall) -> dict[str, Any]:
+def _arguments(call: ToolCall) -> dict[str, object]:
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):

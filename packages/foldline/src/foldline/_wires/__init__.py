@@ -29,7 +29,7 @@ def decode(item: Mapping[str, Any], format: str, where: str = "") -> Message:
 
 
 def decode_all(
-    items: Sequence[Mapping[str, Any]], format: str, before: Sequence[Message] = (), first: int | None = None
+    items: Sequence[Mapping[str, object]], format: str, before: Sequence[Message] = (), first: int | None = None
 ) -> list[Message]:
     """The messages that the items of a history say, where `before` stands before them.
 
@@ -57,7 +57,7 @@ def encode(message: Message, format: str) -> Any:
     return named(format).encode(message)
 
 
-def joined(items: Sequence[Any], format: str) -> list[Any]:
+def joined(items: Sequence[object], format: str) -> list[Any]:
     """The items, neighbours of one role as one where the provider refuses such; each other is the very same."""
     join = named(format).join
     return list(items) if join is None else neighbours_joined(items, join)

@@ -11,16 +11,7 @@ from typing import Any, Literal
 
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline._wires.arranging import alternating, beside_system
-from foldline._wires.format import (
-    Ended,
-    Picture,
-    Sign,
-    WireFormat,
-    at,
-    opaque,
-    parts_of,
-    role_in,
-)
+from foldline._wires.format import Ended, Picture, Sign, WireFormat, at, opaque, parts_of, role_in
 from foldline._wires.shape import (
     ANY,
     BROKEN,

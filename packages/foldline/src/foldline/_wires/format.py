@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from operator import eq
@@ -11,6 +12,9 @@ from msgspec import Struct
 
 from foldline._errors import WireError
 from foldline._messages import Message, Opaque, Part, Role, ToolResult, Usage
+from foldline._patterns import pattern
+
+_DATA_URL = pattern(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
 
 Known = TypeVar("Known")
 Native = TypeVar("Native")
@@ -43,6 +47,17 @@ class Picture(NamedTuple):
     mime: str
     data: str
 
+    @property
+    def url(self) -> str:
+        """It as a data URL."""
+        return f"data:{self.mime};base64,{self.data}"
+
+    @classmethod
+    def at(cls, url: object) -> Picture | None:
+        """The picture that a data URL holds; None for any other."""
+        found = _DATA_URL.fullmatch(url) if isinstance(url, str) else None
+        return cls(found[1], found[2]) if found else None
+
 
 class Ended(NamedTuple):
     """The message in a whole reply, and why the reply ended, in the provider's own word."""
@@ -51,7 +66,7 @@ class Ended(NamedTuple):
     reason: str
 
 
-def _nothing(value: Any) -> None:
+def _nothing(value: object) -> None:
     return None
 
 
@@ -149,9 +164,9 @@ class HostFormat(Struct, Generic[Native], frozen=True):
     """Whether two of its messages are alike: many frameworks make them anew for each call."""
 
 
-def neighbours(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[tuple[Any, list[Any]]]:
+def neighbours(items: Iterable[object], join: Callable[[object, object], object]) -> list[tuple[Any, list[Any]]]:
     """The items, neighbours that `join` puts together as one, each with those that it was made of."""
-    together: list[tuple[Any, list[Any]]] = []
+    together: list[tuple[object, list[object]]] = []
     for item in items:
         last, of = together[-1] if together else (None, [])
         both = join(last, item) if together else None
@@ -159,12 +174,12 @@ def neighbours(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[tu
     return together
 
 
-def neighbours_joined(items: Iterable[Any], join: Callable[[Any, Any], Any]) -> list[Any]:
+def neighbours_joined(items: Iterable[object], join: Callable[[object, object], object]) -> list[Any]:
     """The items, neighbours that `join` puts together as one; each other is the very same."""
     return [item for item, _ in neighbours(items, join)]
 
 
-def item_as_mapping(item: Any, format: str, where: str) -> Mapping[str, Any]:
+def item_as_mapping(item: object, format: str, where: str) -> Mapping[str, Any]:
     """The item where it is a mapping; raises `WireError` otherwise."""
     if isinstance(item, Mapping):
         return item
@@ -181,13 +196,13 @@ def role_in(item: Any, roles: Mapping[str, Known], format: str, where: str) -> K
     return known
 
 
-def parts_of(item: Mapping[str, Any]) -> Sequence[Any]:
+def parts_of(item: Mapping[str, object]) -> Sequence[Any]:
     """What an item lists as its content; nothing where that is a text, or none."""
     content = item.get("content")
     return content if isinstance(content, (list, tuple)) else ()
 
 
-def kind_of(part: Any) -> str:
+def kind_of(part: object) -> str:
     """The type that a part of a content states, or an empty text."""
     kind = part.get("type") if isinstance(part, Mapping) else None
     return kind if isinstance(kind, str) else ""

@@ -6,7 +6,6 @@ A request's `systemInstruction` is not among the contents. Calls need no ids her
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from foldline._messages import (
     Media,
@@ -327,7 +326,7 @@ def _picture(item: Mapping[str, object]) -> Picture | None:
     return None
 
 
-def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+def _request(messages: Sequence[Message]) -> tuple[object, int]:
     system, rest = beside_system(messages)
     items = alternating((encode(message) for message in results_named(rest)), "parts")
     named = {"contents": items, "systemInstruction": {"parts": [{"text": system}]}} if system else items

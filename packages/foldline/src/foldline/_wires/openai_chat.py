@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline._errors import WireError
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
-from foldline._patterns import pattern
 from foldline._wires.arranging import one_item_each
-from foldline._wires.format import (
-    Ended,
-    Picture,
-    Sign,
-    WireFormat,
-    at,
-    kind_of,
-    parts_of,
-    role_in,
-    strangers,
-)
+from foldline._wires.format import Ended, Picture, Sign, WireFormat, at, kind_of, parts_of, role_in, strangers
 from foldline._wires.shape import (
     BARE,
     TEXT,
@@ -112,7 +100,7 @@ def _quick_result(item: dict[str, object]) -> Message | None:
 def _quick_turned_result(item: dict[str, object]) -> Message | None:
     role, content, call_id = item.values()
     if type(content) is str and type(call_id) is str and role == "tool":
-        extra: dict[str, Any] = {"role": None, "content": None, "tool_call_id": None}
+        extra: dict[str, object] = {"role": None, "content": None, "tool_call_id": None}
         return Message(role, (ToolResult(call_id, (Text(content),)),), None, extra, NAME)
     return None
 
@@ -420,7 +408,7 @@ def _told_by(part: Any) -> Sign:
     return Sign.SURELY if ours else Sign.MAYBE
 
 
-def _strange(message: Message) -> Iterator[Any]:
+def _strange(message: Message) -> Iterator[object]:
     """What no typed part names, and calls that are none; a `function_call` stands beside the parts."""
     yield from (source for source in strangers(message) if not (type(source) is dict and "function_call" in source))
     mark = message.extra.get("tool_calls")
@@ -448,16 +436,11 @@ def _reply(reply: Mapping[str, object]) -> Ended | None:
     return Ended(decode({"role": "assistant", **message}), str(at(reply, "choices", 0, "finish_reason") or ""))
 
 
-DATA_URL = pattern(r"data:([\w.+/-]+);base64,(.+)", re.DOTALL)
-
-
 def _picture(item: Mapping[str, object]) -> Picture | None:
-    url = at(item, "image_url", "url")
-    found = DATA_URL.fullmatch(url) if item.get("type") == "image_url" and isinstance(url, str) else None
-    return Picture(found[1], found[2]) if found else None
+    return Picture.at(at(item, "image_url", "url")) if item.get("type") == "image_url" else None
 
 
-def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+def _request(messages: Sequence[Message]) -> tuple[object, int]:
     items = [encode(message) for message in one_item_each(messages)]
     return items, len(items)
 
@@ -476,7 +459,7 @@ FORMAT = WireFormat(
     strange=_strange,
     tool=lambda tool: {"type": "function", "function": tool._asdict()},
     picture=_picture,
-    image=lambda picture: {"type": "image_url", "image_url": {"url": f"data:{picture.mime};base64,{picture.data}"}},
+    image=lambda picture: {"type": "image_url", "image_url": {"url": picture.url}},
     images_in_results=False,
     keys=frozenset(("role", "content", "name", "refusal", "audio", "type", "text", "id", *_CALLING)),
     request=_request,

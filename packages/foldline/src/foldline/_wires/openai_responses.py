@@ -9,23 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from foldline._errors import WireError
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline._wires.arranging import parts_alone
-from foldline._wires.format import (
-    Ended,
-    Picture,
-    Sign,
-    WireFormat,
-    at,
-    item_as_mapping,
-    kind_of,
-    parts_of,
-    role_in,
-)
-from foldline._wires.openai_chat import DATA_URL
+from foldline._wires.format import Ended, Picture, Sign, WireFormat, at, item_as_mapping, kind_of, parts_of, role_in
 from foldline._wires.responses_tools import (
     CALLS,
     MCP,
@@ -243,12 +232,10 @@ def _reply(reply: Mapping[str, object]) -> Ended | None:
 
 
 def _picture(item: Mapping[str, object]) -> Picture | None:
-    url = item.get("image_url")
-    found = DATA_URL.fullmatch(url) if item.get("type") == "input_image" and isinstance(url, str) else None
-    return Picture(found[1], found[2]) if found else None
+    return Picture.at(item.get("image_url")) if item.get("type") == "input_image" else None
 
 
-def _request(messages: Sequence[Message]) -> tuple[Any, int]:
+def _request(messages: Sequence[Message]) -> tuple[object, int]:
     items = [encode(message) for message in parts_alone(messages)]
     return items, len(items)
 
@@ -264,7 +251,7 @@ FORMAT = WireFormat(
     appended="*reply.output",
     tool=lambda tool: {"type": "function", **tool._asdict(), "strict": False},
     picture=_picture,
-    image=lambda picture: {"type": "input_image", "image_url": f"data:{picture.mime};base64,{picture.data}"},
+    image=lambda picture: {"type": "input_image", "image_url": picture.url},
     many_items=True,
     request=_request,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from foldline._errors import WireError
 from foldline._messages import Usage
@@ -12,7 +11,7 @@ from foldline._wires.registry import FORMATS
 from foldline._wires.usage import stated
 
 
-def read_reply(reply: Any) -> Ended:
+def read_reply(reply: object) -> Ended:
     """The message of a reply of any of the wire formats, and why it ended, in the provider's own word.
 
     Raises `WireError` where there is no message in it.
@@ -24,7 +23,7 @@ def read_reply(reply: Any) -> Ended:
     raise WireError(f"no message in a reply of type {type(reply).__name__}", format="reply")
 
 
-def read_usage(reply: Any) -> Usage | None:
+def read_usage(reply: object) -> Usage | None:
     """The usage in a provider's reply, or in its usage alone; None where it states none.
 
     Reads dicts and SDK objects, in the spelling of every wire format, and a `Usage` itself.
@@ -42,7 +41,7 @@ def read_usage(reply: Any) -> Usage | None:
     return None
 
 
-def _dumped(reply: Any) -> Mapping[str, Any]:
+def _dumped(reply: object) -> Mapping[str, object]:
     """An object of a provider's library as plain data; nothing where it is none."""
     dump = getattr(reply, "model_dump", None)
     plain = dump(mode="json") if callable(dump) else None

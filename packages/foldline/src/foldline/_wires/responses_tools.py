@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from foldline._messages import Media, Opaque, Part, Text, ToolCall, ToolResult
 from foldline._wires.shape import BARE, Shape, content_in, content_out, extra_of, from_json, item_of, to_json, verbatim
@@ -106,7 +105,7 @@ def _output_shape(kind: str, keys: Mapping[str, object]) -> Shape:
 
 def _said_in(
     value: object, kind: str, part_in: Callable[[object], Text | Media | Opaque]
-) -> tuple[tuple[Text | Media | Opaque, ...], Any]:
+) -> tuple[tuple[Text | Media | Opaque, ...], object]:
     if kind in _DATA and isinstance(value, list) and (text := to_json(value)) is not None:
         return (Text(text),), JSON
     if isinstance(value, dict):
@@ -142,7 +141,9 @@ def call_out(call: ToolCall, extra: Mapping[str, object]) -> dict[str, object]:
     return item_of({key: values[key] for key in shape.keys}, extra, shape)
 
 
-def output_out(result: ToolResult, extra: Mapping[str, object], part_out: Callable[[Part], Any]) -> dict[str, object]:
+def output_out(
+    result: ToolResult, extra: Mapping[str, object], part_out: Callable[[Part], object]
+) -> dict[str, object]:
     """The item that says a result in the shape of `extra`."""
     kind = extra.get("type")
     kind = kind if kind in OUTPUTS else _PLAIN_OUTPUT
@@ -157,7 +158,7 @@ def output_out(result: ToolResult, extra: Mapping[str, object], part_out: Callab
     return item_of(fields, extra, shape, void)
 
 
-def _said_out(parts: Sequence[Part], mark: object, kind: str, part_out: Callable[[Part], Any]) -> object:
+def _said_out(parts: Sequence[Part], mark: object, kind: str, part_out: Callable[[Part], object]) -> object:
     part = parts[0] if len(parts) == 1 else None
     if mark in (ONE, BARE) and type(part) in (Media, Opaque):
         return verbatim(part.source)  # type: ignore[union-attr]

@@ -96,7 +96,7 @@ def list_in(value: object, part_in: Callable[[object], AnyPart]) -> tuple[tuple[
     return (Opaque(verbatim(value)),), BARE
 
 
-def list_out(parts: Sequence[Part], mark: object, part_out: Callable[[Part], Any]) -> object:
+def list_out(parts: Sequence[Part], mark: object, part_out: Callable[[Part], object]) -> object:
     """The list that says the parts, or what stood in its place."""
     if mark == BARE and len(parts) == 1 and type(part := parts[0]) is Opaque:
         return verbatim(part.source)

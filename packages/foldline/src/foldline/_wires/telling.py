@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from foldline._errors import WireError
 from foldline._wires.format import Sign, WireFormat
@@ -41,7 +41,7 @@ class Hearing(NamedTuple):
         """What was known before the first item."""
         return self if self.given else Hearing()
 
-    def after(self, items: Iterable[Any], first: int = 0) -> Hearing:
+    def after(self, items: Iterable[object], first: int = 0) -> Hearing:
         """What is told with these items behind; `first` is the place of the first of them.
 
         Raises `WireError` where an item is of no format.
@@ -75,7 +75,7 @@ class Hearing(NamedTuple):
         return self._replace(possible=possible) if possible else self
 
 
-def detect(items: Iterable[Any], default: str = USUAL) -> str:
+def detect(items: Iterable[object], default: str = USUAL) -> str:
     """The format of a history: the one that its first telling item is sure of, the likely one, or the default where none tells."""
     told = Hearing()
     for item in items:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from foldline._wires.usage import stated
 from foldline._wrapping.sdk import Call, Fields, Route, Sdk, Through, called, given, made_in, method, one_more, twin
 
@@ -11,12 +9,12 @@ METHODS = {"converse": False, "converse_stream": True}
 """The calls, and whether their replies are streamed."""
 
 
-def _wrap(client: Any, through: Through) -> Any:
+def _wrap(client: object, through: Through) -> object:
     calls = {name: Call(called(_CONVERSE, streams=streams)) for name, streams in METHODS.items()}
     return twin(client, {name: method(type(client), name, through, call) for name, call in calls.items()})
 
 
-def _offer(fields: Fields, tool: dict[str, Any]) -> Fields | None:
+def _offer(fields: Fields, tool: dict[str, object]) -> Fields | None:
     config = fields.get("toolConfig") or {}
     tools = one_more(config.get("tools"), tool)
     if not tools or "auto" not in config.get("toolChoice", "auto"):

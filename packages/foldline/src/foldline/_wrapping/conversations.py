@@ -43,9 +43,9 @@ class Asides:
         """Forgets them all."""
         self._asides = ()
 
-    def woven(self, history: Sequence[Any]) -> list[Any]:
+    def woven(self, history: Sequence[object]) -> list[Any]:
         """The history with each aside in its place, as far as that still stands."""
-        woven: list[Any] = []
+        woven: list[object] = []
         done = 0
         for place, behind, items in self._asides:
             if place <= len(history) and self._said(history[place - 1]) == behind:
@@ -53,7 +53,7 @@ class Asides:
                 done = place
         return [*woven, *history[done:]]
 
-    def _said(self, item: Any) -> bytes:
+    def _said(self, item: object) -> bytes:
         return identity(wire.decode(as_data([item])[0], self._format))
 
 
@@ -85,7 +85,7 @@ class ClientConversation:
         self.sent: object = None
         """What was sent last, as it was handed out."""
 
-    def bill(self, sent: object, reply: Any) -> None:
+    def bill(self, sent: object, reply: object) -> None:
         """Takes what a reply was billed, where nothing else was sent since."""
         if reply is not None and sent is self.sent:
             self.compactor.observe(reply)
@@ -134,7 +134,7 @@ class ClientConversations:
         return ClientConversation(compactor, asides)
 
 
-def _gone_on(held: Sequence[ClientConversation], items: Sequence[Any]) -> ClientConversation | None:
+def _gone_on(held: Sequence[ClientConversation], items: Sequence[object]) -> ClientConversation | None:
     """The conversation that a history goes on from, but for a few messages at its end; None where there is none."""
     best, least = None, REMINDERS + 1
     for each in held:
@@ -146,7 +146,7 @@ def _gone_on(held: Sequence[ClientConversation], items: Sequence[Any]) -> Client
     return best
 
 
-def _beginning(items: Sequence[Any], format: str) -> bytes:
+def _beginning(items: Sequence[object], format: str) -> bytes:
     """What a history begins with, besides the system's messages."""
     for place, item in enumerate(items):
         (data,) = as_data([item], place)

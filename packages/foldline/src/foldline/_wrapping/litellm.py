@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 from foldline._wrapping.sdk import Call, Sdk, Through, called, twin
 from foldline._wrapping.stainless import CHAT
@@ -12,7 +11,7 @@ FUNCTIONS = {"completion": False, "acompletion": True}
 """The calls, and whether they are awaited."""
 
 
-def _wrap(client: Any, through: Through) -> Any:
+def _wrap(client: object, through: Through) -> object:
     read = called(CHAT, ("model", "messages"))
     return twin(
         client, {name: through(getattr(client, name), Call(read, awaited)) for name, awaited in FUNCTIONS.items()}

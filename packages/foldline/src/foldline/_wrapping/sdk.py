@@ -64,7 +64,7 @@ class Sending(NamedTuple):
             return None
         return list(items)
 
-    def with_history(self, items: Sequence[Any]) -> Sending:
+    def with_history(self, items: Sequence[object]) -> Sending:
         """The same request with another history."""
         return self._replace(fields={**self.fields, self.route.history: items})
 
@@ -102,7 +102,7 @@ class Sdk(Struct, frozen=True, kw_only=True):
     """Makes a client like the one given, in which the calls that send are others."""
 
 
-def made_in(client: Any, package: str) -> bool:
+def made_in(client: object, package: str) -> bool:
     """Whether the class of an object, or one that it is made from, stands in a package."""
     modules = (kind.__module__ or "" for kind in type(client).__mro__)
     return any(module == package or module.startswith(f"{package}.") for module in modules)
@@ -117,7 +117,7 @@ def method(kind: type, name: str, through: Through, call: Call) -> Callable[...,
         return through(partial(original, self), call)(*arguments, **named)
 
     @wraps(original)
-    async def sent_awaited(self: Any, *arguments: Any, **named: Any) -> Any:
+    async def sent_awaited(self: Any, *arguments: Any, **named: Any) -> object:
         return await sent(self, *arguments, **named)
 
     return sent_awaited if call.awaited else sent
@@ -139,7 +139,7 @@ def called(route: Route, order: Sequence[str] = (), *, streams: bool | None = No
     return read
 
 
-def usage_of(chunk: Any) -> Any:
+def usage_of(chunk: object) -> Any:
     """The usage that a chunk states itself."""
     return stated(chunk, "usage")
 
@@ -147,7 +147,7 @@ def usage_of(chunk: Any) -> Any:
 # -- clients like another: of a class made from its class, in which some methods are others ---------------------------
 
 
-def twin(thing: Any, attributes: Mapping[str, Any]) -> Any:
+def twin(thing: object, attributes: Mapping[str, object]) -> Any:
     """An object that is as another one is and shares all that it holds, but for the attributes of its class that are given.
 
     It closes nothing when it is let go of, and keeps the other one from being let go of before. The attributes should hold
@@ -157,7 +157,7 @@ def twin(thing: Any, attributes: Mapping[str, Any]) -> Any:
         return _Module(thing, attributes)
     kind = type(thing)
     own = {"__module__": kind.__module__, "__del__": lambda self: None}
-    other: Any = object.__new__(type(kind.__name__, (kind,), own | {**attributes}))
+    other: object = object.__new__(type(kind.__name__, (kind,), own | {**attributes}))
     other.__dict__.update(thing.__dict__, _wrapped=thing)
     return other
 
@@ -172,7 +172,7 @@ class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_wrapped"], name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self.__dict__["_wrapped"], name, value)
 
     def __dir__(self) -> list[str]:
@@ -186,7 +186,7 @@ _INSIDE = ("function", "toolSpec", "functionDeclarations", "function_declaration
 """Where the declarations in a tool stand, if they are not the tool itself."""
 
 
-def one_more(tools: Any, tool: dict[str, Any]) -> list[Any] | None:
+def one_more(tools: object, tool: dict[str, object]) -> list[Any] | None:
     """The tools and another; None where one has its name, or is a function that the library calls itself."""
     known = list(tools) if isinstance(tools, (list, tuple)) else []
     if any(map(callable, known)) or {*_names(as_data(known))} & {*_names([tool])}:
@@ -194,13 +194,13 @@ def one_more(tools: Any, tool: dict[str, Any]) -> list[Any] | None:
     return [*known, tool]
 
 
-def chosen_freely(choice: Any) -> bool:
+def chosen_freely(choice: object) -> bool:
     """Whether a model may call any tool, or none."""
     kind = choice.get("type") if isinstance(choice, dict) else choice
     return not isinstance(kind, str) or kind == "auto"
 
 
-def with_tool(fields: Fields, tool: dict[str, Any]) -> Fields | None:
+def with_tool(fields: Fields, tool: dict[str, object]) -> Fields | None:
     """The request with one more of its `tools`."""
     if not chosen_freely(fields.get("tool_choice")) or fields.get("n") not in (None, 1):
         return None
@@ -208,7 +208,7 @@ def with_tool(fields: Fields, tool: dict[str, Any]) -> Fields | None:
     return {**fields, "tools": tools} if tools else None
 
 
-def _names(tools: list[Any]) -> Iterator[str]:
+def _names(tools: list[object]) -> Iterator[str]:
     for tool in tools:
         if isinstance(tool, Mapping):
             yield from (tool["name"],) if "name" in tool else ()

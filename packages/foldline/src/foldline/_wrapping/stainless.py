@@ -48,7 +48,7 @@ def _sdk(name: str, routes: Mapping[str, Route]) -> Sdk:
             return Sending(route, body, send, opened=_PARSED if raw == "true" and not streams else None)
         return Sending(route, body, send, streams)
 
-    def wrap(client: Any, through: Through) -> Any:
+    def wrap(client: object, through: Through) -> object:
         call = Call(read, awaited=hasattr(client, "__aenter__"))
         return twin(client, {"post": method(type(client), "post", through, call)}).copy()
 

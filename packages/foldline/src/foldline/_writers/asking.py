@@ -106,7 +106,7 @@ async def _awaited(ask: Ask, summarizer: Summarizer) -> Answer:
     """An asynchronous summarizer works in this event loop, any other in a thread."""
     try:
         if not _in_loop() or any(map(inspect.iscoroutinefunction, (summarizer, type(summarizer).__call__))):
-            answer: Any = summarizer(ask.brief, ask.messages)
+            answer: object = summarizer(ask.brief, ask.messages)
         else:
             import asyncio
 

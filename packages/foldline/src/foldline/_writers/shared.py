@@ -71,19 +71,19 @@ class SharedPrefix:
         except Exception as error:  # noqa: BLE001
             return self._instead(error, brief, messages)
 
-    async def _awaited(self, reply: Awaitable[Any], brief: Brief, messages: Sequence[Message]) -> Any:
+    async def _awaited(self, reply: Awaitable[object], brief: Brief, messages: Sequence[Message]) -> object:
         try:
             return self._draft(await reply, brief)
         except Exception as error:  # noqa: BLE001
             answer = self._instead(error, brief, messages)
             return await answer if inspect.isawaitable(answer) else answer
 
-    def _instead(self, error: Exception, brief: Brief, messages: Sequence[Message]) -> Any:
+    def _instead(self, error: Exception, brief: Brief, messages: Sequence[Message]) -> object:
         if self.fresh is extract:
             raise SummaryFailed(f"on the cached conversation: {type(error).__name__}: {error}", cause=error) from error
         return self.fresh(brief, messages)
 
-    def _request(self, brief: Brief, messages: Sequence[Message]) -> list[Any] | None:
+    def _request(self, brief: Brief, messages: Sequence[Message]) -> list[object] | None:
         """The conversation with the instruction behind it, or None where another request is better."""
         said = self.conversation
         end = next((i for i in range(len(said.messages), 0, -1) if said.messages[i - 1] == messages[-1]), 0)
@@ -106,7 +106,7 @@ class SharedPrefix:
         ours = price_riding(self.conversation.model, prompt, self.conversation.cached, brief.max_tokens)
         return ours is not None and theirs is not None and ours < theirs
 
-    def _draft(self, reply: Any, brief: Brief) -> Draft:
+    def _draft(self, reply: object, brief: Brief) -> Draft:
         message, end = read_reply(reply)
         usage, model = read_usage(reply), self.conversation.model
         called = any(True for _ in message.calls)

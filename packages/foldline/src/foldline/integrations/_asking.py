@@ -83,10 +83,10 @@ class Asking:
             async for piece in send(self._again(error)):
                 yield self._observed(piece)
 
-    def _again(self, error: Exception) -> list[Any]:
+    def _again(self, error: Exception) -> list[object]:
         return self._handed(self._compactor.recover(error, self._messages))
 
-    def _handed(self, sent: list[Any]) -> list[Any]:
+    def _handed(self, sent: list[object]) -> list[object]:
         self._kept()
         return SentAlready(sent)
 

@@ -53,7 +53,7 @@ class Beginnings:
             length, end = self._seen[key]
             return b'%s,"came":[%d,"%s"]}' % (state[:-1], length, _digest(end).encode())
 
-    def _found(self, begins: str, items: Sequence[Any], said: Callable[[Any], Any]) -> str:
+    def _found(self, begins: str, items: Sequence[object], said: Callable[[object], object]) -> str:
         """The key under which the history was seen or kept; else a new one, or one that was kept as other data say it."""
         kept = ""
         keys = (f"{begins}-{number}" for number in count())
@@ -81,7 +81,7 @@ def remember(known: dict[str, Any], key: str, value: Any) -> None:
         del known[next(iter(known))]
 
 
-def _role(item: Any) -> Any:
+def _role(item: object) -> object:
     return item.get("role") if isinstance(item, dict) else getattr(item, "role", None)
 
 
@@ -98,5 +98,5 @@ def _came(state: bytes) -> tuple[int, str]:
         return 0, ""
 
 
-def _digest(said: Any) -> str:
+def _digest(said: object) -> str:
     return blake2b(json.dumps(said, default=str, sort_keys=True).encode(), digest_size=8).hexdigest()

@@ -47,7 +47,7 @@ def in_place(was: Message, now: Message) -> list[Part | None]:
 
 
 def content_now(
-    given: Iterable[Any], was: Iterable[Part], now: Iterable[Part | None], say: Callable[[Any, str], Any]
+    given: Iterable[object], was: Iterable[Part], now: Iterable[Part | None], say: Callable[[object, str], object]
 ) -> Any:
     """A content as it is now: a text, or the items that stand as they did, the others as `say` makes them, the same with a text."""
     if isinstance(given, str):
@@ -61,7 +61,7 @@ def content_now(
     return content
 
 
-def result_now(given: Iterable[Any], was: Message, now: Message, say: Callable[[Any, str], Any]) -> Any:
+def result_now(given: Iterable[object], was: Message, now: Message, say: Callable[[object, str], object]) -> Any:
     """The content of a tool's message as it is now: a text where its items are not those that it had."""
     before, after = (next(message.results) for message in (was, now))
     if isinstance(given, str) or len(before.parts) != len(after.parts):

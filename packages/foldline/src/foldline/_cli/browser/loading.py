@@ -49,7 +49,7 @@ class Detail(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What is to be known beside the figures."""
-        off = [] if self.desk.policy().automatic.enabled else ["auto-compaction off"]
+        off = [] if self.desk.settings.to_policy().automatic.enabled else ["auto-compaction off"]
         return off if self.whole else [*off, "too large a file to show what was folded"]
 
 
@@ -67,7 +67,7 @@ def load(path: str, environment: Mapping[str, str]) -> Detail:
     steps += [TimelineRow(entry.id, entry.message, entry.tokens) for entry in desk.view.entries]
     largest = max((step.tokens for step in steps), default=0)
     folds = list(desk.session.folds()) if whole else []
-    return Detail(desk, inspect(desk, desk.policy()), folds, steps, largest, folded, whole)
+    return Detail(desk, inspect(desk, desk.settings.to_policy()), folds, steps, largest, folded, whole)
 
 
 def changed(path: str) -> tuple[int, ...]:
