@@ -31,7 +31,7 @@ SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
         (r"(?:as is|\w+ed)", [{"as is", "ed"}]),
         (r"(?:as is|\w+)", []),
         (r"no{2,} way", [{"no"}, {" way"}]),
-        (r"(?P<ended>exit|left) with (?i:code) <tag>", [{"exit", "left"}, {" with "}, {"code"}, {" <tag>"}]),
+        (r"(?P<ended>exit|left) with (?i:code) <tag>", [{"exit", "left"}, {" with "}, {" <tag>"}]),
         (r"(?:^|\n)ok\n", [{"ok\n"}]),
     ],
 )

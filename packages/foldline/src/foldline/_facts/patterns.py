@@ -25,6 +25,7 @@ _SIGNS = frozenset("\\([|)<.^$?*+{")
 _NOT_SURELY = ("?", "*", "{0,", "{,")
 _PLACES = frozenset(("^", "$", r"\b", r"\B", r"\A", r"\Z"))
 _UNWANTED = frozenset(("(?!", "(?<!"))
+_IN_ANY_CASE = "(?i:"
 _ESCAPED = re.compile(r"\\.|[^\\]+")
 _TELLING = 5
 """Letters from which a longer literal is hardly rarer."""
@@ -153,22 +154,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     run = ""
     for token in tokens:
         sign = token[0]
-        if sign not in _SIGNS:
-            run += token
+        if letters := _letters(token, parts):
+            run += letters
             continue
         if token in _PLACES:
             continue
         if token in _UNWANTED:
             _skip(tokens)
-            continue
-        if sign == "\\" and not token[1].isalnum():
-            run += token[1]
-            continue
-        if token == r"\n":
-            run += "\n"
-            continue
-        if sign == "<" and token not in parts:
-            run += token
             continue
         if token.startswith(_NOT_SURELY):
             if not run:
@@ -182,6 +174,8 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
         if sign == "|":
             choices.append(found)
             found = []
+        elif token == _IN_ANY_CASE:
+            _skip(tokens)
         elif sign == "(":
             found += _choice(token) if token[-1] == ")" else _needed(tokens, parts)
         elif token in parts:
@@ -189,6 +183,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     if run:
         found.append(frozenset([run]))
     return _either([*choices, found]) if choices else found
+
+
+def _letters(token: str, parts: Mapping[str, Part]) -> str:
+    """The letters that a token stands for; empty where it is a sign."""
+    if token[0] == "\\":
+        return "\n" if token == r"\n" else "" if token[1].isalnum() else token[1]
+    return "" if token[0] in _SIGNS and (token[0] != "<" or token in parts) else token
 
 
 def _skip(tokens: Iterator[str]) -> None:
