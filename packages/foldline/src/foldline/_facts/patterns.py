@@ -80,6 +80,9 @@ class _Rare:
         return sorted(needed(regex, {}), key=_rareness, reverse=True)
 
 
+_NOTHING: Literals = frozenset([""])
+
+
 class Part(NamedTuple):
     """What several patterns share, and what it needs."""
 
@@ -91,14 +94,18 @@ class Patterns:
     """Patterns of which any may match, whatever the case; `<name>` in one stands for the part of that name."""
 
     def __init__(self, patterns: Iterable[str], parts: Mapping[str, Part] = MappingProxyType({})) -> None:
-        self._parts = parts
+        self._patterns, self._parts = [*patterns], parts
         self._compiled: dict[str, re.Pattern[str]] = {}
-        self._likely: dict[str, list[tuple[str, list[Literals]]]] = {}
+
+    @cached_property
+    def _likely(self) -> dict[str, list[tuple[str, list[Literals]]]]:
         """The patterns by the rarest of what they need, and what else they need."""
-        for each in patterns:
-            literals, *more = sorted(needed(each.lower(), parts), key=_rareness, reverse=True) or [frozenset([""])]
+        likely: dict[str, list[tuple[str, list[Literals]]]] = {}
+        for each in self._patterns:
+            literals, *more = sorted(needed(each.lower(), self._parts), key=_rareness, reverse=True) or [_NOTHING]
             for literal in literals:
-                self._likely.setdefault(literal, []).append((each, more))
+                likely.setdefault(literal, []).append((each, more))
+        return likely
 
     def match_in(self, text: str) -> bool:
         """Whether one of them matches somewhere in a text in lower case."""

@@ -27,6 +27,8 @@ class Turns:
         self._starts = sorted(request.at for request in facts.requests) if numbered else []
         self._wanted = {bisect_right(self._starts, r.newest) for r in facts.requests if r.text in wanted}
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
+        self._known: dict[tuple[tuple[int, str], ...], str] = {}
+        """The lines of what was told before: a page is written several times until it fills its room."""
 
     def lines(self, pieces: Sequence[Candidate]) -> Iterator[str]:
         """The lines of pieces that stand in order."""
@@ -34,7 +36,8 @@ class Turns:
         for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
             group = [*some]
             now = bisect_right(self._starts, group[0].piece.at)
-            line = self._line(group)
+            told = (*((each.place, each.piece.text) for each in group),)
+            line = self._known.get(told) or self._known.setdefault(told, self._line(group))
             if group[0].piece.by == "summary" != before:
                 line = f"{EARLIER}{line.lstrip()}"
             before = group[0].piece.by
