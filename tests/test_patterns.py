@@ -10,13 +10,15 @@ from pkgutil import iter_modules
 
 import pytest
 
-from foldline import _facts, _writers
+from foldline import Session, _facts, _writers
 from foldline._facts.language import read_words
-from foldline._facts.patterns import Patterns, lower, needed, parts_of
+from foldline._facts.patterns import Patterns, lower, needed, parts_of, rare
 from foldline._facts.rules import LANGUAGES, normal
+from foldline._messages import text_of
 from foldline._patterns import pattern
 
 UNSEEN = Path(__file__).with_name("rules_unseen.tsv")
+SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,8 @@ UNSEEN = Path(__file__).with_name("rules_unseen.tsv")
         (r"(?:as is|\w+ed)", [{"as is", "ed"}]),
         (r"(?:as is|\w+)", []),
         (r"no{2,} way", [{"no"}, {" way"}]),
+        (r"(?P<ended>exit|left) with (?i:code) <tag>", [{"exit", "left"}, {" with "}, {" <tag>"}]),
+        (r"(?:^|\n)ok\n", [{"ok\n"}]),
     ],
 )
 def test_a_pattern_needs_what_stands_in_all_that_it_matches(regex, needs) -> None:
@@ -49,6 +53,35 @@ def test_of_all_cues_those_match_that_would_if_each_were_tried(language) -> None
         each = re.compile(lower(whole))
         found = Patterns(patterns, parts)
         assert [found.match_in(text) for text in said] == [bool(each.search(text)) for text in said], kind
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("ok\nError 7", ["Error 7"]),
+        ("so\nERROR 7\nerror 8", ["ERROR 7", "error 8"]),
+        ("an Error 7", []),
+        ("Error\n7", []),
+        ("fatal 3", ["fatal 3"]),
+        ("", []),
+    ],
+)
+def test_what_is_rare_is_found_wherever_it_stands(text, found) -> None:
+    told = rare(r"^(?:error|fatal) \d", re.MULTILINE | re.IGNORECASE)
+    assert told.findall(text) == [each[0] for each in told.finditer(text)] == found
+    assert [told.search(text) is not None, told.sub("", text) != text] == [bool(found)] * 2
+
+
+def test_what_is_rare_in_outputs_is_found_as_if_it_were_tried_at_each_place() -> None:
+    modules = [import_module(f"{_facts.__name__}.{module.name}") for module in iter_modules(_facts.__path__)]
+    known = [each for module in modules for each in vars(module).values() if type(each) is type(rare(""))]
+    messages = Session(SAMPLE).context.messages
+    texts = [message.text for message in messages] + [text_of(result) for m in messages for result in m.results]
+    assert known
+    for each in known:
+        tried = re.compile(each.pattern, each.flags)
+        assert [each.findall(text) for text in texts] == [tried.findall(text) for text in texts], each.pattern
+    assert sum(bool(each.findall(text)) for each in known for text in texts)
 
 
 @pytest.mark.parametrize("room", [_facts, _writers], ids=lambda room: room.__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import cache, lru_cache
 
 from foldline._facts.language import common_words
@@ -73,22 +73,26 @@ def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
     return set()
 
 
-def telling_words(text: str) -> set[str]:
+@lru_cache(maxsize=4_096)
+def telling_words(text: str) -> frozenset[str]:
     """The words that say what a text is about, by their stems; where words are short, any two letters that follow each other."""
-    return {word[:_STEM] for word in _telling(text) - common_words(text)}
+    return frozenset(word[:_STEM] for word in _telling(text) - common_words(text))
 
 
-def shared_in(named: Iterable[str], words: set[str]) -> int:
+def shared_in(named: Iterable[str], words: Set[str]) -> int:
     """How many words stand among others, in any form."""
     return sum(any(word.startswith(other) or other.startswith(word) for other in words) for word in named)
 
 
 def with_other_amounts(rule: str, rules: Iterable[str]) -> set[str]:
     """The rules that a later one says again with other amounts."""
-    same = {each for each in rules if each != rule and _measured(each) == _measured(rule)}
-    return same if _AMOUNT.search(rule.lower()) else set()
+    if not _AMOUNT.search(rule.lower()):
+        return set()
+    measured = _measured(rule)
+    return {each for each in rules if each != rule and _measured(each) == measured}
 
 
+@lru_cache(maxsize=4_096)
 def _measured(rule: str) -> str:
     """A rule without its amounts and its last sign."""
     return _AMOUNT.sub("#", rule.lower()).rstrip(" .!。！")
@@ -100,9 +104,10 @@ def _forms(text: str) -> set[str]:
     return {word[:_STEM].rstrip("s") for word in words if word not in common}
 
 
-def _stems(text: str) -> set[str]:
+@lru_cache(maxsize=4_096)
+def _stems(text: str) -> frozenset[str]:
     """What the forms of a word have in common, of words that are long enough to have forms."""
-    return {word[:_STEM] for word in _telling(text) - common_words(text) if len(word) >= _STEM}
+    return frozenset(word[:_STEM] for word in _telling(text) - common_words(text) if len(word) >= _STEM)
 
 
 @lru_cache(maxsize=4_096)

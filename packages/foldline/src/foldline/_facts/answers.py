@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from foldline._facts.patterns import rare
 from foldline._patterns import pattern
 
 _REPORTED = pattern(
@@ -22,21 +23,11 @@ _RECORD_END = pattern(r'"(?:,"[a-z_]+":(?:\{[^{}]*\}|"[^"\\]*"|[\d.]+|null|true|
 _TAGS = pattern(r"\A<returncode>-?\d+</returncode>\s*<output>\n?|\A<output>\n?|\n?</output>\s*\Z")
 """Around an output of mini-swe-agent."""
 
-_PLACE = pattern(
+_PLACE = rare(
     r"(?:\n?\[(?:The command completed with exit code|Command finished with exit code|Current working directory:|Python interpreter:)[^\]\n]*\])+\s*\Z"
     r"|(?:\n?\((?:Open file|Current directory): [^\n]*\))+(?:\n?bash-\$)?\s*\Z"
 )
 """Behind an output of OpenHands, and of SWE-agent."""
-
-_PLACES = (
-    "[The command",
-    "[Command finished",
-    "[Current working",
-    "[Python interpreter",
-    "(Open file:",
-    "(Current directory:",
-)
-"""How what `_PLACE` takes away begins: few answers hold one, and a text without is searched at a fraction of the cost."""
 
 _DELEGATED = pattern(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)
 """Behind a sub-agent's report, in Claude Code."""
@@ -67,7 +58,7 @@ def unframed(answer: str) -> str:
         return said
     if answer.startswith("<") or "</output>" in answer[-_EDGE:]:
         answer = _TAGS.sub("", answer)
-    if answer.rstrip().endswith(("]", ")", "bash-$")) and any(place in answer for place in _PLACES):
+    if answer.rstrip().endswith(("]", ")", "bash-$")):
         answer = _PLACE.sub("", answer)
     return _DELEGATED.sub("", answer) if "agentId: " in answer[-400:] else answer
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from foldline._facts.types import Command, FailedCall
 from foldline._messages import replace
 
@@ -43,8 +45,13 @@ class Attempts:
 
 def closes(passed: str, failed: str) -> bool:
     """Whether the success of one attempt closes the failure of another: the same one, or one with a wider target."""
-    (program, *targets), (tried, *aims) = passed.split() or [""], failed.split() or [""]
+    (program, *targets), (tried, *aims) = _words(passed), _words(failed)
     return program == tried and all(any(_within(aim, target) for aim in aims) for target in targets)
+
+
+@lru_cache(maxsize=4_096)
+def _words(key: str) -> tuple[str, ...]:
+    return (*key.split(),) or ("",)
 
 
 def _within(aim: str, target: str) -> bool:

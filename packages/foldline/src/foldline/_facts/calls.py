@@ -11,6 +11,7 @@ from foldline._clipping import one_line
 from foldline._facts.edits import names_in_edits, stretches, written_in
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
+from foldline._facts.patterns import rare
 from foldline._facts.repository import goes_on
 from foldline._facts.shell import achieved, checks, family, in_short, only_looks, without_bodies
 from foldline._facts.speech import clean
@@ -72,7 +73,7 @@ _EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|nu
 _NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
 """An answer that a client put in place of the tool's."""
 
-_COMMIT = re.compile(
+_COMMIT = rare(
     r"(?:^|[\n;&|(])[ \t]{0,8}(?:\w{1,40}=\S{0,80} ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from foldline._facts.language import languages
-from foldline._facts.patterns import Patterns, lower
+from foldline._facts.patterns import Patterns, lower, rare
 from foldline._patterns import pattern
 
 _LABEL = 24
@@ -185,7 +185,7 @@ def _of_all_languages(kind: str) -> list[str]:
 @cache
 def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
     each = zip(*(language.changed for language in languages().values() if language.changed))
-    patterns = (re.compile(rf"(?<!\bnot )(?<!n't )(?<!\bno )(?:{'|'.join(some)})", re.IGNORECASE) for some in each)
+    patterns = (rare(rf"(?<!\bnot )(?<!n't )(?<!\bno )(?:{'|'.join(some)})", re.IGNORECASE) for some in each)
     return tuple(zip(("modified", "created", "deleted"), patterns))
 
 

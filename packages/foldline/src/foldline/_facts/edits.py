@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
+from foldline._facts.patterns import rare
 from foldline._facts.tool_calls import BODIES
-from foldline._patterns import pattern
 
 MOST = 3
 """Names that are told of one file."""
@@ -41,7 +41,7 @@ STRETCH, MOST_WRITTEN = 100, 900
 _LEAST_LINE = 4
 """Characters of a line below which it holds but a bracket."""
 
-_FILE = pattern(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
+_FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
 def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, str]:

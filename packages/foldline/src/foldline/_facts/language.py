@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
@@ -100,6 +100,7 @@ def script_of(text: str) -> str:
     return "" if text.isascii() else _written(text, len(_latin(text))).code
 
 
+@lru_cache(maxsize=256)
 def _heard(text: str) -> _Heard:
     prose = _CODE.sub(" ", text[:_SAMPLE])
     words = _latin(prose)

@@ -24,11 +24,11 @@ def lifted(words: str, rules: Iterable[str]) -> set[str]:
     if not rules or is_long(words):
         return set()
     clauses = [*_clauses(words)]
-    spoken = {language_of(words, before) for before in map(_language, rules)}
+    spoken = {language_of(words, before) for before in {*map(_language, rules)}}
     return {rule for cues in map(cues_of, spoken) if cues for clause in clauses for rule in _over(clause, cues, rules)}
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4_096)
 def _language(rule: str) -> str:
     return language_of(rule)
 
@@ -39,7 +39,8 @@ def _over(clause: str, cues: Cues, rules: list[str]) -> Iterator[str]:
     if over is not None:
         yield from _naming(over, rules)
     if cues.again.match_in(clause):
-        yield from (rule for rule in rules if any(_other(value, clause, rule) for value in cues.values))
+        for value in cues.values:
+            yield from _with_another(value, clause, rules)
 
 
 def _clauses(words: str) -> Iterator[str]:
@@ -57,7 +58,7 @@ def _naming(over: str, rules: list[str]) -> set[str]:
     return {rule for rule, count in shared.items() if count == most} if most and enough else set()
 
 
-def _other(value: re.Pattern[str], clause: str, rule: str) -> bool:
-    """Whether a clause names another value than a rule, of those of which one holds at a time."""
-    now, then = value.findall(clause), value.findall(rule.lower())
-    return bool(now and then) and set(now).isdisjoint(then)
+def _with_another(value: re.Pattern[str], clause: str, rules: list[str]) -> Iterator[str]:
+    """The rules that name another value than a clause does, of those of which one holds at a time."""
+    if now := {*value.findall(clause)}:
+        yield from (rule for rule in rules if (then := value.findall(rule.lower())) and now.isdisjoint(then))

@@ -29,10 +29,16 @@ _NOISE = re.compile(
 REMEMBERED = 4_096
 """Texts whose literals are kept: what was kept word for word, or is folded by several policies, is read again and again."""
 
+MOST_RUNS = 65_536
+"""Runs of signs whose literals are kept."""
+
+_SHORTEST, _LONGEST = 3, 120
+"""Characters of a literal."""
+
 _known: dict[tuple[int, int], tuple[str, ...]] = {}
 
 
-def literals(text: str) -> list[str]:
+def literals(text: str) -> tuple[str, ...]:
     """The distinct literals in a text that have a telling shape, in the order in which they stand."""
     # as where tokens are counted: a hash has 64 bits and a secret of the process, and keeps no text alive
     key = hash(text), len(text)
@@ -41,21 +47,45 @@ def literals(text: str) -> list[str]:
         if len(_known) >= REMEMBERED:
             _known.clear()
         found = _known[key] = tuple(dict.fromkeys(_found_in(text)))
-    return [*found]
+    return found
 
 
 def _found_in(text: str) -> Iterator[str]:
-    if "://" in text:
-        return filter(None, map(_literal, _WORDS.findall(text)))
+    """What is literal in a text, line by line where an address stands, else of each run of signs once."""
+    start = 0
+    while (address := text.find("://", start)) >= 0:
+        begin, end = text.rfind("\n", start, address) + 1, text.find("\n", address)
+        begin, end = max(start, begin), len(text) if end < 0 else end
+        yield from _in_runs(text[start:begin])
+        yield from filter(None, map(_literal, _WORDS.findall(text[begin:end])))
+        start = end
+    yield from _in_runs(text[start:] if start else text)
+
+
+def _in_runs(text: str) -> Iterator[str]:
     runs = dict.fromkeys(text.encode("ascii", "replace").translate(_RUNS).split())
-    return chain.from_iterable(map(_literals_in, runs))
+    return chain.from_iterable(filter(None, map(_runs.__getitem__, runs)))
 
 
-@lru_cache(maxsize=65_536)
-def _literals_in(run: bytes) -> tuple[str, ...]:
-    """What is literal in a run of signs without a blank, most of which are ordinary words."""
-    if run.isalpha() and (run.islower() or run.isupper() or run.istitle()):
+class _Runs(dict[bytes, tuple[str, ...]]):
+    """What is literal in runs of signs without a blank, most of which are ordinary words."""
+
+    def __missing__(self, run: bytes) -> tuple[str, ...]:
+        if len(self) >= MOST_RUNS:
+            self.clear()
+        self[run] = found = _in_run(run)
+        return found
+
+
+_runs = _Runs()
+
+
+def _in_run(run: bytes) -> tuple[str, ...]:
+    word = run.strip(b".-+<~")
+    if word.isalpha() and (word.islower() or word.isupper() or word.istitle()):
         return ()
+    if run.isdigit() and len(run) <= _LONGEST:
+        return (run.decode(),) if len(run) >= _SHORTEST and run.strip(b"0") else ()
     return tuple(filter(None, map(_literal, _WORDS.findall(run.decode()))))
 
 
@@ -63,7 +93,7 @@ def _literals_in(run: bytes) -> tuple[str, ...]:
 def _literal(word: str) -> str:
     """The word without what punctuation left at its end; empty where it is ordinary."""
     word = word.rstrip(".-+,:")
-    return word if 3 <= len(word) <= 120 and _tells(word) else ""
+    return word if _SHORTEST <= len(word) <= _LONGEST and _tells(word) else ""
 
 
 def _tells(word: str) -> bool:

@@ -6,21 +6,21 @@ import re
 from functools import lru_cache
 from itertools import islice
 
+from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks
 from foldline._messages import Text, ToolResult, Value
 from foldline._patterns import pattern
 
 _EDGE = 3_000
-_EXIT = re.compile(
+_EXIT = rare(
     r"(?:return ?code|exit(?:ed)?(?: with)?(?: code| status)?|exit_?code|status code)[\"'>:= ]{1,4}(-?\d{1,3})\b",
     re.IGNORECASE,
 )
-_STRONG = re.compile(
+_STRONG = rare(
     r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w)"
     r"|: error(?:\s\w+)?: |: command not found|: No such file or directory|: Permission denied|error TS\d+",
     re.MULTILINE,
 )
-_HINTS = ("rror", "xception", "Traceback", "fatal:", "panic:", "FAIL", "E   ", "not found", "No such file", "denied")
 _VERDICT = re.compile(
     r"^(?:[ \t]*--- FAIL: .+|FAIL(?:ED)?(?:[ \t:].*)?|test result: FAILED.*|make(?:\[\d+\])?: \*\*\* .+|npm ERR! .+|\[[\w:.-]+\] ERROR task failed"
     r"|[ \t]*(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*|\d+ (?:tests?|examples?), [1-9]\d* failures?\b.*|. fail [1-9]\d*"
@@ -28,12 +28,12 @@ _VERDICT = re.compile(
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
-_BROKE = re.compile(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
+_BROKE = rare(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
 """How a build of an image or an installation of packages says so, whatever command it is a part of."""
 
 _NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S|[✗✕✖✘×] ")
 
-_MARKED = re.compile(
+_MARKED = rare(
     r"^[ \t]*([✗✕✖✘×] +\S.*)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
     re.MULTILINE,
 )
@@ -55,12 +55,12 @@ _BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
 _NEAR = 600
 """Characters behind the name of a test that failed in which is said why."""
 
-_WEAK = re.compile(
+_WEAK = rare(
     r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|"
     r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
     re.IGNORECASE,
 )
-_TELLS = re.compile(
+_TELLS = rare(
     r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
     r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+|Finished",
     re.MULTILINE,
@@ -70,7 +70,7 @@ _EMPTY = re.compile(
 )
 
 
-_STATED = re.compile(
+_STATED = rare(
     r"^(?:Process exited with code|Exit code:?) (-?\d{1,3})$|\A<returncode>(-?\d{1,3})</|\A\{[^{}]{0,200}?\"exit_code\": ?(-?\d{1,3})\b",
     re.MULTILINE,
 )
@@ -143,7 +143,7 @@ def _told(text: str, *, runs: bool, error: bool) -> Outcome:
     codes = [next(filter(None, stated.groups()))] if stated else _EXIT.findall(rim)
     code = codes[-1] if codes else ""
     tail = text[-1_500:]
-    strong = list(_STRONG.finditer(tail)) if code != "0" and any(hint in tail for hint in _HINTS) else []
+    strong = list(_STRONG.finditer(tail)) if code != "0" else []
     failed = error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
     fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
     note = ""

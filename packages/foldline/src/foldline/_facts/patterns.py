@@ -1,19 +1,23 @@
-"""Many patterns of which any may stand in a text: one is compiled once a text holds all letters without which it cannot match.
+"""Patterns that few texts match: one is compiled, and tried, where a text holds all letters without which it cannot match.
 
 A language has hundreds of them, and a session meets few; to compile them all takes longer than all that is asked of them.
+And to look for some letters takes a fraction of the time that it takes to try a pattern at each place of a long output.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
+
+from foldline._patterns import pattern
 
 _TOKEN = re.compile(
     r"[^\\\[\].()|?*+{}^$<]+"  # letters
     r"|\((?:\?:)?[^\\\[\]().?*+{}^$<]+\)"  # one of some letters
-    r"|\(\?<?[:=!]|\(|\)|\||<\w+>|<"
+    r"|\((?:\?(?:P<\w+>|<?[:=!]|>|[a-z]+:))?|\)|\||<\w+>|<"
     r"|\\.|[.^$]|\[\^?\]?(?:\\.|[^\]\\])*\]"
     r"|(?:[?*+]|\{[^}]*\})\??"
 )
@@ -21,12 +25,62 @@ _SIGNS = frozenset("\\([|)<.^$?*+{")
 _NOT_SURELY = ("?", "*", "{0,", "{,")
 _PLACES = frozenset(("^", "$", r"\b", r"\B", r"\A", r"\Z"))
 _UNWANTED = frozenset(("(?!", "(?<!"))
+_IN_ANY_CASE = "(?i:"
 _ESCAPED = re.compile(r"\\.|[^\\]+")
 _TELLING = 5
 """Letters from which a longer literal is hardly rarer."""
 
 Literals = frozenset[str]
 """One of them stands in whatever a pattern matches."""
+
+
+def rare(regex: str, flags: int = 0) -> re.Pattern[str]:
+    """What `re.compile` answers, of a pattern that few texts hold."""
+    return cast("re.Pattern[str]", _Rare(regex, flags))
+
+
+class _Rare:
+    def __init__(self, regex: str, flags: int) -> None:
+        self._regex, self._pattern = regex, pattern(regex, flags)
+        self._by_line, self._folds = bool(flags & re.MULTILINE), bool(flags & re.IGNORECASE)
+
+    def search(self, text: str, *places: int) -> re.Match[str] | None:
+        return self._pattern.search(text, *places) if self._likely(text) else None
+
+    def finditer(self, text: str, *places: int) -> Iterator[re.Match[str]]:
+        return self._pattern.finditer(text, *places) if self._likely(text) else iter(())
+
+    def findall(self, text: str, *places: int) -> list[Any]:
+        return self._pattern.findall(text, *places) if self._likely(text) else []
+
+    def sub(self, by: Any, text: str) -> str:
+        return self._pattern.sub(by, text) if self._likely(text) else text
+
+    def __getattr__(self, name: str) -> Any:
+        """What is asked of it otherwise is the pattern's own."""
+        return getattr(self._pattern, name)
+
+    def _likely(self, text: str) -> bool:
+        text = f"\n{text}" if self._by_line else text
+        text = text.lower() if self._folds else text
+        for literals in self._needs:
+            for literal in literals:
+                if literal in text:
+                    break
+            else:
+                return False
+        return True
+
+    @cached_property
+    def _needs(self) -> list[Literals]:
+        """What it needs, the rarest first; where it goes by lines, their beginnings too."""
+        regex = self._regex.lower() if self._folds else self._regex
+        if self._by_line:
+            regex = _TOKEN.sub(lambda token: r"\n" if token[0] == "^" else token[0], regex)
+        return sorted(needed(regex, {}), key=_rareness, reverse=True)
+
+
+_NOTHING: Literals = frozenset([""])
 
 
 class Part(NamedTuple):
@@ -40,14 +94,18 @@ class Patterns:
     """Patterns of which any may match, whatever the case; `<name>` in one stands for the part of that name."""
 
     def __init__(self, patterns: Iterable[str], parts: Mapping[str, Part] = MappingProxyType({})) -> None:
-        self._parts = parts
+        self._patterns, self._parts = [*patterns], parts
         self._compiled: dict[str, re.Pattern[str]] = {}
-        self._likely: dict[str, list[tuple[str, list[Literals]]]] = {}
+
+    @cached_property
+    def _likely(self) -> dict[str, list[tuple[str, list[Literals]]]]:
         """The patterns by the rarest of what they need, and what else they need."""
-        for pattern in patterns:
-            literals, *more = sorted(needed(pattern.lower(), parts), key=_rareness, reverse=True) or [frozenset([""])]
+        likely: dict[str, list[tuple[str, list[Literals]]]] = {}
+        for each in self._patterns:
+            literals, *more = sorted(needed(each.lower(), self._parts), key=_rareness, reverse=True) or [_NOTHING]
             for literal in literals:
-                self._likely.setdefault(literal, []).append((pattern, more))
+                likely.setdefault(literal, []).append((each, more))
+        return likely
 
     def match_in(self, text: str) -> bool:
         """Whether one of them matches somewhere in a text in lower case."""
@@ -103,16 +161,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     run = ""
     for token in tokens:
         sign = token[0]
-        if sign not in _SIGNS:
-            run += token
+        if letters := _letters(token, parts):
+            run += letters
             continue
         if token in _PLACES:
             continue
         if token in _UNWANTED:
             _skip(tokens)
-            continue
-        if sign == "\\" and not token[1].isalnum():
-            run += token[1]
             continue
         if token.startswith(_NOT_SURELY):
             if not run:
@@ -126,6 +181,8 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
         if sign == "|":
             choices.append(found)
             found = []
+        elif token == _IN_ANY_CASE:
+            _skip(tokens)
         elif sign == "(":
             found += _choice(token) if token[-1] == ")" else _needed(tokens, parts)
         elif token in parts:
@@ -133,6 +190,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     if run:
         found.append(frozenset([run]))
     return _either([*choices, found]) if choices else found
+
+
+def _letters(token: str, parts: Mapping[str, Part]) -> str:
+    """The letters that a token stands for; empty where it is a sign."""
+    if token[0] == "\\":
+        return "\n" if token == r"\n" else "" if token[1].isalnum() else token[1]
+    return "" if token[0] in _SIGNS and (token[0] != "<" or token in parts) else token
 
 
 def _skip(tokens: Iterator[str]) -> None:

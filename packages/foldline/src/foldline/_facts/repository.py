@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence, Set
 
+from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
 from foldline._facts.types import Repository
 from foldline._messages import replace
@@ -19,22 +20,23 @@ NAMELESS = "the working folder"
 _PASSING = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders)/")
 """Where a folder begins that nobody keeps."""
 
-_COMMITTED = re.compile(
+_COMMITTED = rare(
     r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )
 _COMMITTED_LINE = re.compile(r"(?m)(?<=\n)(?=^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] )")
-_NO_COMMIT = pattern(r"nothing to commit|no changes added|nothing added to commit")
+_NO_COMMIT = rare(r"nothing to commit|no changes added|nothing added to commit")
 _LOGGED = pattern(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
 _SUBJECT = pattern(r"^ {4}(\S.*)$", re.MULTILINE)
 _HASH = 9
-_ON = re.compile(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
-_CLEAN = re.compile(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
+_ON = rare(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
+_CLEAN = rare(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 """A file that is not committed, as git lists it."""
 
-_REBASED = re.compile(r"Successfully rebased")
-_PUSHED = re.compile(
-    r"(?m)^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$|^branch '[^'\n]+' set up to track "
+_REBASED = rare(r"Successfully rebased")
+_PUSHED = rare(
+    r"^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$|^branch '[^'\n]+' set up to track ",
+    re.MULTILINE,
 )
 _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
@@ -45,9 +47,9 @@ _ELSEWHERE = re.compile(
 )
 """How `git log` is asked for other commits than the newest ones of where it is."""
 
-_PULL = pattern(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
+_PULL = rare(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
 _OPENS = pattern(r"(?i)(?:^|[_.])create_?(?:pull|merge)_?request$")
-_OPENS_IN_CODE = pattern(r"\btools\.\w*create_(?:pull|merge)_request\(")
+_OPENS_IN_CODE = rare(r"\btools\.\w*create_(?:pull|merge)_request\(")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
 _MESSAGE = pattern(r"-\w{0,6}m|--message")
@@ -62,9 +64,9 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
     for name, args, folder in programs(command, where):
         if name in ("git", "gh", "glab") and args and not (unsure and _commits(args)):
             asked.setdefault(folder, []).append(args)
-    answers = _COMMITTED_LINE.split(answer)
+    answers = _COMMITTED_LINE.split(answer) if len(asked) > 1 else [answer]
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
-    for (folder, calls), said in zip(asked.items(), apart if len(asked) > 1 else [answer]):
+    for (folder, calls), said in zip(asked.items(), apart):
         shown = {found["branch"] for found in _COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)

@@ -17,7 +17,7 @@ import msgspec
 
 from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
-from foldline._facts.patterns import Patterns, parts_of
+from foldline._facts.patterns import Patterns, parts_of, rare
 from foldline._facts.splitting import BULLET, Sentence, sentences
 from foldline._patterns import pattern
 
@@ -42,14 +42,14 @@ _WIDE_LETTER = 2.5
 _LONGEST = 320
 """Characters of a sentence that may be a rule."""
 
-_LITERAL = re.compile(
+_LITERAL = rare(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
     r"|https?://\S+|<[^<>\n]{1,80}>|(?a:(?:[~.\w-]{0,80}/){2,}[\w./*~-]*|[~.]{0,2}/[\w.*~-]+)"
 )
 """What is quoted, and names of files and pages: what they say is not what the user says."""
 
 _NAMED = "¤"
-_STRESSED = re.compile(
+_STRESSED = rare(
     r"(?<![\w*])(\*{1,3})(?=\S)([^*\n]+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\W_])([^_\n]+?)(?<=[^\W_])\3(?!\w)|\*\*"
 )
 """Words in bold or italics."""

@@ -6,6 +6,7 @@ import re
 
 from foldline._facts.calls import Called, EndedCall
 from foldline._facts.outcomes import Outcome
+from foldline._facts.patterns import rare
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._facts.types import SOURCE
 from foldline._messages import ToolCall
@@ -14,15 +15,12 @@ from foldline._patterns import pattern
 _EDGE = 600
 """Characters of an answer's head, and of its tail, in which a client says that a program goes on."""
 
-_STARTED = pattern(
+_STARTED = rare(
     r"Process running with session ID (\w+)|Script running with cell ID (\w+)|Command running in background with ID: ([\w-]+)"
     r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
     r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)',
     re.DOTALL | re.MULTILINE,
 )
-_STARTS = (" running ", "Async agent", "SESSION_ID=", '"chunk_id"')
-"""What each way to say so holds."""
-
 _NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
 """The arguments that name a program which was started before."""
 
@@ -51,7 +49,7 @@ class Running:
     def answered(self, called: Called, text: str) -> tuple[Called, bool]:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
         runs still."""
-        started = _started(text[:_EDGE]) or _started(text[-_EDGE:])
+        started = _STARTED.search(text[:_EDGE]) or _STARTED.search(text[-_EDGE:])
         asked = _named(called.call)
         asked = self._waits_for.get(asked, asked)
         if started or (asked and _STILL.search(text[:_EDGE])):
@@ -94,10 +92,6 @@ class Running:
         """Takes down what a client's notice says has ended."""
         if "<task-id>" in text:
             self.known.update(dict.fromkeys(_NOTICE.findall(text), ""))
-
-
-def _started(text: str) -> re.Match[str] | None:
-    return _STARTED.search(text) if any(start in text for start in _STARTS) else None
 
 
 def only_waits(call: ToolCall) -> bool:

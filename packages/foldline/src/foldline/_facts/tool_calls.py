@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from foldline._facts.patches import is_patch, patch_actions
+from foldline._facts.patterns import rare
 from foldline._facts.shell import Touch, touches
 from foldline._messages import ToolCall, Value
 from foldline._patterns import pattern
@@ -60,7 +61,7 @@ FEEDING = frozenset({"stdin", "input"})
 """Words in the names of tools that feed a running program, or wait for it."""
 
 _CODE = 4_000
-_CALLED_IN_CODE = pattern(r"\btools\.([a-z_]\w{2,60})\(")
+_CALLED_IN_CODE = rare(r"\btools\.([a-z_]\w{2,60})\(")
 
 _PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"})
 NOTING = _PLANNING | {"note"}
@@ -104,8 +105,6 @@ class Action(Value, frozen=True, omit_defaults=True):
     where: str = ""
     """The folder in which the command is run, where the call says so."""
     plan: PlanUpdate | None = None
-    words: str = ""
-    """The strings among the arguments, without their keys, which every call of the tool repeats."""
     shell_only: bool = False
     """Whether the files were read from a command line, where a failure says nothing about the steps before it."""
 
@@ -121,7 +120,7 @@ def _action(tool: str, said: str) -> Action:
     arguments = _read(said)
     if isinstance(arguments, str):
         return _read_text(arguments, words_of(tool))
-    return msgspec.structs.replace(_read_object(arguments, words_of(tool)), words="\n".join(_strings(arguments)))
+    return _read_object(arguments, words_of(tool))
 
 
 def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
@@ -138,11 +137,12 @@ def _read_object(arguments: dict[str, Any], words: frozenset[str]) -> Action:
     return Action(touches=tuple(_file_actions(arguments, words)))
 
 
-def arguments_of(call: ToolCall) -> dict[str, Any] | str:
+def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:
     """The arguments of a call; the bare text where they are not a JSON object."""
     return _read(call.arguments)
 
 
+@lru_cache(maxsize=64)
 def _read(arguments: str) -> dict[str, Any] | str:
     try:
         value = msgspec.json.decode(arguments)
@@ -187,28 +187,20 @@ def _read_text(text: str, words: frozenset[str]) -> Action:
     text = text[:50_000]
     patch = text.replace("\\n", "\n") if "*** " in text else ""
     if patch and is_patch(patch):
-        return Action(touches=tuple(patch_actions(patch)), words=patch)
+        return Action(touches=tuple(patch_actions(patch)))
     commands = [_unescape(found[1][1:-1]) for found in _SCRIPTED.finditer(text)]
     if not commands and words & {"bash", "shell", "sh", "run", "terminal", "execute"}:
         commands = [text]
     if not commands:
-        return Action(words=text)
+        return Action()
     command = "; ".join(commands)
     where = found[1] if (found := _SCRIPTED_WHERE.search(text)) else ""
-    return Action(touches=tuple(touches(command)), command=command, where=where, words=command, shell_only=True)
+    return Action(touches=tuple(touches(command)), command=command, where=where, shell_only=True)
 
 
 def says_what(tool: str) -> bool:
     """Whether the name of a tool says what it does to files."""
     return any(words_of(tool) & verbs for _, verbs in _VERBS)
-
-
-def _strings(value: Any, depth: int = 0) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value if len(value) <= 6_000 else f"{value[:4_000]}\n{value[-2_000:]}"
-    elif isinstance(value, dict | list) and depth < 6:
-        for item in list(value.values() if isinstance(value, dict) else value)[:200]:
-            yield from _strings(item, depth + 1)
 
 
 def _unescape(text: str) -> str:

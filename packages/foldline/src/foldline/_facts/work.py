@@ -13,6 +13,7 @@ from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import files_changed, only_looked
 from foldline._facts.outcomes import Outcome, edges, outcome
+from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.repository import noted, opened, opens_pull
@@ -44,7 +45,7 @@ STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
 REPORTED = 1_000
 """What is added to the part of a call for the report of the agent that it called: it comes behind all calls of the message."""
 
-_DENIED = re.compile(
+_DENIED = rare(
     r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)|Cancelled: parallel tool call",
     re.IGNORECASE,
 )
@@ -56,10 +57,10 @@ _MISSED = pattern(
 )
 """How a look-up says that there is nothing."""
 
-_OVERWROTE = re.compile(r"\b(?:has been updated|overwrote|overwritten)\b")
+_OVERWROTE = rare(r"\b(?:has been updated|overwrote|overwritten)\b")
 """How a tool says that the file which it wrote was there before."""
 
-_REMINDER = pattern(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
+_REMINDER = rare(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 
 _EDITING = frozenset({"edit", "insert", "replace"})
@@ -262,4 +263,4 @@ def _missed(called: Called, text: str) -> bool:
 
 def _without_reminders(text: str) -> str:
     """A tool's answer without what the program put behind it."""
-    return _REMINDER.sub("", text) if "<system" in text else text
+    return _REMINDER.sub("", text)

@@ -109,6 +109,9 @@ FEW = 3
 AGAIN, SUPERSEDED = 0.7, 0.5
 """The share of a sentence, and of a report by such sentences, that a later message says again where it takes its place."""
 
+_TOO_LITTLE = AGAIN - 0.001
+"""The share below which it does not, however the weights of the terms are rounded."""
+
 REPORT = 120
 """Tokens of a report that a later message says most of again, where no budget is to be filled."""
 
@@ -454,20 +457,35 @@ def told_again(found: Sequence[Candidate]) -> set[int]:
 
 def _superseded(found: Sequence[Candidate], reports: Mapping[int, Sequence[Candidate]]) -> set[int]:
     """The reports of which a later message of the agent or the user says most again."""
-    messages: dict[int, set[str]] = {}
+    said_in: dict[str, set[int]] = {}
     for each in found:
         if each.piece.kind in ("report", "said") and each.piece.by in ("agent", "user"):
-            messages.setdefault(each.piece.at, set()).update(each.terms)
+            for term in each.terms:
+                said_in.setdefault(term, set()).add(each.piece.at)
 
-    def covered(each: Candidate, said: set[str]) -> bool:
-        return sum(weight for term, weight in each.terms.items() if term in said) >= AGAIN * each.whole
+    def likely(each: Candidate) -> set[int]:
+        """The messages that have one of its rarest terms: of the others none says most of it."""
+        some, left = set[int](), each.whole
+        for term in sorted(each.terms, key=lambda term: len(said_in[term])):
+            some |= said_in[term]
+            left -= each.terms[term]
+            if left < _TOO_LITTLE * each.whole:
+                break
+        return some
 
-    def said_by(report: Sequence[Candidate], said: set[str]) -> bool:
-        return sum(e.whole for e in report if covered(e, said)) >= SUPERSEDED * sum(e.whole for e in report)
+    def says_again(by: int, each: Candidate) -> bool:
+        return sum(weight for term, weight in each.terms.items() if by in said_in[term]) >= AGAIN * each.whole
 
-    return {
-        at for at, report in reports.items() if any(said_by(report, said) for by, said in messages.items() if by > at)
-    }
+    def most(at: int, report: Sequence[Candidate]) -> float:
+        """What the later message that says most of a report again says of it."""
+        again: dict[int, float] = {}
+        for each in report:
+            for by in likely(each):
+                if by > at and says_again(by, each):
+                    again[by] = again.get(by, 0.0) + each.whole
+        return max(again.values(), default=0.0)
+
+    return {at for at, report in reports.items() if most(at, report) >= SUPERSEDED * sum(e.whole for e in report) > 0}
 
 
 def is_edit(piece: Piece) -> bool:

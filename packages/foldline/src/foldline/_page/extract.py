@@ -17,6 +17,7 @@ from foldline._facts.told import ASKED_BEFORE, COMMAND, POINTER, PROJECT
 from foldline._facts.types import Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import (
+    Candidate,
     candidates,
     choose,
     idle,
@@ -263,9 +264,7 @@ class Page:
     def grow(self, timeline: Timeline) -> None:
         """Uses what is left of the budget: estimates of pieces sum up to more than their text."""
         self._tell_more(timeline)
-        while self.room < 0 and timeline.chosen:
-            timeline.chosen.pop()
-            self.add(HAPPENED, timeline.lines())
+        self._tell_less(timeline)
         room = self.room if self.budget < SMALL else 0
         if room >= LEAST_CUT and (cut := timeline.beginning(room)):
             self.add(HAPPENED, timeline.lines(cut))
@@ -279,6 +278,19 @@ class Page:
             room = self.room
             if room < max(12, self.budget // 50) or not timeline.tell_more(room, wanted_now):
                 break
+            self.add(HAPPENED, timeline.lines())
+
+    def _tell_less(self, timeline: Timeline) -> None:
+        """Leaves out what was chosen last and has no room: what costs as much as there is too much, and of that again what fits."""
+        out: list[Candidate] = []
+        while (over := -self.room) > 0 and timeline.chosen:
+            out += timeline.leave_out(over)
+            self.add(HAPPENED, timeline.lines())
+        while out and self.room >= 0:
+            timeline.chosen.append(out.pop())
+            self.add(HAPPENED, timeline.lines())
+        if self.room < 0 and timeline.chosen:
+            timeline.chosen.pop()
             self.add(HAPPENED, timeline.lines())
 
     def _headed(self, part: str) -> bool:

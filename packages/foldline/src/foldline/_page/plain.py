@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from foldline._facts.patterns import rare
 from foldline._facts.standing import base_of
 from foldline._facts.types import Facts, Kind, Piece
 from foldline._messages import replace
 
-_LINK = re.compile(r"\[([^\]\n]{1,120})\]\(([^)\s]+)\)")
+_LINK = rare(r"\[([^\]\n]{1,120})\]\(([^)\s]+)\)")
 _DEEP = re.compile(r"(?<![\w./:~-])~?/(?:[\w.@+-]+/){4,}(?=[\w.@+-]+/[\w.@+-]+)")
 """The folders above the last one of a long path, as outputs have them in each line and commands in each word."""
 

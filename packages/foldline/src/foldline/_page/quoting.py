@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from foldline._clipping import cut as cut_between
+from foldline._facts.patterns import rare
 from foldline._facts.told import ASKED_BEFORE
 from foldline._facts.types import Piece
 from foldline._tokens.estimate import estimate
@@ -26,13 +27,13 @@ ITEM = 90
 PROPOSED, REPORTED = "(the agent had proposed) ", "(before that the agent had said) "
 
 _NUMBERED = re.compile(r"\W{0,3}\d{1,2}[.)] ")
-_FRAME = re.compile(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
-_QUOTE = re.compile(r"^(\W*(?:\*\*\d+\*\*\W*)?)>", re.MULTILINE)
+_FRAME = rare(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
+_QUOTE = rare(r"^(\W*(?:\*\*\d+\*\*\W*)?)>", re.MULTILINE)
 
 
 def safe(text: str) -> str:
     """A text that cannot close the frame around a summary."""
-    return _FRAME.sub(r"‹\1", text) if "<" in text else text
+    return _FRAME.sub(r"‹\1", text)
 
 
 def anothers(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks, resumes, says_when_done
+from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, lifetime, shouts
 from foldline._facts.standing import (
     answered,
@@ -42,7 +42,7 @@ INSTRUCTED = 4
 TEMPLATE = 12
 """The most of what the words around a task order: nobody else says how it is to be handed in."""
 
-ADDRESS = re.compile(r"https?://\S+")
+ADDRESS = rare(r"https?://\S+")
 
 ELSEWHERE = 2
 """Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""

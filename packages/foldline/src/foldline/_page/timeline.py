@@ -187,6 +187,14 @@ class Timeline:
         text = shorten(best.piece.text, room - FRAME) if best else ""
         return replace(best, piece=replace(best.piece, text=text)) if best and len(text) >= LEAST_BEGINNING else None
 
+    def leave_out(self, room: int) -> list[Candidate]:
+        """Takes back what was chosen last, at least one piece and so many that they cost `room`; the last one first."""
+        out: list[Candidate] = []
+        while self.chosen and room > 0:
+            out.append(self.chosen.pop())
+            room -= out[-1].cost
+        return out
+
     def lines(self, *more: Candidate) -> list[str]:
         """The chosen pieces as lines."""
         pieces = sorted([*self.chosen, *more], key=lambda each: each.place)

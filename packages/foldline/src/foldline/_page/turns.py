@@ -38,13 +38,16 @@ class Turns:
         self._now = max((self._turn(r.newest) for _, r in asked if r.text in wanted), default=0)
         self._pieces = facts.pieces
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
+        self._known: dict[tuple[tuple[int, str], ...], str] = {}
+        """The lines of what was told before: a page is written several times until it fills its room."""
 
     def lines(self, pieces: Sequence[Candidate]) -> Iterator[str]:
         """The lines of pieces that stand in order."""
         turn, before, last = 0, "", None
         for now, group in self._groups(pieces):
             piece = group[0].piece
-            line = self._line(group)
+            told = (*((each.place, each.piece.text) for each in group),)
+            line = self._known.get(told) or self._known.setdefault(told, self._line(group))
             if piece.by == "summary" != before:
                 line = f"{EARLIER}{line.lstrip()}"
             before = piece.by

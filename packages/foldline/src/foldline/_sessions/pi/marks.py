@@ -57,7 +57,8 @@ def starts_fold(record: Record) -> bool:
 
 def may_be_marked(line: bytes) -> bool:
     """Whether a fold, an undo or a record of one may stand in a line: its kind at the start, foldline's note at the end."""
-    return bool(_FOLD_LINE.search(line[:4096]) or _FOLD_LINE.search(line[-256:]))
+    ends = (end for end in (line[:4096], line[-256:]) if b'"compaction"' in end or b'"foldline' in end)
+    return any(_FOLD_LINE.search(end) for end in ends)
 
 
 def undoes(record: Record) -> str | None:
