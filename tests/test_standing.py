@@ -416,6 +416,86 @@ def test_an_error_says_what_is_wrong_where_the_output_does(command: str, answer:
     assert errors(*failed(command, answer)) == [f"open error: `{command}` → {fault}"]
 
 
+ROWS = "FAIL: test_rows expected 3, got 4\n1 failed"
+
+
+def test_a_check_that_failed_behind_a_look_is_an_open_error() -> None:
+    assert errors(*failed("git status --short && make test", ROWS)) == ["open error: `make test` → FAIL: test_rows expected 3, got 4"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        "for f in tasks/*; do [ -f $f.md ] && cat $f.md; done",
+        "echo '== main =='\ngit log --oneline | head -3\ngrep -rn 'test failed' src",
+        "cd app && git -C ../core diff --stat; rg -n build Makefile",
+        "grep -rn test src && rm -rf build",
+    ],
+)
+def test_steps_that_only_look_or_clear_away_are_no_check_that_failed(look: str) -> None:
+    assert errors(*failed(look, "error: 2 tests failed"), *bash("make dist", "wrote dist/app")) == []
+
+
+@pytest.mark.parametrize(
+    "report",
+    ["Everything is green now: all tests pass and lint has 0 issues.", "Fixed the sum of the rows and pushed it."],
+)
+def test_an_error_is_over_once_a_report_closed_the_turn_and_does_not_say_it(report: str) -> None:
+    red = failed("make test", ROWS)
+    assert len(errors(*red)) == 1
+    assert errors(*red, *edit("src/rows.py"), says(report)) == []
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "The sum is fixed.\n\nStill failing: test_rows, expected 3, got 4.",
+        "The sum is fixed, but `test_rows` still fails on main and here.",
+    ],
+)
+def test_an_error_that_a_report_says_is_open(report: str) -> None:
+    assert len(errors(*failed("make test", ROWS), *edit("src/rows.py"), says(report))) == 1
+
+
+def test_an_error_that_a_report_tells_as_cured_is_over() -> None:
+    report = "`test_rows` failed since the header was counted (expected 3, got 4); that is fixed and all tests pass."
+    assert errors(*failed("make test", ROWS), *edit("src/rows.py"), says(report)) == []
+
+
+def test_an_error_is_over_once_the_same_was_tried_again_and_runs_or_another_check_of_its_kind_passed() -> None:
+    guess = failed("cargo test rows --lib", "error: no library targets found in package `app`")
+    assert errors(*guess, *bash("cargo test rows", "Process running with session ID 12")) == []
+    assert errors(*guess, *bash("cargo test -p app rows::sum", "test result: ok. 3 passed; 0 failed")) == []
+    assert len(errors(*guess, *bash("cargo build", "Finished in 3.1s"))) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["error: unexpected argument 'rows' found", "Error: unknown flag: --fast", "zsh:1: command not found: lint"],
+)
+def test_a_call_that_was_a_guess_is_no_open_error(answer: str) -> None:
+    assert errors(*failed("make-lint rows", answer)) == []
+
+
+def test_what_the_agent_says_of_an_error_before_it_goes_on_keeps_it_not_open() -> None:
+    conflict = failed("git merge origin/main", "CONFLICT (content): Merge conflict in src/rows.py")
+    looked = while_saying("The merge has a real conflict in `src/rows.py`, I resolve it.", "src/rows.py")
+    assert len(errors(*conflict, *looked)) == 1
+    assert errors(*conflict, *looked, *edit("src/rows.py")) == []
+
+
+def test_an_error_is_over_once_the_messages_that_stay_report_without_it() -> None:
+    work = [TASK, *edit("src/rows.py"), *failed("make test", ROWS), LONG]
+    report = [*edit("src/rows.py"), says("All tests pass now, and lint is clean.")]
+    assert not any("open error" in line for line in section(page_before(report, work), "State"))
+
+
+def test_words_of_errors_are_none_where_the_client_marks_what_failed() -> None:
+    shown = bash("for d in a b; do sed -n 1,9p $d/rows.py; python3 $d/rows.py; done", "b: ValueError: bad row\nerror: shown on purpose")  # fmt: skip
+    assert len(errors(*shown)) == 1
+    assert errors(*failed("ls gone", "No such file"), *shown) == []
+
+
 def test_the_same_error_of_two_runs_is_one() -> None:
     answer = "core/a_test.go:9:2: undefined: load\nFAIL example.com/core [build failed]"
     runs_of_it = [*failed("go test ./core/ -run Load", answer), *failed("go test ./core/", answer)]
@@ -643,10 +723,10 @@ LONG = says("The rows are read in one go. " * 90)
 def test_what_was_settled_behind_the_page_is_not_told_as_open() -> None:
     plan = runs("TaskCreate", {"subject": "Read the rows in parts"}, "Task #4 created successfully", id="t1")
     red = bash("make test", "FAIL: test_rows expected 3, got 4\nmake: *** [test] Error 1", error=True)
-    work = [TASK, *plan, *edit("src/rows.py"), *red, LONG]
+    work = [TASK, *plan, *edit("src/rows.py"), LONG, user("Run the tests, please."), *red]
     done = runs("TaskUpdate", {"taskId": "4", "status": "completed"}, "Updated task #4 status", id="t2")
     green = bash("make test", "12 passed in 0.3s")
-    open_still = section(page_before([says("I look into it.")], work), "State")
+    open_still = section(page_before(while_saying("I look into it.", "src/rows.py"), work), "State")
     assert any("open error" in line for line in open_still)
     assert "[ ] Read the rows in parts" in open_still
     settled = section(page_before([*green, *done, says("It is done.")], work), "State")

@@ -12,7 +12,7 @@ from foldline._facts.edits import names_in_edits, stretches, written_in
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.repository import goes_on
-from foldline._facts.shell import achieved, checks, family, only_looks, without_bodies
+from foldline._facts.shell import achieved, attempts, checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
@@ -108,6 +108,11 @@ class Ended(Value, frozen=True, dict=True):
     def source(self) -> str:
         """What was tried, in a line."""
         return one_line(self.command, _CALL) or _in_words(self.called)
+
+    @cached_property
+    def tried(self) -> str:
+        """What of it tried something, in a line, without what stands around it."""
+        return one_line("; ".join(attempts(self.command)), _CALL) or self.source
 
     @property
     def key(self) -> str:

@@ -64,7 +64,7 @@ class Running:
                 self._begun[id] = called
             program = Ended(self._begun.setdefault(id, called), Outcome())
             self._told[id] = called.at, new
-            self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.source[:SOURCE])
+            self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.tried[:SOURCE])
             return called, True
         if not asked:
             return called, False
