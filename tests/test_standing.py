@@ -354,6 +354,15 @@ def test_a_name_that_is_given_again_is_that_of_the_newer_program() -> None:
     assert not any("runs still" in line for line in state(*CELL, *took_over, *ended, *anew, *stopped))
 
 
+def test_a_program_that_ends_by_itself_is_over_though_nobody_asked_after_it() -> None:
+    begun = bash("git commit -m 'Read the rows'", "Process running with session ID 36374")
+    looks = [message for n in range(30) for message in bash(f"sed -n {n},40p src/rows.py", "x = 1")]
+    assert any("git commit" in line for line in state(*begun))
+    assert not any("git commit" in line for line in state(*begun, *looks))
+    assert any("npm run dev" in line for line in state(*bash("npm run dev", "Process running with session ID 5"), *looks))  # fmt: skip
+    assert not any("git commit" in line for line in section(page_before(looks, [TASK, LONG, *begun]), "State"))
+
+
 def test_a_program_that_ran_on_ends_as_its_own_command() -> None:
     failed = state(*TESTS, *POLLED, *RED)
     assert [line for line in failed if line.startswith("open error")] == [
@@ -834,6 +843,42 @@ def test_what_a_report_left_open_is_open_until_it_is_reported_on() -> None:
     ordered = [*asked, user("Enter the sponsor's block into the table of the halls, by the list that she sent us.")]
     assert left in section(page([*ordered, *edit("blocks.py")]), "State")
     assert left not in section(page([*ordered, says("I did enter the sponsor's block.")]), "State")
+
+
+LISTED = "The target is kept now.\n\n## Still open (your call)\n- **The thread:** it waits for the reviewer.\n- **Gaps in the tests:** merge tags and light tags have none."
+THREAD = "Still open (your call): The thread: it waits for the reviewer."
+GAPS = "Gaps in the tests: merge tags and light tags have none."
+
+
+def test_all_that_a_report_lists_as_open_is_told_behind_a_later_report() -> None:
+    asked = [TASK, *edit("a.py"), says(LISTED), user("What does the flag do?")]
+    spoken = [*asked, says("It names the branches that are read."), user("Rename it, please."), *edit("b.py")]
+    assert section(page(spoken), "State")[-2:] == [THREAD, GAPS]
+
+
+@pytest.mark.parametrize(
+    ("order", "left"),
+    [
+        ("Close the gaps in the tests: merge tags and light tags.", [THREAD]),
+        ("Write to the reviewer that the thread waits.", [f"Still open (your call): {GAPS}"]),
+    ],
+)
+def test_what_a_report_lists_as_open_is_over_once_the_user_took_it_up_and_it_was_reported_on(
+    order: str, left: list[str]
+) -> None:
+    work = [TASK, LONG, user("Now the target."), *edit("a.py"), says(LISTED)]
+    assert section(page_before([user(order), *edit("t.py")], work), "State")[-2:] == [THREAD, GAPS]
+    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State") == left
+
+
+def test_a_step_without_words_is_none() -> None:
+    begun = runs("TaskUpdate", {"taskId": "8", "status": "in_progress"}, "Updated task #8 status", id="t2")
+    assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), *begun))
+
+
+def test_boxes_in_a_text_that_was_drafted_are_no_plan() -> None:
+    draft = "Here is the description:\n\n```markdown\n## Test plan\n- [x] unit tests\n- [ ] gated tests\n```"
+    assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), says(draft)))
 
 
 def test_what_goes_on_behind_an_open_step_is_open_as_well() -> None:

@@ -107,6 +107,11 @@ def checks(tried: str) -> bool:
     return _CHECKS.search(tried) is not None and not _HANDLES.match(tried)
 
 
+def ends_soon(tried: str) -> bool:
+    """Whether what was tried ends by itself: a check, a call of git or of what hosts its repositories."""
+    return checks(tried) or tried.partition(" ")[0] in ("git", "gh", "glab")
+
+
 def kind_of(tried: str) -> str:
     """The fewest words that say what kind of check it is, whatever it was pointed at."""
     words = tried.split()

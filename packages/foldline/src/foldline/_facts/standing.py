@@ -150,7 +150,7 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
     for todo in facts.todos:
         forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
-        if todo.status in ("pending", "in_progress") and not forgotten:
+        if todo.text and todo.status in ("pending", "in_progress") and not forgotten:
             yield todo
 
 
@@ -163,30 +163,37 @@ def left_open(facts: Facts) -> Iterator[str]:
     user's to do is done.
     """
     now = facts.latest
-    behind = [p for p in now.pieces if p.at >= facts.end and p.by != "user"]
     reports = [p for p in facts.pieces if p.kind == "report"]
     newest = sorted({p.at for p in reports})[-REPORTS:]
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
+    led = ""
     for piece in reports:
-        if piece.open and piece.at in newest and (piece.at == last or labels_open(piece.text)):
+        if piece.open and piece.at in newest and (piece.at == last or _labelled(piece)):
             fresh = piece.at >= _asked(now)
-            left = _open_in(piece.text, fresh=fresh, asking=fresh or _waits(piece, now))
-            since = (p for p in (*facts.pieces, *behind) if p.at > piece.at)
+            left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
+            item = left.removeprefix(f"{piece.under}: ")
+            since = (p for p in now.pieces if p.at > piece.at)
             over = (p for p in since if p.kind in ("report", "change") or (p.kind == "said" and p.at < last))
-            if left and not any(said_again(left, p.text) for p in over):
-                yield left
+            if left and not any(said_again(item, p.text) for p in over):
+                whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
+                yield item if piece.under == led else whole
+                led = piece.under
+
+
+def _labelled(piece: Piece) -> bool:
+    """Whether what is said is listed as open, or stands behind a word that says so."""
+    return labels_open(piece.text) or labels_open(f"{piece.under}:")
 
 
 def _waits(piece: Piece, facts: Facts) -> bool:
     """Whether something is listed as open that the user did not speak of since."""
     since = (p.text for p in facts.pieces if p.by == "user" and p.at > piece.at)
-    listed = labels_open(piece.text) or labels_open(f"{piece.under}:")
-    return listed and max(shared_words(piece.text, since), default=0) < SPOKEN_OF
+    return _labelled(piece) and max(shared_words(piece.text, since), default=0) < SPOKEN_OF
 
 
-def _open_in(text: str, *, fresh: bool, asking: bool) -> str:
+def _open_in(piece: Piece, *, fresh: bool, asking: bool) -> str:
     """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
-    labelled = labels_open(text)
+    text, labelled = piece.text, _labelled(piece)
     if text.endswith((":", "：")) and not labelled:
         return ""
     sentences = list(split(text))
