@@ -369,6 +369,15 @@ def test_a_name_that_is_given_again_is_that_of_the_newer_program() -> None:
     assert not any("runs still" in line for line in state(*CELL, *took_over, *ended, *anew, *stopped))
 
 
+def test_a_program_that_ends_by_itself_is_over_though_nobody_asked_after_it() -> None:
+    begun = bash("git commit -m 'Read the rows'", "Process running with session ID 36374")
+    looks = [message for n in range(30) for message in bash(f"sed -n {n},40p src/rows.py", "x = 1")]
+    assert any("git commit" in line for line in state(*begun))
+    assert not any("git commit" in line for line in state(*begun, *looks))
+    assert any("npm run dev" in line for line in state(*bash("npm run dev", "Process running with session ID 5"), *looks))  # fmt: skip
+    assert not any("git commit" in line for line in section(page_before(looks, [TASK, LONG, *begun]), "State"))
+
+
 def test_a_program_that_ran_on_ends_as_its_own_command() -> None:
     failed = state(*TESTS, *POLLED, *RED)
     assert [line for line in failed if line.startswith("open error")] == [
@@ -429,6 +438,86 @@ def test_of_scripts_that_were_tried_the_newest_counts() -> None:
 )  # fmt: skip
 def test_an_error_says_what_is_wrong_where_the_output_does(command: str, answer: str, fault: str) -> None:
     assert errors(*failed(command, answer)) == [f"open error: `{command}` → {fault}"]
+
+
+ROWS = "FAIL: test_rows expected 3, got 4\n1 failed"
+
+
+def test_a_check_that_failed_behind_a_look_is_an_open_error() -> None:
+    assert errors(*failed("git status --short && make test", ROWS)) == ["open error: `make test` → FAIL: test_rows expected 3, got 4"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        "for f in tasks/*; do [ -f $f.md ] && cat $f.md; done",
+        "echo '== main =='\ngit log --oneline | head -3\ngrep -rn 'test failed' src",
+        "cd app && git -C ../core diff --stat; rg -n build Makefile",
+        "grep -rn test src && rm -rf build",
+    ],
+)
+def test_steps_that_only_look_or_clear_away_are_no_check_that_failed(look: str) -> None:
+    assert errors(*failed(look, "error: 2 tests failed"), *bash("make dist", "wrote dist/app")) == []
+
+
+@pytest.mark.parametrize(
+    "report",
+    ["Everything is green now: all tests pass and lint has 0 issues.", "Fixed the sum of the rows and pushed it."],
+)
+def test_an_error_is_over_once_a_report_closed_the_turn_and_does_not_say_it(report: str) -> None:
+    red = failed("make test", ROWS)
+    assert len(errors(*red)) == 1
+    assert errors(*red, *edit("src/rows.py"), says(report)) == []
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "The sum is fixed.\n\nStill failing: test_rows, expected 3, got 4.",
+        "The sum is fixed, but `test_rows` still fails on main and here.",
+    ],
+)
+def test_an_error_that_a_report_says_is_open(report: str) -> None:
+    assert len(errors(*failed("make test", ROWS), *edit("src/rows.py"), says(report))) == 1
+
+
+def test_an_error_that_a_report_tells_as_cured_is_over() -> None:
+    report = "`test_rows` failed since the header was counted (expected 3, got 4); that is fixed and all tests pass."
+    assert errors(*failed("make test", ROWS), *edit("src/rows.py"), says(report)) == []
+
+
+def test_an_error_is_over_once_the_same_was_tried_again_and_runs_or_another_check_of_its_kind_passed() -> None:
+    guess = failed("cargo test rows --lib", "error: no library targets found in package `app`")
+    assert errors(*guess, *bash("cargo test rows", "Process running with session ID 12")) == []
+    assert errors(*guess, *bash("cargo test -p app rows::sum", "test result: ok. 3 passed; 0 failed")) == []
+    assert len(errors(*guess, *bash("cargo build", "Finished in 3.1s"))) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["error: unexpected argument 'rows' found", "Error: unknown flag: --fast", "zsh:1: command not found: lint"],
+)
+def test_a_call_that_was_a_guess_is_no_open_error(answer: str) -> None:
+    assert errors(*failed("make-lint rows", answer)) == []
+
+
+def test_what_the_agent_says_of_an_error_before_it_goes_on_keeps_it_not_open() -> None:
+    conflict = failed("git merge origin/main", "CONFLICT (content): Merge conflict in src/rows.py")
+    looked = while_saying("The merge has a real conflict in `src/rows.py`, I resolve it.", "src/rows.py")
+    assert len(errors(*conflict, *looked)) == 1
+    assert errors(*conflict, *looked, *edit("src/rows.py")) == []
+
+
+def test_an_error_is_over_once_the_messages_that_stay_report_without_it() -> None:
+    work = [TASK, *edit("src/rows.py"), *failed("make test", ROWS), LONG]
+    report = [*edit("src/rows.py"), says("All tests pass now, and lint is clean.")]
+    assert not any("open error" in line for line in section(page_before(report, work), "State"))
+
+
+def test_words_of_errors_are_none_where_the_client_marks_what_failed() -> None:
+    shown = bash("for d in a b; do sed -n 1,9p $d/rows.py; python3 $d/rows.py; done", "b: ValueError: bad row\nerror: shown on purpose")  # fmt: skip
+    assert len(errors(*shown)) == 1
+    assert errors(*failed("ls gone", "No such file"), *shown) == []
 
 
 def test_the_same_error_of_two_runs_is_one() -> None:
@@ -658,10 +747,10 @@ LONG = says("The rows are read in one go. " * 90)
 def test_what_was_settled_behind_the_page_is_not_told_as_open() -> None:
     plan = runs("TaskCreate", {"subject": "Read the rows in parts"}, "Task #4 created successfully", id="t1")
     red = bash("make test", "FAIL: test_rows expected 3, got 4\nmake: *** [test] Error 1", error=True)
-    work = [TASK, *plan, *edit("src/rows.py"), *red, LONG]
+    work = [TASK, *plan, *edit("src/rows.py"), LONG, user("Run the tests, please."), *red]
     done = runs("TaskUpdate", {"taskId": "4", "status": "completed"}, "Updated task #4 status", id="t2")
     green = bash("make test", "12 passed in 0.3s")
-    open_still = section(page_before([says("I look into it.")], work), "State")
+    open_still = section(page_before(while_saying("I look into it.", "src/rows.py"), work), "State")
     assert any("open error" in line for line in open_still)
     assert "[ ] Read the rows in parts" in open_still
     settled = section(page_before([*green, *done, says("It is done.")], work), "State")
@@ -769,6 +858,42 @@ def test_what_a_report_left_open_is_open_until_it_is_reported_on() -> None:
     ordered = [*asked, user("Enter the sponsor's block into the table of the halls, by the list that she sent us.")]
     assert left in section(page([*ordered, *edit("blocks.py")]), "State")
     assert left not in section(page([*ordered, says("I did enter the sponsor's block.")]), "State")
+
+
+LISTED = "The target is kept now.\n\n## Still open (your call)\n- **The thread:** it waits for the reviewer.\n- **Gaps in the tests:** merge tags and light tags have none."
+THREAD = "Still open (your call): The thread: it waits for the reviewer."
+GAPS = "Gaps in the tests: merge tags and light tags have none."
+
+
+def test_all_that_a_report_lists_as_open_is_told_behind_a_later_report() -> None:
+    asked = [TASK, *edit("a.py"), says(LISTED), user("What does the flag do?")]
+    spoken = [*asked, says("It names the branches that are read."), user("Rename it, please."), *edit("b.py")]
+    assert section(page(spoken), "State")[-2:] == [THREAD, GAPS]
+
+
+@pytest.mark.parametrize(
+    ("order", "left"),
+    [
+        ("Close the gaps in the tests: merge tags and light tags.", [THREAD]),
+        ("Write to the reviewer that the thread waits.", [f"Still open (your call): {GAPS}"]),
+    ],
+)
+def test_what_a_report_lists_as_open_is_over_once_the_user_took_it_up_and_it_was_reported_on(
+    order: str, left: list[str]
+) -> None:
+    work = [TASK, LONG, user("Now the target."), *edit("a.py"), says(LISTED)]
+    assert section(page_before([user(order), *edit("t.py")], work), "State")[-2:] == [THREAD, GAPS]
+    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State") == left
+
+
+def test_a_step_without_words_is_none() -> None:
+    begun = runs("TaskUpdate", {"taskId": "8", "status": "in_progress"}, "Updated task #8 status", id="t2")
+    assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), *begun))
+
+
+def test_boxes_in_a_text_that_was_drafted_are_no_plan() -> None:
+    draft = "Here is the description:\n\n```markdown\n## Test plan\n- [x] unit tests\n- [ ] gated tests\n```"
+    assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), says(draft)))
 
 
 def test_what_goes_on_behind_an_open_step_is_open_as_well() -> None:

@@ -21,10 +21,10 @@ class Attempts:
         self._open: dict[str, FailedCall] = {}
         """The error that is open of each key."""
 
-    def ran(self, command: str, outcome: str, note: str, at: int) -> None:
+    def ran(self, command: str, outcome: str, note: str, at: int, attempt: str) -> None:
         """Books a run of a command."""
         old = self.commands.pop(command, None)
-        self.commands[command] = Command(command, outcome, note, 1 + (old.count if old else 0), at)
+        self.commands[command] = Command(command, outcome, note, 1 + (old.count if old else 0), at, attempt)
 
     def failed(self, fault: FailedCall) -> None:
         """Books an error, which takes the place of the open one of its key."""

@@ -13,7 +13,7 @@ from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patterns import rare
 from foldline._facts.repository import goes_on
-from foldline._facts.shell import achieved, checks, family, in_short, only_looks, without_bodies
+from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
@@ -123,6 +123,11 @@ class EndedCall(Value, frozen=True, dict=True):
     def source(self) -> str:
         """What was tried, in a line."""
         return one_line(in_short(self.command), _CALL) or _in_words(self.called)
+
+    @cached_property
+    def tried(self) -> str:
+        """What of it tried something, in a line, without what stands around it."""
+        return one_line("; ".join(attempts(self.command)), _CALL) or self.source
 
     @property
     def key(self) -> str:

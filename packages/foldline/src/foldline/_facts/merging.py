@@ -13,6 +13,8 @@ from foldline._facts.lasting import lasting
 from foldline._facts.plan import Plan
 from foldline._facts.repository import later
 from foldline._facts.rules import rules_in
+from foldline._facts.running import SOON
+from foldline._facts.shell import ends_soon
 from foldline._facts.speech import clean
 from foldline._facts.trails import Trails
 from foldline._facts.types import Command, Facts, FailedCall, File, Piece, Repository, Rule, Todo, UserRequest
@@ -83,10 +85,16 @@ def merge(older: Facts, newer: Facts) -> Facts:
             passed=passed,
             plan_at=older.plan_at if new.plan_at is None else new.plan_at,
             repositories=later(older.repositories, new.repositories),
-            running={id: older.running.get(id) or text for id, text in (older.running | new.running).items() if text},
+            running=_running(older.running, newer),
             end=new.end,
         )
     )
+
+
+def _running(older: dict[str, str], newer: Facts) -> dict[str, str]:
+    """What runs behind newer messages: what ends by itself is over where there are many that do not name it."""
+    over = {id for id, text in older.items() if id not in newer.running and newer.end > SOON and ends_soon(text)}
+    return {id: older.get(id) or text for id, text in (older | newer.running).items() if text and id not in over}
 
 
 def _lasting(rules: tuple[Rule, ...], requests: Sequence[UserRequest]) -> tuple[Rule, ...]:

@@ -44,10 +44,13 @@ _VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$")
 """A verdict that says that something failed and not what."""
 
 _LOCATED = pattern(
-    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4}):\d+(?::\d+)?:? +(?!INFO|DEBUG|PASS)\S.+)$",
+    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4}):\d+(?::\d+)?:? +(?!INFO|DEBUG|PASS|\+0x)\S.+)$",
     re.MULTILINE,
 )
 """A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task."""
+
+_ASSERTED = pattern(r"^E\s|AssertionError|[Ee]xpected\b")
+"""How a test says what it expected."""
 
 _BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
 """A test that failed, without why."""
@@ -102,8 +105,9 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def outcome(text: str, command: str, *, error: bool = False) -> Outcome:
-    """How the call ended that `text` answers, by its client an `error` or not; only of a `command` may the words alone say so."""
+def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
+    """How the call ended that `text` answers, by its client an `error` or not; only of a `command` may the words alone say so, where
+    the client does not."""
     end = _told(text, runs=bool(command), error=error)
     tried = bool(command) and not only_looks(command)
     found = [*(_VERDICT.finditer(text) if tried and checks(family(command)) else ())]
@@ -134,7 +138,7 @@ def _with_cause(fault: str, text: str) -> str:
     return " ".join(located[1].split())[:300] if located else fault
 
 
-def _told(text: str, *, runs: bool, error: bool) -> Outcome:
+def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
     """How a call ended by its exit status, and where that is not told by its last words."""
     if not runs and not error:
         return Outcome()
@@ -143,8 +147,11 @@ def _told(text: str, *, runs: bool, error: bool) -> Outcome:
     codes = [next(filter(None, stated.groups()))] if stated else _EXIT.findall(rim)
     code = codes[-1] if codes else ""
     tail = text[-1_500:]
-    strong = list(_STRONG.finditer(tail)) if code != "0" else []
-    failed = error or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
+    passed = code == "0" or (not code and error is False)
+    strong = list(_STRONG.finditer(tail)) if not passed else []
+    failed = (
+        bool(error) or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
+    )
     fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
     note = ""
     if runs:
@@ -153,6 +160,11 @@ def _told(text: str, *, runs: bool, error: bool) -> Outcome:
         for tell in _TELLS.finditer(end):
             note = _line(end, tell.start())
     return Outcome(failed, code, fault, note[:160])
+
+
+def finds(fault: str) -> bool:
+    """Whether a check's error tells what it found, and not that it could not be run so."""
+    return any(found.search(fault) for found in (_VERDICT, _NAMED, _LOCATED, _ASSERTED))
 
 
 def alarming(text: str) -> bool:

@@ -18,6 +18,9 @@ _TICKED = pattern(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _SHOWN = pattern(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
 """An item with its box, as an agent writes it, and as tools show it."""
 
+_DRAFT = pattern(r"^[ \t]*```.*?(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+"""A text that an agent drafts for somebody else, whose boxes are theirs."""
+
 _NUMBERED = pattern(r"#(\d+)\b")
 
 
@@ -60,7 +63,7 @@ class Plan:
 
     def written(self, text: str, at: int) -> None:
         """Books the items that an agent wrote with their boxes; a list that asks is what it checks its work against."""
-        boxes = _TICKED.findall(text) if "- [" in text or "* [" in text else []
+        boxes = _TICKED.findall(_DRAFT.sub("", text)) if "- [" in text or "* [" in text else []
         if not any(item.rstrip().endswith(("?", "？")) for _, item in boxes):
             self._tick(boxes, at)
 

@@ -77,7 +77,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         spans[at] = (*spans[at], Span("user", text))
     pieces, plan = Pieces(_written(messages, spans)), Plan()
     results = {result.call_id for message in messages for result in message.results}
-    said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages))
+    marks = any(result.error for message in messages for result in message.results)
+    said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages), marks=marks)
     reports = _reports(messages, spans)
     acting = {at - 1 for at, each in enumerate(spans) if at and not results and any(span.by == "tool" for span in each)}
     acting |= {len(messages) - 1} if acting else set()

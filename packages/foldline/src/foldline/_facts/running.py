@@ -7,6 +7,7 @@ import re
 from foldline._facts.calls import Called, EndedCall
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patterns import rare
+from foldline._facts.shell import ends_soon
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._facts.types import SOURCE
 from foldline._messages import ToolCall
@@ -29,7 +30,7 @@ _STOPPING = frozenset({"kill", "stop"})
 """Words in the names of tools that end a program: what they answer is not what it put out."""
 
 SOON = 24
-"""Messages after which a check has ended that was still running."""
+"""Messages after which a program has ended that was still running and ends by itself."""
 
 _STILL = pattern(r"<status>running</status>")
 _NOTICE = pattern(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
@@ -62,7 +63,7 @@ class Running:
                 self._begun[id] = called
             program = EndedCall(self._begun.setdefault(id, called), Outcome())
             self._told[id] = called.at, new
-            self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.source[:SOURCE])
+            self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.tried[:SOURCE])
             return called, True
         if not asked:
             return called, False
@@ -72,9 +73,11 @@ class Running:
         return called._replace(call=begun.call, action=begun.action) if waits else called, False
 
     def still(self, end: int) -> dict[str, str]:
-        """What runs at the end of so many messages: a check that nobody asked after for long was over soon."""
+        """What runs at the end of so many messages: one that ends by itself and that nobody asked after for long was over soon."""
         over = {
-            id for id, (at, _) in self._told.items() if at < end - SOON and EndedCall(self._begun[id], Outcome()).checks
+            id
+            for id, (at, _) in self._told.items()
+            if at < end - SOON and ends_soon(EndedCall(self._begun[id], Outcome()).key)
         }
         live = {id: text for id, text in self.known.items() if text and id not in over}
         begun_before = {id for id in live if only_waits(self._begun[id].call)}

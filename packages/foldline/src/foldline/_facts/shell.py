@@ -34,14 +34,18 @@ _SHELL = re.compile(
 """A command that is handed to another shell."""
 
 _ARROWS = {">": "written", ">>": "modified"}
-_AROUND = frozenset({"", "cd", "echo", "true", "exit", "export", "set", "source", "sleep", "printf"})
-"""Programs that are no attempt at anything, but stand around one."""
+_AROUND = frozenset(
+    {"", "cd", "echo", "true", "exit", "export", "set", "source", "sleep", "printf", "for", "done", "fi"}
+)
+"""Programs and words of the shell that are no attempt at anything, but stand around one."""
 
 _FAMILY, _FAMILY_WORDS = 4_000, 5
 """Characters of a command that are read for its family, and the most words that this has."""
 
 _READERS = frozenset({"cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "tac", "view"})
 _WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})
+_KEYWORDS = frozenset({"if", "then", "else", "while", "until", "do", "!", "{", "}"})
+"""Words of the shell behind which a command stands."""
 _NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
 
 
@@ -57,7 +61,7 @@ def touches(command: str) -> Iterator[Touch]:
         if not _NOT_A_PATH.search(path):
             yield "written", path, ""
     where = ""
-    for words, outputs, _ in _steps(bare):
+    for words, outputs, *_ in _steps(bare):
         name, args = _program(words)
         where = _entered(where, args) if name == "cd" else where
         for action, path, to in _segment(name, args, outputs):
@@ -82,17 +86,10 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
 
 
 _LOOKS = re.compile(
-    r"(?:cd|cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|echo|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame|rev-list|rev-parse|ls-files|ls-remote|merge-base|describe)|"
+    r"(?:cat|ls|head|tail|sed -n|grep|rg|find|pwd|wc|which|tree|nl|git (?:status|log|diff|show|branch|grep|blame|rev-list|rev-parse|ls-files|ls-remote|merge-base|describe)|"
     r"gh \w+ (?:list|view|status|diff|checks)|cargo tree|docker (?:ps|logs|inspect)|kubectl (?:get|describe|logs)|"
-    r"sleep|jq|awk|less|stat|file|du|df|ps|env|type|man|test|\[|Get-\w+|Select-String|Test-Path)\b"
+    r"jq|awk|less|sort|uniq|cut|tr|column|stat|file|du|df|ps|type|command|man|test|\[|Get-\w+|Select-String|Test-Path)(?!\S)"
 )
-
-
-@lru_cache(maxsize=1_024)
-def only_looks(command: str) -> bool:
-    """Whether all steps of a command only look, so that it is no error where they find nothing."""
-    steps = [part.text for part in _parts(in_short(handed_on(command))) if not part.op.startswith("|")]
-    return bool(steps) and all(map(_LOOKS.match, steps))
 
 
 _CHECKS = re.compile(
@@ -101,9 +98,25 @@ _CHECKS = re.compile(
 """A program of a check, or its subcommand or target; a program whose name only ends so is built to be tried out."""
 
 
+_HANDLES = re.compile(r"(?:rm|cp|mv|ln|mkdir|touch|chmod|cat|ls|grep|rg|find|sed|git|gh|curl|which) ")
+"""A program that handles or looks into what it names: a folder of tests is none."""
+
+
 def checks(tried: str) -> bool:
     """Whether what was tried is a check of the work: its tests, a build, a linter."""
-    return _CHECKS.search(tried) is not None
+    return _CHECKS.search(tried) is not None and not _HANDLES.match(tried)
+
+
+def ends_soon(tried: str) -> bool:
+    """Whether what was tried ends by itself: a check, a call of git or of what hosts its repositories."""
+    return checks(tried) or tried.partition(" ")[0] in ("git", "gh", "glab")
+
+
+def kind_of(tried: str) -> str:
+    """The fewest words that say what kind of check it is, whatever it was pointed at."""
+    words = tried.split()
+    some = (" ".join(words[:n]) for n in range(1, len(words)))
+    return next((each for each in some if checks(each)), tried)
 
 
 def handed_on(command: str) -> str:
@@ -122,14 +135,48 @@ def without_bodies(command: str) -> str:
 
 
 @lru_cache(maxsize=1_024)
+def only_looks(command: str) -> bool:
+    """Whether a command only looks, so that it is no error where it finds nothing."""
+    own, all_steps = _own_steps(command)
+    return bool(all_steps) and all(map(_looks, own))
+
+
+@lru_cache(maxsize=1_024)
+def attempts(command: str) -> tuple[str, ...]:
+    """The steps of a command that try something, as they stand there: its checks, else the last one that does more than look."""
+    return tuple(step.text for step in _attempts(command))
+
+
+@lru_cache(maxsize=1_024)
 def family(command: str) -> str:
-    """What a command is an attempt at: the program and words of its last step, without pipes and flags."""
-    steps = list(_steps(in_posix(handed_on(command[:_FAMILY]))))
-    attempts = [step for step in steps if _program(step.words)[0] not in _AROUND]
-    own = [step for step in attempts if not step.aside]
-    name, args = next((_program(step.words) for step in (*own[-1:], *attempts[:1], *steps[-1:])), ("", []))
+    """What a command is an attempt at: the program and words of the last step that tries something, without pipes and flags."""
+    return next((_family(step) for step in reversed(_attempts(command))), "")
+
+
+def _own_steps(command: str) -> tuple[list[_Step], list[_Step]]:
+    """The steps of a command that stand for themselves and do something, and all of them."""
+    steps = [*_steps(in_posix(handed_on(command[:_FAMILY])))]
+    return [step for step in steps if not step.aside and _program(step.words)[0] not in _AROUND], steps
+
+
+def _attempts(command: str) -> list[_Step]:
+    own, steps = _own_steps(command)
+    tried = [step for step in own if checks(_family(step))]
+    does = [step for step in own if not _looks(step)]
+    served = [step for step in steps if _program(step.words)[0] not in _AROUND]
+    return tried or does[-1:] or own[-1:] or served[:1] or steps[-1:]
+
+
+def _looks(step: _Step) -> bool:
+    name, args = _program(step.words)
+    args = _without_options(args) if name == "git" else args
+    return _LOOKS.match(" ".join([name, *args[:2]])) is not None
+
+
+def _family(step: _Step) -> str:
+    name, args = _program(step.words)
     if name == "git":
-        return " ".join([name, *args[:1]])
+        return " ".join([name, *_without_options(args)[:1]])
     flags = [arg for arg in args[:2] if arg == "-m"]
     words = " ".join([name, *flags, *(arg for arg in args if not arg.startswith("-"))]).split()
     return " ".join(words[:_FAMILY_WORDS])
@@ -210,14 +257,23 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
 
     Of git the options before its subcommand are left out.
     """
-    for words, _, _ in _steps(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
+    for words, *_ in _steps(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
         name, args = _program(words)
         where = _entered(where, args) if name == "cd" else where
         folder = where
-        while name == "git" and args and args[0].startswith("-"):
-            folder = _entered(folder, args[1:]) if args[0] == "-C" else folder
-            args = args[2 if args[0] in _GIT_OPTIONS else 1 :]
+        if name == "git":
+            given = args[: len(args) - len(_without_options(args))]
+            for option, path in pairwise(given):
+                folder = _entered(folder, [path]) if option == "-C" else folder
+            args = args[len(given) :]
         yield name, args, folder
+
+
+def _without_options(args: list[str]) -> list[str]:
+    """The arguments of git from its subcommand on."""
+    while args and args[0].startswith("-"):
+        args = args[2 if args[0] in _GIT_OPTIONS else 1 :]
+    return args
 
 
 def _spelled_out(command: str) -> str:
@@ -236,39 +292,43 @@ _GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
 
 
 class _Step(NamedTuple):
-    """A simple command: its words, its redirections as (action, path), and whether it only serves another one."""
+    """A simple command: its words, its redirections as (action, path), whether it only serves another one, and how its words
+    stand there."""
 
     words: list[str]
     outputs: list[tuple[str, str]]
     aside: bool
+    text: str
 
 
 def _steps(command: str) -> Iterator[_Step]:
     """The simple commands of a line; one behind a pipe or in a substitution serves another."""
     words: list[str] = []
     outputs: list[tuple[str, str]] = []
-    arrow, aside = "", False
+    arrow, aside, start, end = "", False, 0, 0
     for found in _TOKEN.finditer(command):
         if (quoted := found["word"]) is not None:
             word = _unquote(quoted)
             if arrow in _ARROWS:
                 outputs.append((_ARROWS[arrow], word))
-            elif not arrow:
+            elif not arrow and (words or word not in _KEYWORDS):
+                start, end = start if words else found.start(), found.end()
                 words.append(word)
             arrow = ""
         elif found["arrow"]:
             arrow = found["arrow"]
             if words and words[-1] in ("1", "2"):
                 words.pop()
+                end = found.start() - 1
         elif found["op"] == "&" and arrow:
             arrow = "&"  # `>&2`: the word that follows is no file
         elif op := found["op"]:
             if words or outputs:
-                yield _Step(words, outputs, aside)
+                yield _Step(words, outputs, aside, command[start:end].rstrip())
             aside = _serves(op, words)
             words, outputs, arrow = [], [], ""
     if words or outputs:
-        yield _Step(words, outputs, aside)
+        yield _Step(words, outputs, aside, command[start:end].rstrip())
 
 
 def _serves(op: str, before: list[str]) -> bool:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
-from foldline._facts.again import said_again, shared_words
-from foldline._facts.cues import announces, asks, labels_open, leaves_to_user, offers, says_open, wonders
+from foldline._facts.again import said_again, shared_words, telling_words
+from foldline._facts.cues import announces, asks, changes_in, labels_open, leaves_to_user, offers, says_open, wonders
 from foldline._facts.folders import is_absolute, root_of
 from foldline._facts.literals import literals
-from foldline._facts.outcomes import alarming
+from foldline._facts.outcomes import alarming, finds
 from foldline._facts.repository import passes
-from foldline._facts.shell import checks, family, only_looks
+from foldline._facts.shell import checks, family, kind_of, only_looks
 from foldline._facts.splitting import split
 from foldline._facts.types import SOURCE, Facts, FailedCall, File, Piece, Todo, UserRequest
 from foldline._patterns import pattern
@@ -24,6 +24,9 @@ REPORTS = 3
 
 AFTER = 2
 """Messages behind an error in which the agent says what it makes of it."""
+
+NAMED = 3
+"""Words that tell something from which an error is known where half of them are said again."""
 
 SPOKEN_OF = 2
 """Words that the user's words share with a question that they answer."""
@@ -39,7 +42,8 @@ _STEPS = pattern(
 
 _PASSING = pattern(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
 _MISSING = pattern(
-    r"command not found|: not found$|not recognized as|[Nn]o such command|unrecognized (?:option|argument)"
+    r"command not found|: not found$|not recognized as|[Nn]o such command"
+    r"|(?:unrecognized|unexpected|unknown|invalid) (?:option|argument|flag|subcommand)"
 )
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
 
@@ -59,37 +63,66 @@ def open_faults(facts: Facts) -> Iterator[FailedCall]:
     """The errors of the newest turns that nothing closed or took the place of, oldest first, those alike once; what failed
     behind the messages is told there.
 
-    One behind which the agent closed the turn is open where it is a check, or that report says so; another command that failed only
-    until it went on with something else, unless it says so. A program that is missing is no error of the work.
+    One behind which the agent worked on and closed the turn is open where that report, or a later one, says so; one of the turn
+    that runs still until the work went on.
     """
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
     end, facts = facts.end, facts.latest
     still = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
     alike = {_likeness(fault): fault for fault in still}
-    faults = sorted(alike.values(), key=lambda fault: fault.seen)
-    done = [c for c in facts.commands if c.outcome == "ok" and not only_looks(c.text)] if faults else []
-    scripts = [(c.seen, _script(family(c.text))) for c in done] + [(f.seen, _script(f.key)) for f in faults]
-    tried = {c.text[:SOURCE] for c in facts.commands}
-    said = [p for p in facts.pieces if p.by == "agent" and not announces(p.text)] if faults else []
-    for fault in faults:
+    tried = {c.tried[:SOURCE] for c in facts.commands}
+    for fault in sorted(alike.values(), key=lambda fault: fault.seen):
         if fault.seen >= end or (_PROBE.match(fault.source) and not checks(fault.key)):
             continue
-        script = _script(fault.key)
-        since = [p for p in said if p.at > fault.seen]
-        reports = [p for p in since if p.kind == "report"]
-        named = any((p.open and fault.source not in tried) or said_again(fault.text, p.text) for p in reports)
-        over = any(seen > fault.seen and script == each for seen, each in scripts) if script else False
-        if checks(fault.key):
-            stands = bool(reports) or not _MISSING.search(fault.text)
-        elif fault.source in tried:
-            passed_on = reports or any(c.seen > fault.seen for c in done)
-            stands = not (passed_on or _MISSING.search(fault.text) or _NOTHING.search(fault.text))
-            named = named or any(said_again(fault.text, p.text) for p in since)
-        else:
-            stands = not reports and not _MISSING.search(fault.text)
-        if not over and (named or stands):
+        since = _Since(facts, fault.seen)
+        left = any(_leaves(p, fault, tried) or (not since.worked and _says(p, fault)) for p in since.reports)
+        runs = not since.reports or (finds(fault.text) and not since.worked)
+        if left or (runs and _stands(fault, since, tried)):
             yield fault
+
+
+class _Since:
+    """What happened behind an error: what the agent said, and what it did with success."""
+
+    def __init__(self, facts: Facts, seen: int) -> None:
+        self.said = [p for p in facts.pieces if p.by == "agent" and p.at > seen and not announces(p.text)]
+        self.reports = [p for p in self.said if p.kind == "report"]
+        self.done = [c for c in facts.commands if c.outcome == "ok" and c.seen > seen and not only_looks(c.text)]
+        self.failed = [f.key for f in facts.faults if f.seen > seen]
+        changed = (p.at for p in facts.pieces if p.kind == "change" and p.at > seen)
+        self.went_on = min([*changed, *(c.seen for c in self.done)], default=None)
+        self.worked = bool(self.reports) and self.went_on is not None and self.went_on < self.reports[-1].at
+        """Whether it did something before it reported last."""
+
+
+def _says(piece: Piece, fault: FailedCall) -> bool:
+    """Whether the agent says again what an error says, and not as something that it mended."""
+    known = fault.text in piece.text or len(telling_words(fault.text)) >= NAMED
+    return known and said_again(fault.text, piece.text) and (piece.open or not changes_in(piece.text))
+
+
+def _leaves(piece: Piece, fault: FailedCall, tried: Set[str]) -> bool:
+    """Whether a report leaves an error open: one of a command by its words or a name that it has, one of another tool by anything."""
+    named = not {*literals(fault.text)}.isdisjoint(literals(piece.text))
+    return piece.open and (fault.source not in tried or named or _says(piece, fault))
+
+
+def _stands(fault: FailedCall, since: _Since, tried: Set[str]) -> bool:
+    """Whether an error of the turn that runs still is open: what a check found, one that could not be run until one of its kind
+    passed, a script until another one was tried, another command until the agent went on with something else and did not come
+    back to it."""
+    passed = [family(c.tried) for c in since.done]
+    if _MISSING.search(fault.text):
+        return False
+    if checks(fault.key):
+        return finds(fault.text) or kind_of(fault.key) not in map(kind_of, passed)
+    if script := _script(fault.key):
+        return script not in map(_script, (*since.failed, *passed))
+    if fault.source not in tried:
+        return True
+    back = since.went_on is None or any(_says(p, fault) for p in since.said if p.at > since.went_on)
+    return back and not _NOTHING.search(fault.text)
 
 
 def _likeness(fault: FailedCall) -> tuple[str, str]:
@@ -117,7 +150,7 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
     for todo in facts.todos:
         forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
-        if todo.status in ("pending", "in_progress") and not forgotten:
+        if todo.text and todo.status in ("pending", "in_progress") and not forgotten:
             yield todo
 
 
@@ -130,30 +163,37 @@ def left_open(facts: Facts) -> Iterator[str]:
     user's to do is done.
     """
     now = facts.latest
-    behind = [p for p in now.pieces if p.at >= facts.end and p.by != "user"]
     reports = [p for p in facts.pieces if p.kind == "report"]
     newest = sorted({p.at for p in reports})[-REPORTS:]
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
+    led = ""
     for piece in reports:
-        if piece.open and piece.at in newest and (piece.at == last or labels_open(piece.text)):
+        if piece.open and piece.at in newest and (piece.at == last or _labelled(piece)):
             fresh = piece.at >= _asked(now)
-            left = _open_in(piece.text, fresh=fresh, asking=fresh or _waits(piece, now))
-            since = (p for p in (*facts.pieces, *behind) if p.at > piece.at)
+            left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
+            item = left.removeprefix(f"{piece.under}: ")
+            since = (p for p in now.pieces if p.at > piece.at)
             over = (p for p in since if p.kind in ("report", "change") or (p.kind == "said" and p.at < last))
-            if left and not any(said_again(left, p.text) for p in over):
-                yield left
+            if left and not any(said_again(item, p.text) for p in over):
+                whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
+                yield item if piece.under == led else whole
+                led = piece.under
+
+
+def _labelled(piece: Piece) -> bool:
+    """Whether what is said is listed as open, or stands behind a word that says so."""
+    return labels_open(piece.text) or labels_open(f"{piece.under}:")
 
 
 def _waits(piece: Piece, facts: Facts) -> bool:
     """Whether something is listed as open that the user did not speak of since."""
     since = (p.text for p in facts.pieces if p.by == "user" and p.at > piece.at)
-    listed = labels_open(piece.text) or labels_open(f"{piece.under}:")
-    return listed and max(shared_words(piece.text, since), default=0) < SPOKEN_OF
+    return _labelled(piece) and max(shared_words(piece.text, since), default=0) < SPOKEN_OF
 
 
-def _open_in(text: str, *, fresh: bool, asking: bool) -> str:
+def _open_in(piece: Piece, *, fresh: bool, asking: bool) -> str:
     """Of what is open the sentences that say so, and those that ask; all of it where none does, as under a label."""
-    labelled = labels_open(text)
+    text, labelled = piece.text, _labelled(piece)
     if text.endswith((":", "：")) and not labelled:
         return ""
     sentences = list(split(text))

@@ -59,13 +59,20 @@ class File(Value, frozen=True, omit_defaults=True):
 
 
 class Command(Value, frozen=True, omit_defaults=True):
-    """A command line and how its newest run ended; `note` is the line of output that tells most."""
+    """A command line and how its newest run ended; `note` is the line of output that tells most, `attempt` what of the line
+    tried something, without what stands around it."""
 
     text: str
     outcome: str = ""
     note: str = ""
     count: int = 1
     seen: int = 0
+    attempt: str = ""
+
+    @property
+    def tried(self) -> str:
+        """What was tried, as far as that is known."""
+        return self.attempt or self.text
 
 
 class FailedCall(Value, frozen=True, omit_defaults=True):

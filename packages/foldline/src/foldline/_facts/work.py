@@ -76,8 +76,9 @@ _OPEN_FILE = pattern(
 class Work:
     """The calls of a run of messages: what they did to files, how they ended, what is told of them."""
 
-    def __init__(self, pieces: Pieces, plan: Plan, edge: int) -> None:
-        """`edge` is how many characters are read of an answer's head, and of its tail."""
+    def __init__(self, pieces: Pieces, plan: Plan, edge: int, *, marks: bool) -> None:
+        """`edge` is how many characters are read of an answer's head, and of its tail; `marks` says that the client marks what
+        failed, so that what it does not mark did not."""
         self.trails = Trails()
         self.attempts = Attempts()
         self.running = Running()
@@ -85,6 +86,7 @@ class Work:
         self._pieces = pieces
         self._plan = plan
         self._edge = edge
+        self._marks = marks
         self._calls: dict[str, Called] = {}
         self._asked: set[str] = set()
         """The calls that say something to the user: what they say and what is answered is read where it is said."""
@@ -138,7 +140,8 @@ class Work:
         called, runs = self.running.answered(called, text)
         if waits and runs:
             return
-        end = Outcome() if runs else _end(called, result, text)
+        error = result.error or (False if self._marks else None)
+        end = Outcome() if runs else _end(called, result, text, error)
         self._settle(EndedCall(called, end, unframed(text), runs))
 
     def carried_out(self, text: str, at: int, part: int) -> None:
@@ -172,16 +175,18 @@ class Work:
                 self._plan.told(action.plan, ended.answer, at)
             return
         if ended.runs:
+            for key in ended.achieved:
+                self.attempts.succeeded(key, at)
             self._tell(ended)
             return
         if ended.command:
-            self.attempts.ran(ended.source, ended.outcome, end.note, at)
+            self.attempts.ran(ended.source, ended.outcome, end.note, at, ended.tried)
         if ended.command and ended.seen and not end.failed:
             self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
         if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):
             self.repositories = opened(self.repositories, ended.answer)
         if end.failed and end.fault and not ended.looks:
-            self.attempts.failed(FailedCall(end.fault, ended.source[:SOURCE], ended.key, seen=at))
+            self.attempts.failed(FailedCall(end.fault, ended.tried[:SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:
             for key in ended.achieved:
                 self.attempts.succeeded(key, at)
@@ -234,9 +239,9 @@ def _by_user(result: ToolResult, text: str) -> str:
     return REFUSED if wrappers.REFUSED.search(text[:_OPENING]) else ""
 
 
-def _end(called: Called, result: ToolResult, text: str) -> Outcome:
+def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> Outcome:
     """How a call ended: a look-up that finds nothing, an edit that was not made and a call that a client's rules stopped are no errors."""
-    end = _outcome(result, called.action.command)
+    end = _outcome(result, called.action.command, error)
     if end.failed:
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
@@ -246,13 +251,13 @@ def _end(called: Called, result: ToolResult, text: str) -> Outcome:
     return end
 
 
-def _outcome(result: ToolResult, command: str) -> Outcome:
+def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
     """How a call ended as its frame has it, and the lines that say so from within the frame."""
     answer = _without_reminders(clean(edges(result)))
-    end, said = outcome(answer, command, error=result.error), unframed(answer)
+    end, said = outcome(answer, command, error=error), unframed(answer)
     if said == answer or not (end.failed or end.note):
         return end
-    inside = outcome(said, command, error=end.failed)
+    inside = outcome(said, command, error=end.failed or error)
     return replace(end, fault=inside.fault if end.failed else "", note=inside.note or end.note)
 
 

@@ -11,7 +11,7 @@ from foldline._facts.attempts import closes
 from foldline._facts.cues import asks
 from foldline._facts.folders import is_absolute
 from foldline._facts.repository import NAMELESS, passes
-from foldline._facts.shell import checks, family, only_looks
+from foldline._facts.shell import family, only_looks
 from foldline._facts.standing import (
     answered,
     base_of,
@@ -48,10 +48,6 @@ STEP, STEPS, _DETAIL = "[ ] ", 6, 240
 """How an open step of the plan is told, how many are told before others are left out, and the characters of what one says
 beside its title."""
 
-_STEP = re.compile(r"(?: &&|;) ")
-
-_CUTTING = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|grep|cat|tee)\b[^|]*)*$")
-
 _PASSED = pattern(r"^(?:ok|OK|PASS)\b")
 
 _CHECK = re.compile(
@@ -66,8 +62,8 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     changed = max((file.changed_at for file in changed_files(now)), default=-1)
     errors = {fault.source for fault in open_faults(facts)}
     for check in _newest_checks([c for c in now.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
-        if check.seen < facts.end and check.text[:SOURCE] not in errors:
-            yield f"last run: `{cut(_tried(check), 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+        if check.seen < facts.end and check.tried[:SOURCE] not in errors:
+            yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
         yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
     worked_in = [each for each in now.repositories if not passes(each.folder) or _holds(now, each.folder)]
@@ -166,20 +162,13 @@ def _beside(root: str, path: str) -> bool:
 
 def _newest_checks(checks: Sequence[Command]) -> list[Command]:
     """The checks that none behind them tells more of: the same one, whatever is around it, or a wider one that passed."""
-    tried = [family(_tried(check)) for check in checks]
+    tried = [family(check.tried) for check in checks]
     return [
         check
         for i, check in enumerate(checks)
         if tried[i] not in tried[i + 1 :]
         and not any(checks[j].outcome == "ok" and closes(tried[j], tried[i]) for j in range(i + 1, len(checks)))
     ]
-
-
-def _tried(check: Command) -> str:
-    """The command line of a check, without its other steps and what only cuts its output."""
-    steps = _STEP.split(check.text)
-    tried = next((step for step in reversed(steps) if checks(family(step))), check.text)
-    return _CUTTING.sub("", tried)
 
 
 def _checks(command: Command) -> bool:
