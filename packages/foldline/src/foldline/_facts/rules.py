@@ -71,6 +71,15 @@ _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantiny
 _ASKS = pattern(r"(?P<declared>.{8,}[^\s,，、])[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$", re.DOTALL)
 """A sentence that declares something, then asks."""
 
+_WONDERS = pattern(
+    r"\W*(?:(?:so|and|but|y|und|aber|pero|lalu) )?(?:why|how come|warum|wieso|weshalb|por qu[ée]|kenapa|mengapa|なぜ|どうして|왜|为什么)",
+    re.IGNORECASE,
+)
+"""How one asks who finds strange what was declared: a state of things, and no rule."""
+
+_CLAUSE = re.compile(r"[,;:，；：、](?!\d)|\s[-–—]\s")
+"""Where a clause ends."""
+
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
 
@@ -125,9 +134,9 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
 
 
 def _declared(sentence: str) -> str:
-    """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing."""
+    """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing, or why."""
     asks = _ASKS.match(sentence) if sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST else None
-    return asks["declared"] if asks else sentence
+    return asks["declared"] if asks and not _WONDERS.match(asks["asked"]) else sentence
 
 
 def is_long(message: str) -> bool:
@@ -219,7 +228,15 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
     lead = cues.lead.match(text)
     text = text[lead.end() :] if lead else text
     kind = _ordered(text, cues, shouted, loud)
-    return "none" if kind == "none" or cues.none.match_in(text) else kind
+    if kind != "none" and not cues.none.match_in(text):
+        return kind
+    return "standing" if kind in ("none", "standing") and not loud and _declares(text, cues) else "none"
+
+
+def _declares(text: str, cues: Cues) -> bool:
+    """Whether a clause of a sentence says what things are like here, whatever else the sentence asks for."""
+    clauses = () if text.endswith("?") else (each.strip(" .!。") for each in _CLAUSE.split(text))
+    return any(cues.habit.match_in(each) and not cues.none.match_in(each) for each in clauses)
 
 
 def _ordered(text: str, cues: Cues, shouted: bool, loud: bool) -> Lifetime:
@@ -273,6 +290,8 @@ class Cues(NamedTuple):
     """The items below it stand."""
     general: Patterns
     """It stands by its grammar, however much is said around it."""
+    habit: Patterns
+    """A clause of it says what things are like here, or who does what."""
     label: Patterns
     """How a line begins that stands as a whole."""
     mood: Patterns
