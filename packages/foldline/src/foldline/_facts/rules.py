@@ -128,9 +128,11 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
             if kind == "back" and lifetime(_instead_of(text), language=spoken) == "standing":
                 found.append((text, "standing"))
             listed |= {text} if each.item and not _for_good(text, spoken) else set()
-    if short or MOSTLY * len(listed) >= sum(each.item for each in said):
+    if short:
         return found
-    return [(text, "task" if text in listed and kind == "standing" else kind) for text, kind in found]
+    few = MOSTLY * len(listed) < sum(each.item for each in said)
+    bound_to_it = [text for text, _ in found if (few if text in listed else not _for_good(text, language))]
+    return [(text, "task" if text in bound_to_it and kind == "standing" else kind) for text, kind in found]
 
 
 def _declared(sentence: str) -> str:
@@ -241,7 +243,7 @@ def _declares(text: str, cues: Cues) -> bool:
 
 def _ordered(text: str, cues: Cues, shouted: bool, loud: bool) -> Lifetime:
     """What a sentence in lower case orders, if it is an order at all."""
-    sure = shouted or (loud and cues.general.match_in(text))
+    sure = shouted or (loud and (cues.general.match_in(text) or cues.guard.match_in(text)))
     if loud and not sure:
         return "none"
     if cues.back.match_in(text):
@@ -310,6 +312,8 @@ class Cues(NamedTuple):
     """How a clause says that another value holds than did."""
     values: tuple[re.Pattern[str], ...]
     """What has one value at a time: the language of the answers, a tense."""
+    guard: Patterns = Patterns(())
+    """It stands through a long task: what that leaves alone."""
 
 
 @cache
