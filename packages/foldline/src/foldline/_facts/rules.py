@@ -72,7 +72,8 @@ _ASKS = pattern(r"(?P<declared>.{8,}[^\s,，、])[,，、] ?(?P<asked>[^,，、]
 """A sentence that declares something, then asks."""
 
 _WONDERS = pattern(
-    r"\W*(?:(?:so|and|but|y|und|aber|pero|lalu) )?(?:why|how come|warum|wieso|weshalb|por qu[ée]|kenapa|mengapa|なぜ|どうして|왜|为什么)",
+    r"\W*(?:(?:so|and|but|y|und|aber|pero|lalu) )?(?:why\b|how come\b|warum\b|wieso\b|weshalb\b|por qu[ée]\b|kenapa\b|mengapa\b|なぜ|どうして|왜|为什么|"
+    r"yet\b|still\b|trotzdem\b|sin embargo\b|aun así\b|kok\b|それなのに|なのに|그런데|可是)",
     re.IGNORECASE,
 )
 """How one asks who finds strange what was declared: a state of things, and no rule."""
