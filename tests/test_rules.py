@@ -503,3 +503,106 @@ def test_the_line_over_a_list_stands_before_all_of_its_items() -> None:
         "never touch config/prod.yaml",
         "the blue tiles",
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("looks fine, but fixtures live next to their module, move this one", "en"),
+        ("main is protected, everything lands through a pull request. Open one.", "en"),
+        ("Migrations get read by Ravi before they run, so stop after writing it.", "en"),
+        ("gut so, aber Jquery nehmen wir in dem Projekt nicht, schreib es ohne", "de"),
+        ("Kommentare schreiben wir als ganze Sätze, korrigier den Kopf", "de"),
+        ("vale, pero en este proyecto no usamos jquery, hazlo sin eso", "es"),
+        ("los despliegues los hago yo, tú abre la rama", "es"),
+        ("oke, tapi di repo ini kita nggak pakai jquery, tulis tanpa itu", "id"),
+        ("うちのリポジトリではjqueryは使いません。書き直してください", "ja"),
+        ("근데 우리 레포에서는 jquery 안 써요. 다시 써 주세요", "ko"),
+        ("可以，不过我们这个仓库不用 jquery，改一下", "zh"),
+    ],
+)
+def test_what_things_are_like_here_is_a_rule_whatever_else_is_asked(message: str, language: str) -> None:
+    assert [kind for _, kind in rules_in(message, language)] == ["standing"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "We never call that helper, why is it still there?", "wir benutzen den Helfer nie, warum steht der noch drin?",
+        "no usamos ese módulo, ¿por qué sigue ahí?", "kita tidak pakai modul itu, kenapa masih ada?",
+        "Der Zähler darf nie negativ werden, und trotzdem steht da -3?",
+    ],
+)  # fmt: skip
+def test_what_is_found_strange_is_a_state_and_no_rule(message: str) -> None:
+    assert rules_in(message) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I only want to cancel the lamp, not the whole order.", "I'd prefer the refund on my card if possible.",
+        "I don't want to cancel the entire booking.", "Solo quiero cancelar la lámpara, no todo el pedido.",
+        "Ich möchte nur die Lampe stornieren, nicht die ganze Bestellung.", "Saya cuma mau membatalkan lampunya, bukan semuanya.",
+    ],
+)  # fmt: skip
+def test_a_wish_for_the_one_thing_at_hand_is_no_rule(message: str) -> None:
+    assert rules_in(message) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Update the guide and don't keep the old chapter as an appendix.", "make the importer never wait longer than a minute",
+        "Put a close button on each card.", "The switch is declared on the command but never read there.",
+        "Now that it works we don't want the warning in there anymore.", "in the future perhaps we'll add a second theme",
+        "The event needs to come from the second call.", "Mention that keys must always be sorted.",
+    ],
+)  # fmt: skip
+def test_an_item_of_a_request_and_what_the_program_does_are_no_rules(message: str) -> None:
+    assert rules_in(message) == []
+
+
+def test_what_is_done_each_time_is_a_rule_and_what_each_thing_gets_is_none() -> None:
+    assert rules_in("Add a test for every bug you fix.") == [("Add a test for every bug you fix.", "standing")]
+    assert rules_in("Add a test for every format.") == []
+
+
+def test_what_the_agent_should_not_be_doing_is_a_rule() -> None:
+    order = "you should not be writing to the mirror"
+    assert rules_in(order) == [(order, "standing")]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Do not change other parts of the page.",
+        "no, do not clean it up.",
+        "Ändere sonst nichts.",
+        "No cambies nada más.",
+    ],
+)
+def test_what_leaves_all_else_alone_ends_with_its_request(order: str) -> None:
+    assert standing(user(f"Move the footer down. {order}"), says("Moved."), user("Now look at the header.")) == []
+
+
+def test_what_a_long_task_leaves_alone_ends_with_it() -> None:
+    first = user(f"{BRIEF}\n\nDo NOT touch the pages of the depots. From now on, sign every commit.")
+    found = facts_of([first, says("Done.")]).rules
+    assert [(rule.text, rule.lifetime) for rule in found] == [
+        ("Do NOT touch the pages of the depots.", "task"),
+        ("From now on, sign every commit.", "standing"),
+    ]
+
+
+def test_instructions_pasted_below_a_request_are_nobodys_rules() -> None:
+    skill = "---\nname: publish\ndescription: Publishes a branch.\n---\n\n# Publish\n\n- Never push a mixed tree.\n"
+    asked = facts_of([user(f"Publish this for me.\n\n{skill}"), says("Done.")])
+    assert asked.rules == ()
+    assert [request.text.strip() for request in asked.requests] == ["Publish this for me."]
+
+
+def test_what_describes_or_points_at_something_is_no_order_of_instructions() -> None:
+    orders = (
+        "# Review\n\n- Near-copies that should be one function\n- Treat this change as all there is\n- Keep names short"
+    )
+    assert ruling(orders) == ("Keep names short",)

@@ -62,6 +62,12 @@ _PROMPTS = pattern(r"[$➜❯#%]|PS [A-Z]:|/\S{0,100} \(")
 _INTRODUCTION = 300
 """Characters of the longest line that introduces an answer."""
 
+_FRONT, _FIELD = pattern(r"---\s*$"), pattern(r"(?:name|description|title|model|tools|globs|alwaysApply)\s?:")
+"""The line around the head of a file of instructions for agents, a skill or a memo, and a line in it that tells it."""
+
+_HEAD = 16
+"""Lines of the longest such head."""
+
 _BULLET = pattern(r"\s*(?:[-*•] |\d{1,3}[.)] )")
 _FENCE = pattern(r"\s{0,3}(?:```|~~~)")
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
@@ -142,14 +148,14 @@ def _pasted(lines: list[str]) -> list[bool]:
         if at in alike:
             marks[at], inside = True, False
             continue
-        if not (terminal or inside or at <= closes or _suspect(line)):
+        if not (terminal or inside or at <= closes or _suspect(line) or line.startswith("---")):
             continue
         if at <= closes:
             marks[at] = True
         elif not line.strip():
             inside, hunk, blank = False, False, True
             continue
-        elif (end := _fenced(lines, at, closers) or _answered(lines, at)) is not None:
+        elif (end := _fenced(lines, at, closers) or _answered(lines, at) or _instructs(lines, at)) is not None:
             closes, inside, terminal = end, False, False
             marks[at] = not _ANSWERER.match(line)
         elif (
@@ -224,6 +230,15 @@ def _answered(lines: list[str], at: int) -> int | None:
     own = last - 1 > at and not lines[last - 1].strip() and not _BULLET.match(lines[last])
     spoken = any(line.strip() for line in lines[:at])
     return None if last <= at else last - 1 if own and not spoken else last
+
+
+def _instructs(lines: list[str], at: int) -> int | None:
+    """The last line of a file of instructions, of which one opens the head below what was typed: all that follow."""
+    if not _FRONT.match(lines[at]) or not any(line.strip() for line in lines[:at]):
+        return None
+    head = lines[at + 1 : at + 1 + _HEAD]
+    closed = next((i for i, line in enumerate(head) if _FRONT.match(line)), 0)
+    return len(lines) - 1 if any(map(_FIELD.match, head[:closed])) else None
 
 
 def _closing(lines: list[str], start: int) -> tuple[int, int]:

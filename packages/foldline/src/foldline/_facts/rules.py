@@ -71,6 +71,16 @@ _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantiny
 _ASKS = pattern(r"(?P<declared>.{8,}[^\s,，、])[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$", re.DOTALL)
 """A sentence that declares something, then asks."""
 
+_WONDERS = pattern(
+    r"\W*(?:(?:so|and|but|y|und|aber|pero|lalu) )?(?:why\b|how come\b|warum\b|wieso\b|weshalb\b|por qu[ée]\b|kenapa\b|mengapa\b|なぜ|どうして|왜|为什么|"
+    r"yet\b|still\b|trotzdem\b|sin embargo\b|aun así\b|kok\b|それなのに|なのに|그런데|可是)",
+    re.IGNORECASE,
+)
+"""How one asks who finds strange what was declared: a state of things, and no rule."""
+
+_CLAUSE = re.compile(r"[,;:，；：、](?!\d)|\s[-–—]\s")
+"""Where a clause ends."""
+
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
 
@@ -119,15 +129,17 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
             if kind == "back" and lifetime(_instead_of(text), language=spoken) == "standing":
                 found.append((text, "standing"))
             listed |= {text} if each.item and not _for_good(text, spoken) else set()
-    if short or MOSTLY * len(listed) >= sum(each.item for each in said):
+    if short:
         return found
-    return [(text, "task" if text in listed and kind == "standing" else kind) for text, kind in found]
+    few = MOSTLY * len(listed) < sum(each.item for each in said)
+    bound_to_it = [text for text, _ in found if (few if text in listed else not _for_good(text, language))]
+    return [(text, "task" if text in bound_to_it and kind == "standing" else kind) for text, kind in found]
 
 
 def _declared(sentence: str) -> str:
-    """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing."""
+    """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing, or why."""
     asks = _ASKS.match(sentence) if sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST else None
-    return asks["declared"] if asks else sentence
+    return asks["declared"] if asks and not _WONDERS.match(asks["asked"]) else sentence
 
 
 def is_long(message: str) -> bool:
@@ -219,12 +231,20 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
     lead = cues.lead.match(text)
     text = text[lead.end() :] if lead else text
     kind = _ordered(text, cues, shouted, loud)
-    return "none" if kind == "none" or cues.none.match_in(text) else kind
+    if kind != "none" and not cues.none.match_in(text):
+        return kind
+    return "standing" if kind in ("none", "standing") and not loud and _declares(text, cues) else "none"
+
+
+def _declares(text: str, cues: Cues) -> bool:
+    """Whether a clause of a sentence says what things are like here, whatever else the sentence asks for."""
+    clauses = () if text.endswith("?") else (each.strip(" .!。") for each in _CLAUSE.split(text))
+    return any(cues.habit.match_in(each) and not cues.none.match_in(each) for each in clauses)
 
 
 def _ordered(text: str, cues: Cues, shouted: bool, loud: bool) -> Lifetime:
     """What a sentence in lower case orders, if it is an order at all."""
-    sure = shouted or (loud and cues.general.match_in(text))
+    sure = shouted or (loud and (cues.general.match_in(text) or cues.guard.match_in(text)))
     if loud and not sure:
         return "none"
     if cues.back.match_in(text):
@@ -273,6 +293,8 @@ class Cues(NamedTuple):
     """The items below it stand."""
     general: Patterns
     """It stands by its grammar, however much is said around it."""
+    habit: Patterns
+    """A clause of it says what things are like here, or who does what."""
     label: Patterns
     """How a line begins that stands as a whole."""
     mood: Patterns
@@ -291,6 +313,8 @@ class Cues(NamedTuple):
     """How a clause says that another value holds than did."""
     values: tuple[re.Pattern[str], ...]
     """What has one value at a time: the language of the answers, a tense."""
+    guard: Patterns = Patterns(())
+    """It stands through a long task: what that leaves alone."""
 
 
 @cache
