@@ -52,6 +52,7 @@ _TITLE = pattern(r"^#{2,6} +([^\n]{2,120})", re.MULTILINE)
 _BEGIN = 60
 """Characters by which a sentence of instructions is found in them."""
 
+_ENDS = ".!?:。！？："
 _BODY, _BODY_SENTENCES = 1_000, 2
 """Characters and sentences that are told of what such a command says first."""
 
@@ -110,7 +111,7 @@ class Said:
         """Tells the rules in what a command says, and how it begins; a skill's name says as much."""
         if not text.startswith(SKILL):
             head = text if len(text) <= _BODY else text[: text.rfind("\n", 0, _BODY) + 1 or _BODY]
-            said = (each for each in sentences(head) if not each.startswith(GIVEN))
+            said = (each for each in sentences(head) if not each.startswith(GIVEN) and each[-1] in _ENDS)
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
         self.order(text, at, part)

@@ -179,7 +179,9 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
     All rules stand there where they have room, those of a list below the line over it. Where not, what comes once all is
     done comes first, then what says most for its length.
     """
-    orders = [replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{p.text}") for p in pending]
+    orders = [
+        replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{' '.join(p.text.split())}") for p in pending
+    ]
     rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
     needed = lengths(rules)
     every = needed <= room

@@ -49,6 +49,13 @@ def places(reports: Iterable[Report]) -> set[int]:
     return {each.place for report in reports for each in report}
 
 
+def beyond(found: Iterable[Candidate]) -> set[int]:
+    """The places of what is more than is told of another agent's report that nobody summed up."""
+    heard = (each for each in found if each.piece.by == "peer")
+    texts = [[*some] for _, some in groupby(heard, key=lambda each: (each.piece.at, each.piece.part))]
+    return places(texts) - places(map(_short, texts))
+
+
 def longer(found: Iterable[Candidate]) -> list[Report]:
     """The reports of several sentences, oldest first."""
     said = (each for each in found if each.piece.kind == "report" and each.share > OFTEN)

@@ -41,7 +41,7 @@ SINCE = 6
 RUNNING = 3
 """The programs that are told of those that run, the newest."""
 
-DONE, _DONE = 6, 110
+DONE, _DONE = 3, 80
 """The newest steps that are told of what was done for the last request, and the characters of each."""
 
 STEP, STEPS, _DETAIL = "[ ] ", 6, 240

@@ -24,7 +24,7 @@ from foldline._page.choosing import (
     unlike,
 )
 from foldline._page.quoting import shorten
-from foldline._page.reports import LEAST_ROOM, formed, longer, places
+from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, places
 from foldline._page.turns import Turns
 from foldline._page.wholes import standing, torn
 
@@ -123,7 +123,8 @@ class Timeline:
             return words
         messages = (list(said) for _, said in groupby(words, key=lambda each: each.piece.at))
         told = {each.place for said in messages for each in self._shortened(said)}
-        self.found = [each for each in self.found if each.piece.by != "user" or each.place in told]
+        over = {each.place for each in words} - told | beyond(self.found)
+        self.found = [each for each in self.found if each.place not in over]
         return [each for each in words if each.place in told]
 
     def _shortened(self, said: list[Candidate]) -> list[Candidate]:
