@@ -571,7 +571,7 @@ def test_of_older_reports_the_outline_is_told_and_marked_and_the_newest_are_whol
     text = told_of([ASKED, *turns, user("Now do the same for the archive of last year, please, all of it.")], 8_000)
     for n in range(5):
         assert f"Part {n} is done." in text
-        assert (f"column_{n}_39" in text) == (n > 1)
+        assert (f"column_{n}_35" in text) == (n > 1)
     assert re.search(r"column_0_\d+ keeps its type …", text)
 
 
@@ -605,20 +605,21 @@ def test_a_paste_without_a_word_ends_what_the_agent_reports_too() -> None:
 
 
 def test_a_report_with_several_gaps_says_once_that_it_is_told_in_short() -> None:
-    why = (
-        "Nobody at the desk had ever asked any of us about that before the day on which all of the desk moved. The run"
-    )
     work = list[Message]()
     for n in range(9, 14):
-        asked, report = looked_through(n)
-        work += [
-            asked,
-            says(report.text.replace("desk. It", f"desk. {why}").replace("was slow", f"of mirror_{n} was slow")),
-        ]
+        asked, _ = looked_through(n)
+        found = "\n".join(
+            f"{k}. {what} of mirror_{n} was slow for the people at it. Nobody at desk_{n}_{k} had ever asked any of us why that was so before it "
+            f"moved away from house_{n}_{k}. The run took {n * 13 + k * 7} ms, with room_{n}_{k}.lck held by worker_{n}_{k}."
+            for k, what in enumerate(PARTS, 1)
+        )
+        work += [asked, says(f"All six parts of mirror_{n} are looked through now.\n\nFindings:\n{found}\n\nNo more.")]
     lines = happened([*work, ASKED], 8_000)
     at = lines.index("(in short) All six parts of mirror_9 are looked through now.")
-    assert lines[at + 2] == "  1. The head of mirror_9 was slow for some of the people at the desk."
-    assert not any("room_9_1.lck held" in line for line in lines)
+    assert lines[at + 2 : at + 4] == [
+        "  1. The head of mirror_9 was slow for the people at it.",
+        "  2. The body of mirror_9 was slow for the people at it.",
+    ]
     assert any("room_12_1.lck held" in line for line in lines)
 
 

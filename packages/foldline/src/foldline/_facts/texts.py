@@ -55,7 +55,7 @@ _OPENED, _CLOSING = "{[(,;", "}])"
 """Behind and before which a line of code goes on."""
 
 _EDITS = ("<<<<<<< ", "------- SEARCH")
-_CODE = 200
+_CODE = 300
 """Characters of a fenced block that is told whole; of a longer one, which stands in a file, the head is."""
 
 

@@ -46,7 +46,7 @@ ASKED_BEFORE = "(before that the user had asked) "
 ANSWERED_BELOW = "(answered at the end of the messages below)"
 """What stands below a task that is done behind the page."""
 
-_SAID_BEFORE = pattern(r"^\((?:the agent had proposed|before that the agent had said)\) ")
+_SAID_BEFORE = pattern(r"^\((?:the agent had proposed|to that the agent said|before that the agent had said)\) ")
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
 

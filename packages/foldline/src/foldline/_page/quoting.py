@@ -24,7 +24,11 @@ ASKED = 160
 ITEM = 90
 """Characters of each line of a proposal that has no room: of a list the items stay, and their ends go."""
 
-PROPOSED, REPORTED = "(the agent had proposed) ", "(before that the agent had said) "
+PROPOSED, ANSWERED, REPORTED = (
+    "(the agent had proposed) ",
+    "(to that the agent said) ",
+    "(before that the agent had said) ",
+)
 
 _NUMBERED = re.compile(r"\W{0,3}\d{1,2}[.)] ")
 _FRAME = rare(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
@@ -82,7 +86,8 @@ def wanted(
         cut = [line.removeprefix("> ") for line in quoted([said if whole else _outline(said)], left - 4)]
     if not cut:
         return [*lines, *newest, *asked_before]
-    told = [f"{PROPOSED if proposes else REPORTED}{anothers(cut[0])}", *map(anothers, cut[1:])]
+    mark = PROPOSED if taken_up else ANSWERED if proposes else REPORTED
+    told = [f"{mark}{anothers(cut[0])}", *map(anothers, cut[1:])]
     return [*lines, *told, *newest] if taken_up else [*lines, *newest, *asked_before, *told]
 
 

@@ -13,7 +13,7 @@ LONG = 4
 OPENING = 2
 """The sentences by which a report is known: what it says first is what was done."""
 
-NEWEST, SHORT = 3, 200
+NEWEST, SHORT = 3, 300
 """The newest reports that may be told as wholes, and the tokens of an older one: by its outline who reads on knows what came of it."""
 
 LABEL = 40
@@ -67,12 +67,12 @@ def _cost(some: Iterable[Candidate]) -> int:
 
 
 def _short(form: Report) -> list[Candidate]:
-    """As much of a form as is told of an older report."""
+    """As much of a form as is told of an older report: its rim and what was left open, then its paragraphs, then its lists."""
     if _cost(form) <= SHORT:
         return [*form]
-    outline = _outline(form)
-    ends = accumulate(each.cost for each in outline)
-    return [each for each, end in zip(outline, ends) if end <= SHORT]
+    ranked = sorted(_outline(form), key=lambda each: (not (each.piece.edge or each.piece.open), each.piece.item))
+    ends = accumulate(each.cost for each in ranked)
+    return sorted((each for each, end in zip(ranked, ends) if end <= SHORT), key=lambda each: each.place)
 
 
 def _outline(report: Report) -> list[Candidate]:

@@ -105,7 +105,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
         return Task(words)
     newest = (since or words)[-1]
     before = facts.end if since else chain[-1].newest
-    leaning = _leaning(facts, words, newest, chain[-1].newest if len(chain) > 1 else facts.end)
+    leaning = _leaning(facts, words, newest, chain[-1].newest if len(chain) > 1 and not since else facts.end)
     if leaning.proposes or resumes(newest):
         return leaning._replace(taken_up=leaning.proposes and not since)
     done = _done(facts, chain if since else chain[:-1], before)

@@ -8,13 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from foldline._facts.texts import LONGEST
 from foldline._page.choosing import Candidate
 
+FEW = 4
+"""Sentences that are told all where one of them is: by itself it does not say what it is about."""
+
 _ENDS = ".!?…:;)]`\"'。！？：；）」"
 """What a sentence that is whole ends with."""
 
 
 def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate]]:
-    """What is missing, by the places that are `known` to be told, of lists of which half is told, and of sentences that are
-    too long for one piece."""
+    """What is missing, by the places that are `known` to be told, of lists of which half is told, of the few sentences that the
+    agent said amid its work, and of sentences that are too long for one piece."""
+    for said in _thoughts(found):
+        missing = [each for each in said if each.place not in known]
+        if 0 < len(missing) < len(said):
+            yield missing
     for items in _lists(found):
         missing = [each for each in items if each.place not in known]
         if 0 < len(missing) <= len(items) / 2:
@@ -34,6 +41,13 @@ def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     items = (each for each in found if each.piece.item and each.piece.by == "agent")
     for _, some in itertools.groupby(items, key=lambda each: (each.piece.at, each.piece.part, each.piece.under)):
         yield [*some]
+
+
+def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
+    """What the agent said at once amid its work, where that is not much."""
+    said = (each for each in found if each.piece.kind == "thought")
+    texts = ([*some] for _, some in itertools.groupby(said, key=lambda each: (each.piece.at, each.piece.part)))
+    return (text for text in texts if len(text) <= FEW)
 
 
 def _goes_on(before: Candidate, each: Candidate) -> bool:
