@@ -1121,3 +1121,19 @@ def test_a_file_that_calls_name_in_two_ways_is_listed_once() -> None:
     there = [m for n in range(4) for m in edit(f"/srv/app/core/part_{n}.rs", id=f"f{n}")]
     both = [*edit("build.rs", "e1"), *edit("/srv/app/build.rs", "e2")]
     assert files(*commit, *there, *both)[1].count("build.rs") == 1
+
+
+def test_words_that_say_what_is_wanted_in_short_lean_on_nothing_older() -> None:
+    menu = says("1. Look at what changed in version 6 first.\n2. Just switch, and mend what breaks.\n\nWhich one?")
+    talk = [
+        BRANCH,
+        *edit("src/a.py"),
+        says("All three are done."),
+        user("I'd like to switch to v6 still"),
+        menu,
+        user("2"),
+    ]
+    told = now(*talk, *edit("src/b.py"))
+    assert told[0] == "> I'd like to switch to v6 still"
+    assert told[-1] == "> 2"
+    assert "Just switch, and mend what breaks." in told[1]

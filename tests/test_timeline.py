@@ -634,3 +634,10 @@ def test_a_request_that_is_made_again_begins_a_turn_of_its_own() -> None:
     first, second = says("Both comments are answered in 1a2b3c4."), says("The one comment is answered in 5d6e7f8.")
     lines = happened([ASKED, *EDIT, says("It runs again."), again, *EDIT, first, again, *EDIT, second, LATER])
     assert lines.index("Both comments are answered in 1a2b3c4.") < lines.index("**3** > address the comments of the reviewers on the pull request, and run all the…")  # fmt: skip
+
+
+def test_a_long_command_is_cut_where_no_budget_is_to_be_filled() -> None:
+    tried = bash("make test " + " ".join(f"--only=part_{n}" for n in range(40)), "40 passed in 3.1s")
+    line = next(each for each in happened([ASKED, *EDIT, *tried]) if "make test" in each)
+    assert line.endswith("…` → 40 passed in 3.1s")
+    assert len(line) < 180

@@ -87,9 +87,6 @@ _PULL = re.compile(
     r"\b(?:gh pr|glab mr) create\b[^\n]{0,300}? (?:-t|--title)[= ](?:\"([^\n\"]{4,200})\"|'([^\n']{4,200})')"
 )
 
-_FINISHED = re.compile(r"\W*Finished\b[^:]{0,60}?\bin [\d.]+ ?m?s")
-"""A line that tells how long a check took, and no more of how it ended."""
-
 _WRITTEN = pattern(r"[^\W\d_]+(?:,? [^\W\d_]+){6}|[\u3040-\u9fff\uac00-\ud7a3]{12}")
 """What somebody wrote, in a program's record: so many words in a row."""
 
@@ -287,8 +284,6 @@ class EndedCall(Value, frozen=True, dict=True):
             return ""
         if self.end.failed:
             return "; ".join(filter(None, (self.outcome, self.end.fault)))
-        if _FINISHED.match(self.end.note):
-            return "ok"
         return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 

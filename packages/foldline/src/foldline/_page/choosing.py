@@ -413,8 +413,8 @@ def _summed_up(facts: Facts) -> set[int]:
         if piece.by == "peer":
             texts.setdefault((piece.at, piece.part), []).append(i)
     for places in texts.values():
-        wholes = [i for i in places if _is_sentence(facts.pieces[i])] or places
-        kept = {wholes[0]} if places[0] in closed else {wholes[0], wholes[-1]}
+        wholes = [i for i in places if _is_sentence(facts.pieces[i])]
+        kept = {*wholes[:1]} if places[0] in closed else {*(wholes or places)[:1], *(wholes or places)[-1:]}
         over.update(i for i in places if i not in kept)
     return over
 

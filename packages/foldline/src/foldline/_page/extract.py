@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline._clipping import cut
 from foldline._facts.cues import says_when_done
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
@@ -40,6 +41,9 @@ from foldline._view import Brief
 
 TASK, RULES, STATE, FILES = 0.6, 0.3, 0.2, 0.14
 """The shares of a page that its parts may take; what they leave is the timeline's."""
+
+COMMAND_LINE = 140
+"""Characters of a command where no budget is to be filled."""
 
 LISTED_FILES = 400
 """Tokens of the files where no budget is to be filled."""
@@ -82,7 +86,7 @@ HEADED = 250
 
 def compose(brief: Brief, facts: Facts) -> str:
     """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
-    facts = plain(facts if brief.fills else _without_bodies(facts))
+    facts = plain(facts if brief.fills else _for_reading(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
@@ -94,9 +98,14 @@ def compose(brief: Brief, facts: Facts) -> str:
     return _told(brief, facts, listed)
 
 
-def _without_bodies(facts: Facts) -> Facts:
-    """The facts without what the agent wrote into files, where it stands to be read."""
-    return replace(facts, pieces=tuple(piece for piece in facts.pieces if piece.kind != "written"))
+def _for_reading(facts: Facts) -> Facts:
+    """The facts without what the agent wrote into files, where it stands to be read, and with long commands cut."""
+    return replace(facts, pieces=tuple(_in_short(piece) for piece in facts.pieces if piece.kind != "written"))
+
+
+def _in_short(piece: Piece) -> Piece:
+    command, ends, told = piece.text.partition("` → ") if piece.by == "tool" and piece.text[0] == "`" else ("", "", "")
+    return replace(piece, text=f"{cut(command, COMMAND_LINE)}{ends}{told}") if len(command) > COMMAND_LINE else piece
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:

@@ -27,6 +27,9 @@ from foldline._patterns import pattern
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
 
+SAYING = 24
+"""Characters of a request that says something, if not all: nothing older says it better."""
+
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
@@ -95,7 +98,8 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
             break
     else:
         known = {request.at for request in chain}
-        lately = [request for request in facts.requests[-LATELY_ASKED:] if request.at not in known and not request.amid]
+        says = any(len(request.text) >= SAYING and not request.amid for request in chain)
+        lately = () if says else (r for r in facts.requests[-LATELY_ASKED:] if r.at not in known and not r.amid)
         chain = [*sorted(lately, key=lambda request: len(request.text))[-1:], *chain]
     if not chain:
         return Task([])
