@@ -1125,14 +1125,14 @@ def test_a_file_that_calls_name_in_two_ways_is_listed_once() -> None:
 
 def test_words_that_say_what_is_wanted_in_short_lean_on_nothing_older() -> None:
     menu = says("1. Look at what changed in version 6 first.\n2. Just switch, and mend what breaks.\n\nWhich one?")
-    talk = [
-        BRANCH,
-        *edit("src/a.py"),
-        says("All three are done."),
-        user("I'd like to switch to v6 still"),
-        menu,
-        user("2"),
+    asked = user("Can you look through the branch and say what is missing in it for the release?")
+    asides = [
+        user("Which of the two do we use, v5?"),
+        says("v5, and only there."),
+        user("why?"),
+        says("It came first."),
     ]
+    talk = [asked, says("Only the notes."), *asides, user("I'd like to switch to v6 still"), menu, user("2")]
     told = now(*talk, *edit("src/b.py"))
     assert told[0] == "> I'd like to switch to v6 still"
     assert told[-1] == "> 2"
