@@ -33,7 +33,7 @@ from foldline._stages import Stage
 from foldline._wording import Wording
 
 
-class Entry(Value, frozen=True, omit_defaults=True):
+class Entry(Value, frozen=True, gc=False, omit_defaults=True):
     """One message of a view, with its identity, its size in tokens, whether it is pinned, and the stage that it belongs to."""
 
     id: str
