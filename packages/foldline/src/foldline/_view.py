@@ -33,7 +33,7 @@ from foldline._stages import Stage
 from foldline._wording import Wording
 
 
-class Entry(Value, frozen=True, omit_defaults=True):
+class Entry(Value, frozen=True, gc=False, omit_defaults=True):
     """One message of a view, with its identity, its size in tokens, whether it is pinned, and the stage that it belongs to."""
 
     id: str
@@ -136,6 +136,10 @@ class View(Value, frozen=True, omit_defaults=True, dict=True):
 
     def cut_points(self) -> set[int]:
         """The indices where the history may be parted, from 0 to the number of entries: what every rule allows."""
+        return {*self._cut_points}
+
+    @cached_property
+    def _cut_points(self) -> set[int]:
         return reduce(set.intersection, (rule(self.entries) for rule in CUT_RULES))
 
     def unpinned(self, stop: int, keeping: Collection[int] = ()) -> Iterator[tuple[int, int]]:

@@ -38,7 +38,8 @@ class Attempts:
     def succeeded(self, key: str, at: int) -> None:
         """Books a success, which closes the errors of its kind."""
         self.passed[key] = at
-        for failed in [failed for failed in self._open if closes(key, failed)]:
+        program = _words(key)[0]
+        for failed in [failed for failed in self._open if failed.startswith(program) and closes(key, failed)]:
             fault = self._open.pop(failed)
             self.faults[failed, fault.text] = replace(fault, resolved=True)
 

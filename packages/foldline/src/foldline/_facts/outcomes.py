@@ -85,7 +85,7 @@ _LAST = 700
 """Characters of an output's end in which the line that tells most is looked for."""
 
 
-class Outcome(Value, frozen=True, omit_defaults=True):
+class Outcome(Value, frozen=True, gc=False, omit_defaults=True):
     """How a call ended: whether it failed, its exit status, the line that says why, the line that tells most."""
 
     failed: bool = False

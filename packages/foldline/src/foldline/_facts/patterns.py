@@ -63,13 +63,7 @@ class _Rare:
     def _likely(self, text: str) -> bool:
         text = f"\n{text}" if self._by_line else text
         text = text.lower() if self._folds else text
-        for literals in self._needs:
-            for literal in literals:
-                if literal in text:
-                    break
-            else:
-                return False
-        return True
+        return _holds(text, self._needs)
 
     @cached_property
     def _needs(self) -> list[Literals]:
@@ -102,8 +96,10 @@ class Patterns:
         """The patterns by the rarest of what they need, and what else they need."""
         likely: dict[str, list[tuple[str, list[Literals]]]] = {}
         for each in self._patterns:
-            literals, *more = sorted(needed(each.lower(), self._parts), key=_rareness, reverse=True) or [_NOTHING]
-            for literal in literals:
+            needs = needed(each.lower(), self._parts)
+            rarest = max(needs, key=_rareness, default=_NOTHING)
+            more = [literals for literals in needs if literals is not rarest]
+            for literal in rarest:
                 likely.setdefault(literal, []).append((each, more))
         return likely
 
@@ -120,11 +116,10 @@ class Patterns:
         return str(match[1]) if match.re.groups else f"{text[: match.start()]} {text[match.end() :]}"
 
     def _likely_in(self, text: str) -> Iterator[str]:
-        for literal, patterns in self._likely.items():
-            if literal in text:
-                for pattern, needs in patterns:
-                    if all(any(map(text.__contains__, literals)) for literals in needs):
-                        yield pattern
+        for literal in [literal for literal in self._likely if literal in text]:
+            for pattern, needs in self._likely[literal]:
+                if _holds(text, needs):
+                    yield pattern
 
     def _of(self, pattern: str) -> re.Pattern[str]:
         if pattern not in self._compiled:
@@ -133,6 +128,17 @@ class Patterns:
                 whole = whole.replace(name, part.pattern)
             self._compiled[pattern] = re.compile(lower(whole))
         return self._compiled[pattern]
+
+
+def _holds(text: str, needs: list[Literals]) -> bool:
+    """Whether a text holds one of each of some literals; a loop, since it is asked of each sentence and of many patterns."""
+    for literals in needs:
+        for literal in literals:
+            if literal in text:
+                break
+        else:
+            return False
+    return True
 
 
 def lower(pattern: str) -> str:
@@ -161,7 +167,7 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     run = ""
     for token in tokens:
         sign = token[0]
-        if letters := _letters(token, parts):
+        if letters := token if sign not in _SIGNS else _letters(token, parts):
             run += letters
             continue
         if token in _PLACES:
@@ -193,10 +199,10 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
 
 
 def _letters(token: str, parts: Mapping[str, Part]) -> str:
-    """The letters that a token stands for; empty where it is a sign."""
+    """The letters that a sign stands for, if it stands for any."""
     if token[0] == "\\":
         return "\n" if token == r"\n" else "" if token[1].isalnum() else token[1]
-    return "" if token[0] in _SIGNS and (token[0] != "<" or token in parts) else token
+    return token if token[0] == "<" and token not in parts else ""
 
 
 def _skip(tokens: Iterator[str]) -> None:

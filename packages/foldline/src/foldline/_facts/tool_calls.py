@@ -90,14 +90,14 @@ _STATUS = {
 }  # fmt: skip
 
 
-class PlanUpdate(Value, frozen=True, omit_defaults=True):
+class PlanUpdate(Value, frozen=True, gc=False, omit_defaults=True):
     """What a plan tool was told: items as (id, text, status, detail), standing alone when `whole`."""
 
     items: tuple[tuple[str, str, str, str], ...] = ()
     whole: bool = True
 
 
-class Action(Value, frozen=True, omit_defaults=True):
+class Action(Value, frozen=True, gc=False, omit_defaults=True):
     """One tool call, read: its files, its command line, its plan."""
 
     touches: tuple[Touch, ...] = ()

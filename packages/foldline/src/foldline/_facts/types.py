@@ -19,7 +19,7 @@ SOURCE = 160
 """Characters of what was tried that an error names."""
 
 
-class File(Value, frozen=True, omit_defaults=True):
+class File(Value, frozen=True, gc=False, omit_defaults=True):
     """A file that the agent touched: its last state, how often each action was done, and where it was moved."""
 
     path: str
@@ -58,7 +58,7 @@ class File(Value, frozen=True, omit_defaults=True):
         return sum(self.actions.values())
 
 
-class Command(Value, frozen=True, omit_defaults=True):
+class Command(Value, frozen=True, gc=False, omit_defaults=True):
     """A command line and how its newest run ended; `note` is the line of output that tells most, `attempt` what of the line
     tried something, without what stands around it."""
 
@@ -75,7 +75,7 @@ class Command(Value, frozen=True, omit_defaults=True):
         return self.attempt or self.text
 
 
-class FailedCall(Value, frozen=True, omit_defaults=True):
+class FailedCall(Value, frozen=True, gc=False, omit_defaults=True):
     """An error that a tool answered with; `source` names what was tried, `key` what must succeed to close it."""
 
     text: str
@@ -85,7 +85,7 @@ class FailedCall(Value, frozen=True, omit_defaults=True):
     seen: int = 0
 
 
-class UserRequest(Value, frozen=True, omit_defaults=True):
+class UserRequest(Value, frozen=True, gc=False, omit_defaults=True):
     """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters.
 
     `at` is when it was said first, `again` when it was said last where that was later; where there are several they stand in
@@ -106,7 +106,7 @@ class UserRequest(Value, frozen=True, omit_defaults=True):
         return max(self.at, self.again)
 
 
-class Rule(Value, frozen=True, omit_defaults=True):
+class Rule(Value, frozen=True, gc=False, omit_defaults=True):
     """A sentence that binds the agent, verbatim: for good, or `once`, for the turn that it was said in; `by` is who said it."""
 
     text: str
@@ -115,7 +115,7 @@ class Rule(Value, frozen=True, omit_defaults=True):
     lifetime: Lifetime = "standing"
 
 
-class Todo(Value, frozen=True, omit_defaults=True):
+class Todo(Value, frozen=True, gc=False, omit_defaults=True):
     """One item of a plan in its last state, which it has since the message `at`; `made` is when it was planned first, `id` where
     the tool numbers its items, `detail` what it says beside its title."""
 
@@ -148,7 +148,7 @@ work; a call that looked, that changed something, or that failed; some of what a
 command put out, or of what a look at files showed; a line of an earlier summary."""
 
 
-class Piece(Value, frozen=True, omit_defaults=True):
+class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     """The least that is told or left out: a short message, a sentence, a call, a few fields of what it brought.
 
     Pieces with one `at` and `part` belong together: sentences of a text, a call and its results. `used` is how many of its
@@ -174,7 +174,7 @@ class Piece(Value, frozen=True, omit_defaults=True):
     weighs: bool = False
 
 
-class Repository(Value, frozen=True, omit_defaults=True):
+class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """Where the newest work stands in a repository; what was changed behind the message `settled` is not committed."""
 
     folder: str = ""

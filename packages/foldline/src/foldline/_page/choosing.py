@@ -118,7 +118,7 @@ REPORT = 120
 _UNKNOWN = Worth(0.3, 0.7)
 
 
-class Candidate(Value, frozen=True):
+class Candidate(Value, frozen=True, gc=False):
     """A piece with its place among all of them, what it costs in tokens, and its terms with their weights."""
 
     place: int

@@ -80,8 +80,6 @@ def write(
     may be quoted too.
     """
     points = brief.wording.points
-    room = 0 if points else reserve(facts, brief)
-    brief = replace(brief, reserved=room)
     stay = (*stay, Message("user", (Text(brief.focus, by="user"),)))
     faults: tuple[str, ...] = ()
     drafts: list[Draft] = []
@@ -108,6 +106,7 @@ def write(
         draft = replace(answer, text=bare(answer.text)) if isinstance(answer, Draft) else Draft(bare(answer.text))
         drafts.append(draft)
         written = replace(written, drafts=tuple(drafts))
+        room = 0 if points else reserve(facts, brief)
         large = _oversize(draft.text, most, size, room) if draft.text.strip() else ""
         faults, remarks = Judgement((large,)) if large else judge(draft, messages, facts, stay)
         if points and not faults and (miscount := miscounted(draft.text, *points)):

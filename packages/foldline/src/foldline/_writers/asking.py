@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from foldline._errors import SummaryFailed
 from foldline._messages import Summary, replace
 from foldline._telemetry import summary_asked
+from foldline._view import Brief
 from foldline._writers.draft import Answer, Ask, Draft, Summarizer
 from foldline._writers.extraction import extract, extracted
+from foldline._writers.repair import reserve
 from foldline._writers.secrets import without_keys
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ def in_thread(work: Callable[[], Came]) -> Future[Came]:
 
 def _answered(ask: Ask, summarizer: Summarizer) -> Answer:
     try:
-        answer = summarizer(ask.brief, ask.messages)
+        answer = summarizer(_brief(ask), ask.messages)
         if inspect.isawaitable(answer):
             import asyncio
 
@@ -102,15 +104,20 @@ def _answered(ask: Ask, summarizer: Summarizer) -> Answer:
         return _failed(cause, summarizer)
 
 
+def _brief(ask: Ask) -> Brief:
+    """The brief of who is to write a draft: code keeps room in it for what it may have to add."""
+    return ask.brief if ask.brief.wording.points else replace(ask.brief, reserved=reserve(ask.facts, ask.brief))
+
+
 async def _awaited(ask: Ask, summarizer: Summarizer) -> Answer:
     """An asynchronous summarizer works in this event loop, any other in a thread."""
     try:
         if not _in_loop() or any(map(inspect.iscoroutinefunction, (summarizer, type(summarizer).__call__))):
-            answer: object = summarizer(ask.brief, ask.messages)
+            answer: object = summarizer(_brief(ask), ask.messages)
         else:
             import asyncio
 
-            answer = await asyncio.wrap_future(in_thread(lambda: summarizer(ask.brief, ask.messages)))
+            answer = await asyncio.wrap_future(in_thread(lambda: summarizer(_brief(ask), ask.messages)))
         return _as_answer(await answer if inspect.isawaitable(answer) else answer, summarizer)
     except Exception as cause:  # noqa: BLE001
         return _failed(cause, summarizer)
