@@ -14,9 +14,11 @@ from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
 from foldline._facts.told import ASKED_BEFORE, COMMAND, POINTER, PROJECT
-from foldline._facts.types import Facts, Piece, Request, Rule
+from foldline._facts.types import FILLING, Facts, Piece, Request, Rule
 from foldline._messages import replace
 from foldline._page.choosing import (
+    FILLED,
+    WORTH,
     candidates,
     choose,
     idle,
@@ -77,8 +79,11 @@ HEADED = 250
 
 
 def compose(brief: Brief, facts: Facts) -> str:
-    """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
-    facts = plain(facts if brief.fills else _without_bodies(facts))
+    """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them.
+
+    A page that fills a hard budget is all that is left of what it stands for: it tells more kinds of pieces, letter by letter.
+    """
+    facts = facts if brief.fills else plain(_without_bodies(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
@@ -91,8 +96,8 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 
 def _without_bodies(facts: Facts) -> Facts:
-    """The facts without what the agent wrote into files, where it stands to be read."""
-    return replace(facts, pieces=tuple(piece for piece in facts.pieces if piece.kind != "written"))
+    """The facts without what the agent wrote into files, where it stands to be read, and without what only says how it called."""
+    return replace(facts, pieces=tuple(piece for piece in facts.pieces if piece.kind not in FILLING))
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
@@ -129,7 +134,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
-    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing)
+    worth = FILLED if brief.fills else WORTH
+    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing, worth)
     over = settled(facts) | idle(facts) | unanswered(facts)
     over |= set() if brief.fills else reported_on(facts) | _said_above(facts, said)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
