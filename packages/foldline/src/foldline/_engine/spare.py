@@ -14,7 +14,7 @@ SPARE = 0.04
 LEAST = 120
 """Tokens of a message below which its head and tail say too little."""
 
-MARGINS = (1.15, 1.05, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5)
+MARGINS = (1.15, 1.1, 1.05, 1.0, 0.97, 0.94, 0.9, 0.86, 0.8, 0.7, 0.6, 0.5)
 """The shares of the room that are aimed at, tried in turn: no cut is exact where head, middle and tail differ in density."""
 
 

@@ -12,10 +12,10 @@ from foldline._facts.edits import names_in_edits, stretches, written_in
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patterns import rare
-from foldline._facts.repository import goes_on
+from foldline._facts.repository import COMMITTED, goes_on
 from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, without_bodies
 from foldline._facts.speech import clean
-from foldline._facts.texts import fields, figures, made, record_of, rims, sentences
+from foldline._facts.texts import beside, fields, figures, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
     BODIES,
     DELEGATING,
@@ -235,6 +235,16 @@ class EndedCall(Value, frozen=True, dict=True):
         arguments = arguments_of(self.called.call) if len(self.source) > _PLAIN else ""
         said = arguments.get("description") if isinstance(arguments, dict) and self.called.action.command else ""
         return one_line(clean(said), _ARGUMENT) if isinstance(said, str) else ""
+
+    @property
+    def given(self) -> list[str]:
+        """What its line leaves out, a few at a time: arguments, files beyond those that it names, and which commit was made."""
+        arguments, touches = arguments_of(self.called.call), self.called.action.touches
+        told = arguments.items() if isinstance(arguments, dict) else ()
+        left = [(key, _argument(value)) for key, value in told if key not in BODIES]
+        left += [("path", path) for _, path, _ in touches[_FILES:] if not self.command]
+        said = [f"{key}={text}" for key, text in left if text and text.rstrip("…") not in self.line]
+        return [*beside(said), *(made[0] for made in COMMITTED.finditer(self.answer) if self.commit)]
 
     @property
     def body(self) -> list[str]:

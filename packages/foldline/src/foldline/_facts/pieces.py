@@ -41,7 +41,7 @@ class Pieces:
         self, text: str, at: int, part: int, kind: Kind, by: Teller, sought: Set[str] = frozenset(), **marks: Any
     ) -> None:
         """Adds a piece; what a call brought is `used` by as many of its literals as are wanted, but for those that it `sought`."""
-        if kind in ("result", "excerpt", "shown", "written"):
+        if kind in ("result", "excerpt", "shown", "given", "written"):
             used = sum(word in self._wanted and word not in sought for word in literals(text))
             marks["used"] = marks.get("used", 0) + used
         if by == "user":

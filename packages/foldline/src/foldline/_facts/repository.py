@@ -20,7 +20,7 @@ NAMELESS = "the working folder"
 _PASSING = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders)/")
 """Where a folder begins that nobody keeps."""
 
-_COMMITTED = rare(
+COMMITTED = rare(
     r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )
 _COMMITTED_LINE = re.compile(r"(?m)(?<=\n)(?=^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] )")
@@ -67,7 +67,7 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
     answers = _COMMITTED_LINE.split(answer) if len(asked) > 1 else [answer]
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
     for (folder, calls), said in zip(asked.items(), apart):
-        shown = {found["branch"] for found in _COMMITTED.finditer(said)}
+        shown = {found["branch"] for found in COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
@@ -88,7 +88,7 @@ def opened(known: Sequence[Repository], answer: str) -> tuple[Repository, ...]:
 
 def goes_on(command: str, answer: str) -> bool:
     """Whether a command went on where its commit failed, and its answer shows none."""
-    return "||" in command.partition("commit")[2] and _COMMITTED.search(answer) is None
+    return "||" in command.partition("commit")[2] and COMMITTED.search(answer) is None
 
 
 def _place(known: Sequence[Repository], folder: str, branches: Set[str]) -> int:
@@ -137,7 +137,7 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     made = [*filter(None, map(_made, asked))]
     for branch in (*made, *_ON.findall(answer)):
         known = _moved(known, branch, new=branch in made)
-    shown = [] if _REBASED.search(answer) else list(_COMMITTED.finditer(answer))
+    shown = [] if _REBASED.search(answer) else list(COMMITTED.finditer(answer))
     for found in shown:
         branch = "" if found["branch"] == _DETACHED else found["branch"]
         known = _committed(known, f"{found['hash']} “{found['subject'].strip()}”", at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -272,15 +272,18 @@ def _more(flat: Sequence[str]) -> Iterator[str]:
 
 
 def _joined(name: str, flat: Sequence[str], found: list[str]) -> None:
-    head = f"{name}: " if name else ""
-    line = ""
+    found += [f"{name}: {line}" if name else line for line in beside(flat)]
+
+
+def beside(flat: Iterable[str]) -> list[str]:
+    """Fields as lines of a few, as many as make one piece."""
+    lines: list[str] = []
     for each in flat:
-        if line and len(line) + len(each) > FIELDS:
-            found.append(head + line)
-            line = ""
-        line = f"{line}, {each}" if line else each
-    if line:
-        found.append(head + line)
+        if lines and len(lines[-1]) + len(each) <= FIELDS:
+            lines[-1] += f", {each}"
+        else:
+            lines.append(each)
+    return lines
 
 
 def _scalar(value: Any) -> str:

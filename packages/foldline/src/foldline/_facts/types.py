@@ -139,13 +139,18 @@ Kind = Literal[
     "result",
     "excerpt",
     "shown",
+    "given",
     "written",
     "summary",
 ]
 """What a piece is: a rule of the user's; words of the user or of another agent; a short answer to what was asked, and the option
 that it chose; of the agent's report at the end of a turn; what it said amid its
 work; a call that looked, that changed something, or that failed; some of what a call brought, or a line of what a
-command put out, or of what a look at files showed; a line of an earlier summary."""
+command put out, or of what a look at files showed; arguments that the line of a call leaves out, and some of what it wrote; a
+line of an earlier summary."""
+
+FILLING: tuple[Kind, ...] = ("given", "written")
+"""The kinds that only a page tells which fills its budget."""
 
 
 class Piece(Value, frozen=True, gc=False, omit_defaults=True):

@@ -211,6 +211,8 @@ class Work:
             if each not in ended.tail:
                 used = BROUGHT if ended.changed and i < NEWS else 0
                 self._pieces.tell(each[:LONGEST], at, part, kind, "tool", sought, used=used)
+        for each in ended.given:
+            self._pieces.tell(each, at, part, "given", "tool")
         for each in ended.body:
             self._pieces.tell(each, at, part, "written", "tool")
 

@@ -12,6 +12,7 @@ from foldline._errors import FormatError
 from foldline._facts.literals import literals
 from foldline._facts.texts import said_in
 from foldline._facts.types import (
+    FILLING,
     Command,
     Facts,
     FailedCall,
@@ -234,7 +235,7 @@ def fields_of(facts: Facts, id_at: Callable[[int], str]) -> dict[str, Any]:
         return {"at": at, "id": id_at(at)}
 
     reports = [p for p in facts.pieces if p.kind == "report"]
-    pieces = [p for p in facts.pieces if p.kind != "written"]
+    pieces = [p for p in facts.pieces if p.kind not in FILLING]
     others = [p for p in pieces if p.kind not in ("report", "said") or p.by == "peer"]
     pending = [(t.text, t.at) for t in facts.todos if t.status == "pending"]
     closing = [(p.text, p.at) for p in reports[-1:]]

@@ -38,7 +38,7 @@ _REASONED = 0.8
 _LEANING = 0.5
 _SUPPOSED = 0.3
 _RENEWED = 0.5
-BROUGHT = ("result", "excerpt", "shown", "written")
+BROUGHT = ("result", "excerpt", "shown", "given", "written")
 """The kinds of pieces that a call brought, or wrote: they are told behind it."""
 
 MADE = (COMMIT, PULL)
@@ -79,11 +79,20 @@ WORTH: dict[tuple[str, str], Worth] = {
     ("tool", "result"): Worth(0.1, 0.45, 0.5),
     ("tool", "excerpt"): Worth(0.0, 0.15, 0.15),
     ("tool", "shown"): Worth(0.0, 0.15, 0.15),
-    ("tool", "written"): Worth(0.0, 0.15, 0.15),
     ("peer", "said"): Worth(0.3, 0.6, 0.5),
     ("summary", "summary"): Worth(1.0, 1.2),
 }
 """By who speaks and what the piece is."""
+
+FILLED = WORTH | {
+    ("agent", "thought"): Worth(0.1, 0.4),
+    ("tool", "change"): Worth(2.5, 2.2),
+    ("tool", "call"): Worth(0.6, 1.2),
+    ("tool", "result"): Worth(0.1, 0.5, 1.0),
+    ("tool", "given"): Worth(0.0, 0.45, 0.15),
+    ("tool", "written"): Worth(0.0, 0.5, 0.4),
+}
+"""The same on a page that fills a hard budget: what was called, with what, and what it changed is needed again letter by letter."""
 
 NEAR = 1.4
 """What a sentence of a report gains beside one that is told."""
@@ -131,10 +140,14 @@ class Candidate(Value, frozen=True, gc=False):
     """What its form leaves of its worth: less of a question, which was answered, of what was said again and again, and of a line of many."""
     bonus: float = 0.0
     """What its form adds: somebody put a label before it, or a report begins or ends with it."""
+    worth: Worth = _UNKNOWN
 
 
 def candidates(
-    pieces: Sequence[Piece], boost: Mapping[str, float] | None = None, standing: Sequence[Rule] = ()
+    pieces: Sequence[Piece],
+    boost: Mapping[str, float] | None = None,
+    standing: Sequence[Rule] = (),
+    worth: Mapping[tuple[str, str], Worth] = WORTH,
 ) -> list[Candidate]:
     """The pieces, weighed; a term that stands in many of them says less, one of `boost` more, and so does a rule that stands."""
     binding = {(rule.at, rule.text[:BEGIN]) for rule in standing}
@@ -168,6 +181,7 @@ def candidates(
                 if piece.at in bound and any(at == piece.at and text in piece.text for at, text in binding)
                 else 0.0
             ),
+            worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
         )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
     ]
@@ -593,8 +607,7 @@ def _cost(each: Candidate, headed: bool) -> int:
 def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
     """What a piece says that is not told yet, for each token."""
     piece = each.piece
-    worth = WORTH.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN)
-    whole = each.whole
+    worth, whole = each.worth, each.whole
     if piece.kind == "answer":
         return worth.base * each.share / (_cost(each, headed) + 4)
     if whole < LEAST:

@@ -15,9 +15,11 @@ from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
 from foldline._facts.told import ASKED_BEFORE, COMMAND, POINTER, PROJECT
-from foldline._facts.types import Facts, Piece, Rule, UserRequest
+from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import (
+    FILLED,
+    WORTH,
     Candidate,
     candidates,
     choose,
@@ -85,8 +87,11 @@ HEADED = 250
 
 
 def compose(brief: Brief, facts: Facts) -> str:
-    """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them."""
-    facts = plain(facts if brief.fills else _for_reading(facts))
+    """Facts as text of at most `brief.max_tokens`; where not all rules are told where they were said, a small page lists them.
+
+    A page that fills a hard budget is all that is left of what it stands for: it tells more kinds of pieces, letter by letter.
+    """
+    facts = facts if brief.fills else plain(_for_reading(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
@@ -99,8 +104,9 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 
 def _for_reading(facts: Facts) -> Facts:
-    """The facts without what the agent wrote into files, where it stands to be read, and with long commands cut."""
-    return replace(facts, pieces=tuple(_in_short(piece) for piece in facts.pieces if piece.kind != "written"))
+    """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, and
+    with long commands cut."""
+    return replace(facts, pieces=tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING))
 
 
 def _in_short(piece: Piece) -> Piece:
@@ -143,7 +149,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
-    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing)
+    worth = FILLED if brief.fills else WORTH
+    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing, worth)
     over = settled(facts) | idle(facts) | unanswered(facts)
     over |= set() if brief.fills else reported_on(facts) | _said_above(facts, said)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]

@@ -16,7 +16,7 @@ _DEEP = re.compile(r"(?<![\w./:~-])~?/(?:[\w.@+-]+/){4,}(?=[\w.@+-]+/[\w.@+-]+)"
 _BOLD = re.compile(r"(`[^`\n]*`)|(?<!/)\*\*(?!/)")
 """The marks around bold words; what stands in backquotes is code."""
 
-_SHOWN: frozenset[Kind] = frozenset({"call", "change", "failure", "excerpt", "shown", "written"})
+_SHOWN: frozenset[Kind] = frozenset({"call", "change", "failure", "excerpt", "shown", "given", "written"})
 """The kinds of pieces that are no prose."""
 
 

@@ -89,7 +89,10 @@ class Timeline:
             self.told.update(each.terms)
 
     def _tells(self, each: Candidate) -> bool:
-        """Whether a piece is more than an output, a call without its end, or what a report took up."""
+        """Whether a piece is more than an output, a call without its end, or what a report took up; of a page that fills its
+        budget the calls, and what they changed, are a part in any case."""
+        if self._fills and each.piece.kind in ("call", "change"):
+            return True
         return not (is_raw(each.piece) or is_bare(each.piece) or each.place in self._reported)
 
     def tell(self, room: int) -> None:

@@ -1,0 +1,64 @@
+"""A page that fills a hard budget: all that is left of what it stands for, told letter by letter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline.extend import extract
+from talk import runs, says, user
+
+ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
+REPORT = says("The lock of mirror_7 was never given back; the export runs again.")
+LATER = user("Now write the release notes of the exporter for the people at the desk, half a page of plain words.")
+
+
+def filled(*steps: Sequence[Message], tokens: int = 1_500) -> str:
+    """The page of some steps between a request and the next one, where it is to fill a budget."""
+    asked = [ASKED, *(message for step in steps for message in step), REPORT, LATER]
+    return extract(Brief(tokens, fills="words"), asked).text
+
+
+def by_hand(*steps: Sequence[Message], tokens: int = 1_500) -> str:
+    """The same where there is no budget to be filled."""
+    asked = [ASKED, *(message for step in steps for message in step), REPORT, LATER]
+    return extract(Brief(tokens), asked).text
+
+
+def test_a_look_is_told_with_the_arguments_that_its_line_leaves_out() -> None:
+    look = runs("read", {"path": "src/export.py", "offset": 424, "limit": 37}, "def export(): ...")
+    assert "- read src/export.py; offset=424, limit=37" in filled(look).splitlines()
+    assert "offset=424" not in by_hand(look)
+
+
+def test_a_command_is_told_with_where_it_ran_and_what_it_was_for() -> None:
+    ran = runs(
+        "shell",
+        {"command": "make export", "workdir": "/srv/mirrors/desk", "description": "See which lock it waits for"},
+        "make: *** [export] Error 2",
+        error=True,
+    )
+    assert "workdir=/srv/mirrors/desk" in filled(ran)
+    assert "description=See which lock it waits for" in filled(ran)
+
+
+def test_a_commit_is_told_with_its_hash() -> None:
+    answer = "[main 4be19d2] give the lock back\n 3 files changed, 96 insertions(+), 12 deletions(-)"
+    commit = runs("shell", {"command": 'git commit -am "give the lock back"'}, answer)
+    assert "[main 4be19d2] give the lock back" in filled(commit)
+
+
+def test_a_patch_is_told_with_all_of_its_files() -> None:
+    paths = [f"src/part_{n}.py" for n in range(7)]
+    patch = "".join(f"*** Update File: {path}\n@@\n-old_{n}\n+new_{n}\n" for n, path in enumerate(paths))
+    told = filled(runs("apply_patch", {"input": f"*** Begin Patch\n{patch}*** End Patch"}, "Done!"))
+    happened = told.partition("## What happened")[2].partition("\n## ")[0]
+    assert [path for path in paths if path not in happened] == []
+
+
+@pytest.mark.parametrize("path", ["/srv/mirrors/desk/src/export.py", "/srv/mirrors/desk/src/locks.py"])
+def test_a_path_stands_as_it_was_written(path: str) -> None:
+    looks = [runs("read", {"path": f"/srv/mirrors/desk/src/{name}.py"}, "…") for name in ("export", "locks")]
+    assert f"- read {path}" in filled(*looks).splitlines()
