@@ -91,7 +91,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
     )
 
 
-def _running(older: Mapping[str, str], newer: Facts) -> dict[str, str]:
+def _running(older: dict[str, str], newer: Facts) -> dict[str, str]:
     """What runs behind newer messages: what ends by itself is over where there are many that do not name it."""
     over = {id for id, text in older.items() if id not in newer.running and newer.end > SOON and ends_soon(text)}
     return {id: older.get(id) or text for id, text in (older | newer.running).items() if text and id not in over}
