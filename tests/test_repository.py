@@ -84,16 +84,36 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([("git add -u || true; git commit -qm 'Rows add up'", "")], "git: last commit “Rows add up”"),
         ([("git commit -m 'Rows' || git commit --no-verify -m 'Rows'", "[sums 1a2b3c4] Rows")], "git: on branch sums; last commit 1a2b3c4 “Rows”"),
         ([("powershell.exe -Command \"cd 'C:/srv/app'; git commit -m 'Rows add up' 2>&1\"", "[sums 1a2b3c4] Rows add up")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
-        ([("git commit -m 'Rows'", "[sums 1a2b3c4] Rows"), ("git status -sb && git log --oneline --decorate -3", "## sums\n84ef784 (HEAD -> sums, origin/sums) Somebody else's\n0f0f0f0 Begin")], "git: on branch sums; last commit 84ef784 “Somebody else's”; nothing left to commit"),
+        ([("git commit -m 'Rows'", "[sums 1a2b3c4] Rows"), ("git status -sb && git log --oneline --decorate -3", "## sums\n84ef784 (HEAD -> sums, origin/sums) Somebody else's\n0f0f0f0 Begin")], "git: on branch sums; last commit 84ef784 “Somebody else's”, pushed; nothing left to commit"),
         ([("git commit -m 'Rows'", "[sums 1a2b3c4] Rows"), ("git log --oneline --all -3", "84ef784 Somebody else's\n1a2b3c4 Rows")], "git: on branch sums; last commit 1a2b3c4 “Rows”"),
         ([("git commit -m 'Rows'", "[sums 1a2b3c4] Rows"), ("git push", "To a.example\n   1..2  sums -> sums"), ("git log --oneline --decorate -1", "1a2b3c4d5 (HEAD -> sums) Rows")], "git: on branch sums; last commit 1a2b3c4 “Rows”, pushed"),
         ([COMMITTED, ("git show --stat --oneline --decorate=short 84ef784", "84ef784 (HEAD -> sums) Somebody else's\n rows.py | 2 +-")], "git: on branch sums; last commit 84ef784 “Somebody else's”"),
         ([COMMITTED, ("git show --oneline 0f0f0f0", "0f0f0f0 (main) Older\n rows.py | 2 +-")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, ("git log --oneline --decorate -2", "3e236b4 (HEAD -> main, tag: v1) Begin\n0f0f0f0 Older")], "git: on branch main; last commit 3e236b4 “Begin”"),
+        ([("git log --oneline --decorate -2", "3e236b4 (HEAD -> main) Begin")], "git: on branch main"),
+        ([("git commit -q -F - <<'EOF'\nRows add up\nEOF", ""), ("git push origin sums 2>&1 | tail -1", "   0f0f0f0..1a2b3c4  sums -> sums")], "git: on branch sums; last commit 1a2b3c4, pushed"),
+        ([("git commit -qm 'Rows add up'", ""), ("git push", "   0f0f0f0..1a2b3c4  HEAD -> sums")], "git: last commit 1a2b3c4 “Rows add up”, pushed"),
+        ([COMMITTED, ("git commit --amend --no-edit -q && git push -f", " + 1a2b3c4...9f8e7d6 sums -> sums (forced update)")], "git: on branch sums; last commit 9f8e7d6, pushed"),
+        ([COMMITTED, ("git push origin other", "   0f0f0f0..5b5b5b5  other -> other")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([("git commit -m x", "error: pathspec 'x' did not match any file(s) known to git")], None),
     ],
 )  # fmt: skip
 def test_what_is_known_of_the_repository(steps: Iterable[tuple[str, str]], line: str | None) -> None:
     assert told(facts_of(ran(*steps))) == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("behind", "line"),
+    [
+        ([REBASED], "git: on branch sums"),
+        ([REBASED, ("git log --oneline --decorate -1", "636b5a3 (HEAD -> sums) Rows add up")], "git: on branch sums; last commit 636b5a3 “Rows add up”"),
+        ([("git log --oneline --decorate -1", "3e236b4 (HEAD -> main) Begin")], "git: on branch main; last commit 3e236b4 “Begin”"),
+        ([("git log --oneline --decorate -1", "1a2b3c4 (HEAD -> sums, origin/sums) Rows add up")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),
+        ([("git log --oneline | grep Older", "0f0f0f0 Older")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),
+    ],
+)  # fmt: skip
+def test_messages_that_make_no_commit_may_move_the_newest_one(behind: Iterable[tuple[str, str]], line: str) -> None:
+    assert told(merge(facts_of(ran(COMMITTED, PUSHED)), facts_of(ran(*behind)))) == [line]
 
 
 def test_what_changed_since_the_newest_commit_is_not_committed() -> None:
@@ -131,7 +151,7 @@ def test_a_commit_that_says_nothing_is_one() -> None:
     "answer",
     [
         "1a2b3c4d5 Rows add up\n0f0f0f0 Older",
-        "1a2b3c4d5 (HEAD -> sums) Rows add up",
+        "1a2b3c4d5 (HEAD, tag: v1) Rows add up",
         f"commit 1a2b3c4d5{'0' * 31}\nAuthor: A <a@b.c>\nDate:   Sat Nov 21 22:59:01 2026 +0000\n\n    Rows add up\n",
     ],
 )

@@ -38,6 +38,12 @@ _PUSHED = rare(
     r"^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$|^branch '[^'\n]+' set up to track ",
     re.MULTILINE,
 )
+_TIP = re.compile(
+    r"(?m)^\s*[+*]?\s*(?:[0-9a-f]{7,40}\.{2,3}(?P<hash>[0-9a-f]{7,40})|\[new \w+\])\s+(?P<branch>\S+) -> \S+"
+)
+"""How git says what it pushed, and from where."""
+
+_HEAD_ON = pattern(r"\(HEAD -> ([^\s,)]+)")
 _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
 
@@ -128,15 +134,17 @@ def _shorter(one: str, other: str) -> str:
 
 def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) -> Repository:
     """What is known of a repository after calls of git in it."""
-    if known.committed and any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer):
-        known = replace(known, commit="", pushed=False)
-    listed = any(map(_lists, asked)) and (not known.commit or "(HEAD" in answer)
-    shows = any(args[0] == "show" for args in asked) and _is_head(answer)
-    if known.committed and (listed or shows) and (newest := _shown(answer)) and not _same(known.commit, newest):
-        known = replace(known, commit=newest, pushed=known.pushed and not known.commit)
+    if any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer):
+        known = replace(known, commit="", pushed=False, committed=True)
     made = [*filter(None, map(_made, asked))]
-    for branch in (*made, *_ON.findall(answer)):
+    listed = any(map(_lists, asked))
+    head = (listed or any(args[0] == "show" for args in asked)) and _is_head(answer)
+    for branch in (*made, *_ON.findall(answer), *(_HEAD_ON.findall(answer) if head else ())):
         known = _moved(known, branch, new=branch in made)
+    seen = head or (listed and known.committed and not known.commit)
+    if seen and (newest := _shown(answer)) and not _same(known.commit, newest):
+        there = bool(known.branch) and any(name.endswith(f"/{known.branch}") for name in _names(answer))
+        known = replace(known, commit=newest, pushed=there or (known.pushed and not known.commit))
     shown = [] if _REBASED.search(answer) else list(COMMITTED.finditer(answer))
     for found in shown:
         branch = "" if found["branch"] == _DETACHED else found["branch"]
@@ -148,7 +156,7 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
         known = replace(known, settled=at, clean=True)
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
-        known = replace(known, pushed=True)
+        known = _pushed(known, answer)
     if any(args[:2] in _OPENING for args in asked) and (pulls := _PULL.findall(answer)):
         known = replace(known, pulls=_newest(known.pulls, pulls))
     return known
@@ -165,6 +173,20 @@ def _committed(known: Repository, commit: str, at: int) -> Repository:
     return replace(known, committed=True, commit=commit, pushed=False, settled=at, clean=False)
 
 
+def _pushed(known: Repository, answer: str) -> Repository:
+    """A repository behind a push: what git says it pushed of the branch is the newest commit; another branch is not this one."""
+    tips = [*_TIP.finditer(answer)]
+    own = [tip for tip in tips if tip["branch"] in (known.branch, "HEAD") or not known.branch]
+    if tips and not own:
+        return known
+    for tip in own[-1:]:
+        subject = f" {known.commit}" if known.commit.startswith("“") else ""
+        if tip["hash"] and not _same(known.commit, tip["hash"]):
+            known = replace(known, commit=f"{tip['hash'][:_HASH]}{subject}", committed=True)
+        known = replace(known, branch=known.branch or tip["branch"].removeprefix("HEAD"))
+    return replace(known, pushed=True)
+
+
 def _lists(args: list[str]) -> bool:
     """Whether git is asked for the newest commits of where it is."""
     return args[0] == "log" and all(arg.startswith("-") and not _ELSEWHERE.match(arg) for arg in args[1:])
@@ -173,6 +195,12 @@ def _lists(args: list[str]) -> bool:
 def _is_head(answer: str) -> bool:
     """Whether the commit that an answer shows first is the one that is checked out, as it says itself."""
     return (found := _LOGGED.search(answer)) is not None and "(HEAD" in found[0]
+
+
+def _names(answer: str) -> list[str]:
+    """The names of branches and tags that the commit has which an answer shows first."""
+    found = _LOGGED.search(answer)
+    return found[0].partition("(")[2].partition(")")[0].split(", ") if found else []
 
 
 def _same(known: str, shown: str) -> bool:
@@ -225,12 +253,13 @@ def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repos
 
 
 def _later(older: Repository, new: Repository) -> Repository:
+    moved = new.committed or (bool(new.commit) and not _same(older.commit, new.commit))
     return Repository(
         folder=_shorter(older.folder, new.folder),
         branch=new.branch or older.branch,
         committed=new.committed or older.committed,
-        commit=new.commit if new.committed else older.commit,
-        pushed=new.pushed or (older.pushed and not new.committed),
+        commit=new.commit if moved else older.commit,
+        pushed=new.pushed or (older.pushed and not moved),
         pulls=_newest(older.pulls, new.pulls),
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,

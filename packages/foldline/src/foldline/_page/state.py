@@ -120,7 +120,8 @@ def first_steps(lines: Sequence[str], room: int) -> list[str]:
 
 def repository(facts: Facts, known: Repository) -> str:
     """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
-    commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if known.commit else ""
+    told = known.committed and known.commit
+    commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if told else ""
     since = _changed_since(facts, known)
     names = ", ".join(since[:SINCE]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
@@ -131,7 +132,7 @@ def repository(facts: Facts, known: Repository) -> str:
                 f"on branch {known.branch}" if known.branch else "",
                 commit,
                 "opened " + ", ".join(known.pulls) if known.pulls else "",
-                f"{'changed since' if known.settled >= 0 else 'not committed'}: {names}" if since else clean,
+                f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
             ),
         )
     )
