@@ -1411,6 +1411,19 @@ def test_what_a_client_made_a_file_of_is_what_the_user_said() -> None:
     assert "Never publish it" in section(text, "Rules that stand")
 
 
+def test_what_was_read_before_that_file_is_not_what_the_user_said() -> None:
+    path = "/home/dev/.codex/attachments/a60a/pasted-text.txt"
+    skill = "---\nname: publish\n---\n\n- Never push a mixed tree.\n"
+    words = "# Build a crate\n\nIt reads sparse archives. From now on, no new dependencies."
+    asked = user(
+        f"\n# Files mentioned by the user:\n\n## Build a crate It reads spar…: {path}\n\n## My request for Codex:\ngo"
+    )
+    text = page([asked, *bash(f"cat skills/publish.md {path}", f"{skill}\n{words}"), says("It reads them now.")])
+    assert "> Build a crate" in text
+    assert "mixed tree" not in section(text, "Rules that stand")
+    assert "no new dependencies" in section(text, "Rules that stand")
+
+
 @pytest.mark.parametrize(
     "words", ["don't worry about the dates, but continue", "ok keep going.", "继续吧", "mach weiter"]
 )

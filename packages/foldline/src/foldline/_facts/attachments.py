@@ -11,8 +11,11 @@ from foldline._facts.speech import clean
 from foldline._messages import Message
 from foldline._patterns import pattern
 
-_NAMED = pattern(r"^## [^\n]*: (/[^\n]*/attachments/[^\n]+\.txt)[ \t]*$", re.MULTILINE)
-"""How Codex names in a message what was pasted into it: a title, and the file that holds it."""
+_NAMED = pattern(r"^## ([^\n]*): (/[^\n]*/attachments/[^\n]+\.txt)[ \t]*$", re.MULTILINE)
+"""How Codex names in a message what was pasted into it: how that begins, and the file that holds it."""
+
+_WORDS = 4
+"""Words of how it begins by which it is found in what a call read, which may hold other files before it."""
 
 _READ = 8_000
 """Characters that are read of such a file."""
@@ -20,15 +23,22 @@ _READ = 8_000
 
 def attached(messages: Sequence[Message]) -> dict[int, str]:
     """What the user pasted, by the number of the message whose client made a file of it; what was never read is not known."""
-    named: dict[str, int] = {}
+    named: dict[str, tuple[int, str]] = {}
     found: dict[int, str] = {}
-    asked: dict[str, int] = {}
+    asked: dict[str, tuple[int, str]] = {}
     for at, message in enumerate(messages):
         if message.role == "user" and "/attachments/" in message.text:
-            named.update((path, at) for path in _NAMED.findall(message.text))
+            named.update((path, (at, title)) for title, path in _NAMED.findall(message.text))
         for call in message.calls if named else ():
-            asked.update((call.id, to) for path, to in named.items() if path in call.arguments and to not in found)
+            asked.update((call.id, to) for path, to in named.items() if path in call.arguments and to[0] not in found)
         for result in message.results if asked else ():
             if (to := asked.pop(result.call_id, None)) is not None and not result.error:
-                found.setdefault(to, unframed(clean(edges(result, _READ))).strip())
+                found.setdefault(to[0], _from(to[1], unframed(clean(edges(result, _READ)))))
     return {at: text for at, text in found.items() if text}
+
+
+def _from(title: str, text: str) -> str:
+    """A text from where that begins which a title names; all of it where the title is not found."""
+    words = title.rstrip("…").split(" ")[: -1 if title.endswith("…") else None][:_WORDS]
+    begins = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
+    return text[begins.start() if begins else 0 :].strip()

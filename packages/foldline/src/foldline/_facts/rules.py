@@ -68,7 +68,10 @@ _LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
-_ASKS = pattern(r"(?P<declared>.{8,}[^\s,，、])[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$", re.DOTALL)
+_ASKS = pattern(
+    r"(?P<declared>.{8,}[^\s,，、]|[^\x00-\u2e7f]{6,})[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$",
+    re.DOTALL,
+)
 """A sentence that declares something, then asks."""
 
 _WONDERS = pattern(
