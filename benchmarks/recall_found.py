@@ -77,7 +77,7 @@ def sessions(folder: Path, corpus: Path) -> Iterator[tuple[str, Path]]:
 def folded(path: Path) -> list[tuple[str, Message]]:
     """The messages that a fold took out of a session, which is folded in place where it can be."""
     desk = Desk(open_session(path))
-    plan = desk.plan(desk.policy())
+    plan = desk.plan(desk.settings.to_policy())
     left = {entry.id for entry in plan.after.entries}
     gone = [(entry.id, entry.message) for entry in desk.view.entries if entry.id not in left]
     try:

@@ -202,7 +202,7 @@ def test_a_projects_instructions_are_carried(format: str, tmp_path: Path) -> Non
     path = tmp_path / "rollout-2026-11-22T10-00-00-s.jsonl"
     path.write_text("".join(json.dumps({"timestamp": "2026-11-22T10:00:00Z", **row}) + "\n" for row in rows))
     desk = Desk(open_session(path))
-    planned = desk.plan(desk.policy(), into=format)
+    planned = desk.plan(desk.settings.to_policy(), into=format)
     assert planned.fold.receipt.messages_folded > 10
     document = json.loads(Path(planned.write_new(str(tmp_path / "new.json")).path).read_bytes())
     assert refusals(document, format) == []
@@ -229,7 +229,7 @@ def test_a_reply_without_content_is_no_end_of_a_new_session_of_claude_code(said:
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.name[-24:])
 def test_no_provider_refuses_a_real_session(session: Path, tmp_path: Path) -> None:
     desk = Desk(open_session(session))
-    planned = desk.plan(desk.policy(), into="pi")
+    planned = desk.plan(desk.settings.to_policy(), into="pi")
     for format in FORMATS:
         for messages in (desk.view.messages, planned.after.messages):
             document, new = written(messages, format, tmp_path)

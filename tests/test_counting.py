@@ -290,7 +290,7 @@ def test_a_fold_of_foldlines_in_claude_codes_rows_tells_nothing_of_the_window(tm
         rows.ask(f"Prompt {n}. " + "plums and pears " * 400)
         rows.say(110_000 + 2_000 * n)
     desk = rows.desk
-    desk.plan(desk.policy(), trigger="threshold").write()
+    desk.plan(desk.settings.to_policy(), trigger="threshold").write()
     assert Desk(open_session(rows.path)).session.compactions == 1
     assert Desk(open_session(rows.path)).budget.window == 1_000_000
 
