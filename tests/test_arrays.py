@@ -204,7 +204,7 @@ def test_a_projects_instructions_are_carried(format: str, tmp_path: Path) -> Non
     desk = Desk(open_session(path))
     planned = desk.plan(desk.settings.to_policy(), into=format)
     assert planned.fold.receipt.messages_folded > 10
-    document = json.loads(Path(planned.write_new(str(tmp_path / "new.json")).path).read_bytes())
+    document = json.loads(Path(planned.write(str(tmp_path / "new.json")).path).read_bytes())
     assert refusals(document, format) == []
     assert json.dumps(document).count(json.dumps(rules)[1:-1]) == 1
 

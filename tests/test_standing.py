@@ -302,6 +302,18 @@ def test_short_words_that_take_up_nothing_leave_the_request_that_was_done_before
     assert any(line.startswith("(before that the user had asked) “Commit what is there") for line in told)
 
 
+def test_what_was_put_into_a_commit_was_changed_however_that_was_done() -> None:
+    read = runs("read", {"path": "src/rows.py"}, "a = 1")
+    swept = bash("perl -pi -e 's/a/b/' $(rg -l a src)")
+    committed = bash("cd /srv/app && git add src/rows.py src/dates.py -A . && git commit -m 'b'", "[main 1a2b3c4] b")
+    assert "changed: src/{rows.py, dates.py}" in "\n".join(files(*edit("src/a.py"), *read, *swept, *committed)).replace(
+        "a.py, ", ""
+    )
+    assert "created: src/new.py" in files(
+        *runs("write", {"path": "src/new.py", "content": "x"}), *bash("git add src/new.py")
+    )
+
+
 # -- what runs -----------------------------------------------------------------------------------------------------
 
 TESTS = runs("exec_command", {"cmd": "cargo test -p core"}, "Chunk ID: 1a\nProcess running with session ID 36373\nOutput:\n   Compiling log v0.4.33", id="x1")  # fmt: skip

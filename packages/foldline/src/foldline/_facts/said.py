@@ -123,7 +123,7 @@ class Said:
         answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)) or decides(words))
         for each in said_in(words):
             self._pieces.tell_passage(each, at, part, "answer" if answers else "said", "user")
-        if chosen:
+        if chosen and not asks(chosen):
             self._pieces.tell(chosen, at, part + BEHIND, "answer", "agent")
         self._pieces.report = []
         self._pieces.another_spoke = False

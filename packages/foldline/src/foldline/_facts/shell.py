@@ -269,6 +269,13 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
         yield name, args, folder
 
 
+def staged(command: str, where: str = "") -> Iterator[str]:
+    """The files that a command puts by name into the next commit."""
+    for name, args, folder in programs(command, where):
+        if name == "git" and args[:1] == ["add"]:
+            yield from (_at(folder, path) for path in args[1:] if _is_path(path) and "." in basename(path))
+
+
 def _without_options(args: list[str]) -> list[str]:
     """The arguments of git from its subcommand on."""
     while args and args[0].startswith("-"):

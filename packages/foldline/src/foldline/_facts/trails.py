@@ -30,6 +30,12 @@ class Trails:
         if verb == "renamed" and self._known_as(to) in self.files:
             self.touch("written", to, at)
 
+    def staged(self, path: str, at: int) -> None:
+        """Books that the agent put a file into its next commit: it changed it, in whatever way that was."""
+        old = self.files.get(self._known_as(path))
+        if old is None or not old.changed:
+            self.touch("modified", path, at)
+
     def follow(self, file: File) -> None:
         """Books what was done to a file after all that is booked."""
         path = self._known_as(file.path)

@@ -18,6 +18,7 @@ from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.repository import noted, opened, opens_pull
 from foldline._facts.running import Running, only_waits
+from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
@@ -183,6 +184,8 @@ class Work:
             self.attempts.ran(ended.source, ended.outcome, end.note, at, ended.tried)
         if ended.command and ended.seen and not end.failed:
             self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
+            for path in staged(ended.command, action.where):
+                self.trails.staged(with_slashes(path), at)
         if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):
             self.repositories = opened(self.repositories, ended.answer)
         if end.failed and end.fault and not ended.looks:

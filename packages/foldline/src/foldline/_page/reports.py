@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 
 from foldline._page.choosing import Candidate
+from foldline._page.wholes import goes_on
 
 LONG = 4
 """Sentences from which some of a report, picked out of all of it, do not read on."""
@@ -78,12 +79,21 @@ def _short(form: Report) -> list[Candidate]:
 def _outline(report: Report) -> list[Candidate]:
     """The first sentence of each paragraph and item, and what was left open."""
     labels = {each.place + 1 for each in report if each.piece.begins and len(each.piece.text) <= LABEL}
-    return [e for e in report if e.piece.begins or e.piece.edge or e.piece.open or e.place in labels]
+    return _whole(report, [e for e in report if e.piece.begins or e.piece.edge or e.piece.open or e.place in labels])
 
 
 def _opening(report: Report) -> list[Candidate]:
     """How it begins, and what was left open."""
-    return [*report[:OPENING], *(each for each in report[OPENING:] if each.piece.open)]
+    return _whole(report, [*report[:OPENING], *(each for each in report[OPENING:] if each.piece.open)])
 
 
-_FORMS: tuple[Form, ...] = (lambda report: [*report[:1]], _opening, _outline, list)
+def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:
+    """Some of a report, of the sentences that are too long for one piece all."""
+    kept = places([[*some]])
+    for before, each in pairwise(report):
+        if before.place in kept and goes_on(before, each):
+            kept.add(each.place)
+    return [each for each in report if each.place in kept]
+
+
+_FORMS: tuple[Form, ...] = (lambda report: _whole(report, report[:1]), _opening, _outline, list)

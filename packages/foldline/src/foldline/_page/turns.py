@@ -99,7 +99,7 @@ class Turns:
                 texts.insert(0, shorten(head, _HEAD).rstrip("…") + "…")
             return f"- {anothers('; '.join(texts))}"
         if piece.by == "user" and piece.kind != "excerpt":
-            return "\n".join(f"> {line}" for line in safe(_joined(group)).splitlines())
+            return "\n".join(f"> {line}" for line in safe(_joined(group, gap="\n…")).splitlines())
         if piece.kind == "answer":
             return f"(chosen) {anothers(_joined(group))}"
         if piece.kind == "report":
@@ -111,9 +111,10 @@ class Turns:
 
     def _report(self, group: Sequence[Candidate]) -> str:
         """A report; one with several gaps says once that it is told in short, and not at each of them."""
+        more = GAP if self._goes_on(group[-1]) else ""
         if sum(each.place > before.place + 1 for before, each in itertools.pairwise(group)) > 1:
-            return f"{SHORTENED}{_joined(group, gap='')}"
-        return _joined(group) + (GAP if self._goes_on(group[-1]) else "")
+            return f"{SHORTENED}{_joined(group, gap='')}{more}"
+        return _joined(group) + more
 
     def _goes_on(self, each: Candidate) -> bool:
         """Whether the text of a piece has more than is told."""
@@ -133,7 +134,7 @@ def _joined(group: Sequence[Candidate], gap: str = GAP) -> str:
             led.add(piece.under)
         else:
             parted = piece.begins and (piece.by != "user" or last.piece.item)
-            below = parted or _LABELLED.match(piece.text)
+            below = parted or apart.startswith("\n") or _LABELLED.match(piece.text)
             text += f"{apart}{chr(10) if below else ' '}{piece.text}"
             led.add(piece.text.partition(": ")[0])
         last = each

@@ -27,7 +27,7 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
         if 0 < len(missing) <= len(items) / 2:
             yield missing
     for before, each in itertools.pairwise(found):
-        if before.place in known and each.place not in known and _goes_on(before, each):
+        if before.place in known and each.place not in known and goes_on(before, each):
             yield [each]
 
 
@@ -50,7 +50,7 @@ def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     return (text for text in texts if len(text) <= FEW)
 
 
-def _goes_on(before: Candidate, each: Candidate) -> bool:
+def goes_on(before: Candidate, each: Candidate) -> bool:
     """Whether a piece is the rest of a sentence that was too long for one."""
     one = (each.piece.at, each.piece.part) == (before.piece.at, before.piece.part) and not each.piece.begins
     return one and len(before.piece.text) > LONGEST // 2 and before.piece.text[-1] not in _ENDS
