@@ -8,7 +8,7 @@ import pytest
 
 from foldline import Brief, Compactor, Message, Summary
 from foldline._facts.merging import merge, settled
-from foldline._facts.reading import facts_of
+from foldline._facts.reading import facts_of, user_words
 from foldline._messages import replace
 from foldline._page.extract import compose
 from foldline.extend import Edit, Layer, Policy, Text, View, extract, hard_strategies, text_of
@@ -312,6 +312,13 @@ def test_what_was_put_into_a_commit_was_changed_however_that_was_done() -> None:
     assert "created: src/new.py" in files(
         *runs("write", {"path": "src/new.py", "content": "x"}), *bash("git add src/new.py")
     )
+
+
+def test_what_was_pasted_behind_the_page_is_what_is_wanted_now() -> None:
+    pasted = "[lint:go] cmd/main.go:45:9: error returned from external package is unwrapped (wrapcheck)\n[lint:go] 1 issues:\n* wrapcheck: 1"
+    told = page([BRANCH, *edit("src/a.py"), says("All three are done.")], after=tuple(user_words([user(pasted)])))
+    assert section(told, "Task now") == []
+    assert told.startswith("Written for the request below, “[lint:go] cmd/main.go:45:9: error returned")
 
 
 # -- what runs -----------------------------------------------------------------------------------------------------

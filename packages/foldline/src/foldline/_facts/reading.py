@@ -63,11 +63,13 @@ def _told(text: str) -> Facts:
 
 
 def user_words(messages: Sequence[Message]) -> Iterator[str]:
-    """What the user asks for in each message that holds words of the user's, or a command for the agent."""
+    """What the user asks for in each message that holds words of the user's, or a command for the agent; of what was pasted
+    without a word the first line."""
     for spans in spoken(messages):
         said = "\n".join(filter(None, map(asked, spans))).strip()
-        if said:
-            yield said
+        pasted = (line for span in spans if span.by == "paste" for line in span.text.splitlines() if line.strip())
+        if words := said or next(pasted, "").strip():
+            yield words
 
 
 def _facts_in(messages: Sequence[Message]) -> Facts:
