@@ -107,7 +107,9 @@ def test_of_a_check_that_passed_only_that_is_told() -> None:
 
 def test_of_a_long_list_in_a_record_its_beginning_is_told_and_how_many_there_are() -> None:
     listed = ", ".join(f'"part_{i}.bin"' for i in range(70))
-    told = " ".join(happened([ASKED, *runs("get_mirror", {"id": "m7"}, f'{{"state": "open", "parts": [{listed}]}}'), says("It is open."), LATER]))  # fmt: skip
+    told = " ".join(
+        happened([ASKED, *runs("get_mirror", {"id": "m7"}, f'{{"state": "open", "parts": [{listed}]}}'), LATER])
+    )
     assert "part_0.bin" in told
     assert "and 58 more" in told
     assert "part_69.bin" not in told
@@ -641,3 +643,14 @@ def test_a_long_command_is_cut_where_no_budget_is_to_be_filled() -> None:
     line = next(each for each in happened([ASKED, *EDIT, *tried]) if "make test" in each)
     assert line.endswith("…` → 40 passed in 3.1s")
     assert len(line) < 180
+
+
+def test_what_a_look_up_brought_and_nobody_wrote_of_goes_once_a_report_closed_the_turn() -> None:
+    record = '{"crossing": "HS2256", "ship": "Tern", "history": [{"ref": "QHQGTB", "party": 3}, {"ref": "CCRWLW"}]}'
+    looked = runs("get_booking", {"ref": "KVEJDO"}, record)
+    open_turn = told_of([ASKED, *looked, *EDIT], 1_500)
+    assert "QHQGTB" in open_turn
+    closed = told_of([ASKED, *looked, *EDIT, says("The crossing is HS2256 now, as it was booked."), LATER], 1_500)
+    assert "HS2256" in closed
+    assert "QHQGTB" not in closed
+    assert "QHQGTB" in extract(Brief(1_500, fills="outputs"), [ASKED, *looked, *EDIT, says("HS2256."), LATER]).text

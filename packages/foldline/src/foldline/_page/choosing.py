@@ -315,16 +315,20 @@ def reported_on(facts: Facts) -> set[int]:
 
 
 def _looked_up(facts: Facts) -> set[int]:
-    """The places of lines of outputs and of what was read in the web, where a report that closed the turn says what was found; what
-    failed and what was changed brought more than it says."""
+    """The places of lines of outputs, of what was read in the web, and of what other look-ups brought and nobody wrote of, where a
+    report that closed the turn says what was found; what failed and what was changed brought more than it says."""
     heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
     acting = {call for call, head in heads.items() if head.kind != "call"}
-    web = {call for call, head in heads.items() if _WEB.match(head.text)} - acting
+    web = {call for call, head in heads.items() if _WEB.match(head.text)}
+    asked = {call for call, head in heads.items() if not head.text.startswith("`")}
+
+    def told(piece: Piece) -> bool:
+        call = (piece.at, piece.part)
+        return call in web or piece.kind == "excerpt" or (call in asked and not piece.used)
+
     closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
-    told = ((i, p, (p.at, p.part)) for i in closed if (p := facts.pieces[i]).by == "tool")
-    return {
-        i for i, p, call in told if (p.kind == "excerpt" and call not in acting) or (p.kind == "result" and call in web)
-    }
+    brought = ((i, p) for i in closed if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result"))
+    return {i for i, p in brought if (p.at, p.part) not in acting and told(p)}
 
 
 def _command(piece: Piece) -> str:
