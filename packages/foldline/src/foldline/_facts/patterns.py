@@ -117,9 +117,9 @@ class Patterns:
 
     def _likely_in(self, text: str) -> Iterator[str]:
         for literal in [literal for literal in self._likely if literal in text]:
-            for pattern, needs in self._likely[literal]:
+            for each, needs in self._likely[literal]:
                 if _holds(text, needs):
-                    yield pattern
+                    yield each
 
     def _of(self, pattern: str) -> re.Pattern[str]:
         if pattern not in self._compiled:
