@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from foldline._errors import ContextOverflow
+from foldline._patterns import pattern
 
 
 class Signature(NamedTuple):
@@ -30,7 +31,7 @@ _T, _O, _L = (rf"(?P<{group}>\d[\d,]{{0,14}})" for group in "tol")
 
 _BYTES = r"request exceeds the maximum (?:allowed )?(?:size|number of bytes)"
 _GATEWAY = r"request entity too large|payload too large|content too large"
-_TOO_MANY_BYTES = re.compile(f"{_BYTES}|{_GATEWAY}", re.IGNORECASE)
+_TOO_MANY_BYTES = pattern(f"{_BYTES}|{_GATEWAY}", re.IGNORECASE)
 
 SIGNATURES = (
     Signature("Anthropic", rf"prompt is too long:? {_T} tokens? > {_L}",
@@ -130,17 +131,17 @@ def _compiled() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(signature.pattern, re.IGNORECASE | re.DOTALL) for signature in SIGNATURES)
 
 
-_PER_MINUTE = re.compile(
+_PER_MINUTE = pattern(
     rf"(?:request too large|tokens per).{{0,300}}?\blimit:? {_L}.{{0,60}}?\brequested:? {_T}", re.IGNORECASE | re.DOTALL
 )
-_CODE_IN_TEXT = re.compile(
+_CODE_IN_TEXT = pattern(
     r"\b(?:" + "|".join(sorted(code for code in CODES if "_" in code)) + r"|ContextWindowExceededError)\b"
 )
-_OTHER_IN_TEXT = re.compile(
+_OTHER_IN_TEXT = pattern(
     r"rate.?limit|too many requests|throttl|quota|overloaded|timed? ?out|per.minute|tokens per|please wait",
     re.IGNORECASE,
 )
-_STATUS_IN_TEXT = re.compile(
+_STATUS_IN_TEXT = pattern(
     r"^\s*(\d{3})\b|\b(?:error code|status(?: code)?|http(?:/\d\.\d)?)[:= ]{1,3}(\d{3})\b", re.IGNORECASE
 )
 
@@ -214,8 +215,8 @@ def _judge(heard: _Heard) -> ContextOverflow | None:
 def _read_text(text: str) -> ContextOverflow | None:
     """The first signature in a text, preferring one that states the limit."""
     best: ContextOverflow | None = None
-    for pattern in _compiled():
-        if found := pattern.search(text):
+    for signature in _compiled():
+        if found := signature.search(text):
             groups = found.groupdict()
             limit, tokens, reply = (_number(groups.get(group)) for group in "lto")
             if tokens and reply and reply < tokens:

@@ -13,17 +13,24 @@ _JOINING = (string.ascii_letters + string.digits + "_@./+~<-").encode()
 _RUNS = bytes(sign if sign in _JOINING else ord(" ") for sign in range(256))
 """What parts the words of `_WORDS` made blank, but for what parts or joins an address."""
 
-_SHAPES = re.compile(
-    r"(?P<url>https?://)|(?P<pair>[A-Za-z]+/[A-Za-z]+$)|(?P<path>(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)|"
+_PLACES = re.compile(
+    r"(?P<url>https?://)|(?P<pair>[A-Za-z]+/[A-Za-z]+$)|(?P<path>(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*$|^/[\w@.+-]{3,}$)"
+)
+_NAMES = re.compile(
     r"(?P<file>[\w-][\w.-]*\.[a-zA-Z][a-zA-Z0-9]{0,5}$)|(?P<hash>(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$)|"
     r"(?P<number>[0-9]{3,}(?:\.[0-9]+)?$)|(?P<version>v?\d+\.\d+(?:\.\d+)?[\w.+-]*$)|"
     r"(?P<name>_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_*$)|(?P<camel>(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*$)|"
     r"(?P<mixed>(?=.*\d)(?=.*[A-Za-z])[\w.@+-]{4,}$)|(?P<kebab>[a-zA-Z][a-z0-9]+(?:-[a-z0-9]+){1,8}$)"
 )
-_SPAN = re.compile(r":\d+(?:-\d+)?$")
-_NOISE = re.compile(
-    r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|and/or|n/a|w/o|true/false|yes/no|\d{1,2}(?:st|nd|rd|th)|\d+(?:\.\d+)?[a-z]{1,3}|\d\.\d|/dev/\w+|(?:/usr)?/bin/\w+|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
+"""Telling shapes, of words with a slash and of words without."""
+
+_NO_PLACES = re.compile(r"(?i)^(?:and/or|n/a|w/o|true/false|yes/no|/dev/\w+|(?:/usr)?/bin/\w+|\d{4}-\d\d-\d\dT.*)$")
+_NO_NAMES = re.compile(
+    r"(?i)^(?:e\.g|i\.e|etc|vs|a\.k\.a|\d{1,2}(?:st|nd|rd|th)|\d+(?:\.\d+)?[a-z]{1,3}|\d\.\d|utf-?8|0+|\d{4}-\d\d-\d\dT.*)$"
 )
+"""What has such a shape and tells nothing."""
+
+_SPAN = re.compile(r":\d+(?:-\d+)?$")
 
 
 REMEMBERED = 4_096
@@ -100,7 +107,8 @@ def _tells(word: str) -> bool:
     """Whether a word has the shape of a literal."""
     if word.isalpha() and (word.islower() or word.isupper() or word.istitle() or not word.isascii()):
         return False
-    return _SHAPES.match(word) is not None and not _NOISE.match(word)
+    shape, noise = (_PLACES, _NO_PLACES) if "/" in word else (_NAMES, _NO_NAMES)
+    return shape.match(word) is not None and not noise.match(word)
 
 
 def without_span(path: str) -> str:

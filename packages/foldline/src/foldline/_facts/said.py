@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
@@ -95,8 +95,10 @@ class Said:
         elif span.by == "harness" and (rules := project_rules(text)):
             heading = rules.strip().splitlines()[0]
             self.rules.setdefault(heading, Rule(heading, at, "project"))
+            titles = [*_TITLE.finditer(rules)]
             for each in ruling(rules):
-                self._pieces.tell(each, at, part, "rule", "harness", under=_title_over(each, rules))
+                place = rules.find(each[:_BEGIN])
+                self._pieces.tell(each, at, part, "rule", "harness", under=_title_over(place, titles))
         elif span.by == "peer":
             self._pieces.tell_of_another(text, at, part)
         elif span.by == "paste":
@@ -163,9 +165,9 @@ class Said:
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
 
 
-def _title_over(sentence: str, text: str) -> str:
-    """The title of the section in which a sentence of a project's instructions stands; empty where that has none."""
-    return next(reversed(_TITLE.findall(text, 0, max(0, text.find(sentence[:_BEGIN])))), "")
+def _title_over(place: int, titles: Sequence[re.Match[str]]) -> str:
+    """The title of the section in which a place of a project's instructions is; empty where that has none."""
+    return next((title[1][: place - title.start(1)] for title in reversed(titles) if title.start(1) + 1 < place), "")
 
 
 def asked(span: Span) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from foldline._facts import powershell
 from foldline._facts.folders import is_absolute
 from foldline._facts.patches import patch_actions
+from foldline._facts.patterns import rare
 from foldline._facts.powershell import as_program, in_posix
 from foldline._patterns import pattern
 
@@ -19,11 +20,11 @@ Touch = tuple[str, str, str]
 """An action, a path, and for a rename the new path; `written` is created or modified, as the facts before it tell."""
 
 _LIMIT = 20_000
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
+_HEREDOC = rare(r"<<-?\s*(['\"]?)(\w+)\1")
 _TOKEN = re.compile(
     r"#[^\n]*|\\\n|(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<arrow>>>?|<)|(?P<op>&&|\|\||\|&?\s*|[;&\n()])"
 )
-_WRITES_IN_CODE = re.compile(
+_WRITES_IN_CODE = rare(
     r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
 )
 _SHELL = re.compile(
@@ -290,7 +291,7 @@ def _spelled_out(command: str) -> str:
     return _VARIABLE.sub(lambda found: folders.get(found[1], found[0]), command) if folders else command
 
 
-_MAKES_FOLDER = re.compile(r"\$\(mktemp\b[^)\n]{0,200}\)|`mktemp\b[^`\n]{0,200}`")
+_MAKES_FOLDER = rare(r"\$\(mktemp\b[^)\n]{0,200}\)|`mktemp\b[^`\n]{0,200}`")
 _SETS_FOLDER = re.compile(r"(?:^|[\s;&(])(\w{1,60})=[\"']?([/~][\w./~-]{1,300})")
 _VARIABLE = pattern(r"\$\{?(\w{1,60})\}?")
 

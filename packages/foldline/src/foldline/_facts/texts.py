@@ -322,17 +322,21 @@ _STANDING = pattern(
 _OPAQUE = pattern(r"(?=\S*[a-z]\S*[a-z])(?=\S*[A-Z]\S*[A-Z])(?=\S*\d)[A-Za-z0-9_-]{14,}={0,2}")
 """A value that only programs read: the id of a node, a token."""
 
+_CODE_ENDS = ("{", "}", ";", ",", "(", "[", "\\")
+_CODE_SIGNS = re.compile(r"[;{}].*[;{}]")
 _CODE_LINE = re.compile(
-    r"[{};,(\[\\]$|^\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
-    r"|=>|^[\"'][^\"']+[\"']:|^\W*[\w.]+ = |^\w[\w.]*\(|[;{}].*[;{}]|^\s*\d+[-:|→\t]|^-->\s|^[+-]\s|^@@|^[-dl][rwxsStT-]{9}|^total \d+$|^(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
+    r"\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
+    r"|[\"'][^\"']+[\"']:|\W*[\w.]+ = |\w[\w.]*\(|\s*\d+[-:|→\t]|-->\s|[+-]\s|@@|[-dl][rwxsStT-]{9}|total \d+$|(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
 )
-"""A line of code says little without the lines around it, and stands in its file."""
+"""How a line of code ends, what it holds, and how it begins: it says little without the lines around it, and stands in its file."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]*(?:>|$)")
 
 
 def _is_code(line: str) -> bool:
     """Whether a line is one of code, or tags for the most part."""
-    return _CODE_LINE.search(line) is not None or 2 * len(_TAG.sub("", line).strip()) < len(line.strip())
+    if line.endswith(_CODE_ENDS) or "=>" in line or _CODE_LINE.match(line) or _CODE_SIGNS.search(line):
+        return True
+    return "<" in line and 2 * len(_TAG.sub("", line).strip()) < len(line.strip())
 
 
 def figures(text: str) -> Iterator[str]:

@@ -656,12 +656,13 @@ def _weight(word: str) -> float:
     """What a word is worth by its shape: literals most, names next, short words nothing."""
     if len(word) < 2 and not word.isdigit():
         return 0.0
-    if any(c.isdigit() for c in word):
-        return 1.0 if len(word) > 2 else 0.5
-    if any(c in "_/.@" for c in word[1:]) or _CAMEL.search(word):
-        return 1.0
-    if word.isupper() and len(word) > 2:
-        return 0.6
-    if word[0].isupper():
-        return 0.3 if len(word) > 2 else 0.0
+    if not (word.isalpha() and word.islower()):
+        if any(c.isdigit() for c in word):
+            return 1.0 if len(word) > 2 else 0.5
+        if any(c in "_/.@" for c in word[1:]) or _CAMEL.search(word):
+            return 1.0
+        if word.isupper() and len(word) > 2:
+            return 0.6
+        if word[0].isupper():
+            return 0.3 if len(word) > 2 else 0.0
     return 0.2 if len(word) > 6 else 0.12 if len(word) > 3 or not word.isascii() else 0.0

@@ -13,6 +13,9 @@ _LINK = rare(r"\[([^\]\n]{1,120})\]\(([^)\s]+)\)")
 _DEEP = re.compile(r"(?<![\w./:~-])~?/(?:[\w.@+-]+/){4,}(?=[\w.@+-]+/[\w.@+-]+)")
 """The folders above the last one of a long path, as outputs have them in each line and commands in each word."""
 
+_DEEPER = 5
+"""Slashes that a text with such a path has more of."""
+
 _BOLD = re.compile(r"(`[^`\n]*`)|(?<!/)\*\*(?!/)")
 """The marks around bold words; what stands in backquotes is code."""
 
@@ -24,16 +27,18 @@ def plain(facts: Facts) -> Facts:
     """The facts with their pieces in plain words; those of the user stand as they are."""
     roots = {base_of(facts), *(f"{each.folder}/" for each in facts.repositories if each.folder.startswith("/"))} - {""}
     either = "|".join(re.escape(root) for root in sorted(roots, key=len, reverse=True))
-    root = re.compile(rf"(?:{either})(?=[\w.])") if roots else None
+    root = rare(rf"(?:{either})(?=[\w.])") if roots else None
 
     def words(text: str, kind: Kind) -> str:
         text = root.sub("", text) if root else text
         if kind in ("excerpt", "shown", "call", "failure"):
-            return _DEEP.sub("…/", text)
-        return text if kind in _SHOWN else _BOLD.sub(r"\1", _LINK.sub(_linked, text))
+            return _DEEP.sub("…/", text) if text.count("/") > _DEEPER else text
+        text = text if kind in _SHOWN else _LINK.sub(_linked, text)
+        return text if kind in _SHOWN or "**" not in text else _BOLD.sub(r"\1", text)
 
     def told(piece: Piece) -> Piece:
-        return replace(piece, text=words(piece.text, piece.kind), under=words(piece.under, piece.kind))
+        text, under = words(piece.text, piece.kind), words(piece.under, piece.kind)
+        return piece if (text, under) == (piece.text, piece.under) else replace(piece, text=text, under=under)
 
     return replace(facts, pieces=tuple(p if p.by == "user" else told(p) for p in facts.pieces))
 

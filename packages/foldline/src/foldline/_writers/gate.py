@@ -13,19 +13,20 @@ from foldline._facts.speakers import spoken
 from foldline._facts.speech import is_summary
 from foldline._facts.types import Facts
 from foldline._messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
+from foldline._patterns import pattern
 from foldline._wires.summary import is_sealed
 from foldline._writers.draft import Draft
 from foldline._writers.quotations import Quotation, ascribed, check, unfenced
 
-_THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning|analysis)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"\A```(?:markdown|md|text|json)?\s*\n(.*)\n```\Z", re.DOTALL)
-_WRAPPED = re.compile(r"\A<summary>\s*(.*?)\s*(?:</summary>)?\Z", re.DOTALL)
-_PAGE = re.compile(r"\A\s*(?:<!doctype|<html|<head|<body|<\?xml)", re.IGNORECASE)
-_CALL = re.compile(
+_THOUGHT = pattern(r"\A\s*<(think|thinking|reasoning|analysis)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = pattern(r"\A```(?:markdown|md|text|json)?\s*\n(.*)\n```\Z", re.DOTALL)
+_WRAPPED = pattern(r"\A<summary>\s*(.*?)\s*(?:</summary>)?\Z", re.DOTALL)
+_PAGE = pattern(r"\A\s*(?:<!doctype|<html|<head|<body|<\?xml)", re.IGNORECASE)
+_CALL = pattern(
     r"^\s*(?:<(?:tool_call|function_calls?|invoke|tool_use)\b|<\|(?:tool_call|python_tag|channel)|\[TOOL_CALLS\])",
     re.IGNORECASE | re.MULTILINE,
 )
-_REFUSAL = re.compile(
+_REFUSAL = pattern(
     r"\A\W*(?:i['’]?m (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am (?:unable|not able)|won['’]t|must decline)|as an ai\b"
     r"|申し訳|抱歉|对不起|죄송)",
     re.IGNORECASE,
@@ -34,7 +35,7 @@ _REFUSAL_CHARS = 600
 _EXAMPLES = 3
 """How many quotations or claims are named in a fault or a remark."""
 
-_TELLING = re.compile(r"[^\W\d_]{5,}")
+_TELLING = pattern(r"[^\W\d_]{5,}")
 _STEM = 5
 _CLAIM = 3
 """Telling words that a claim must have to be held against what the user said."""

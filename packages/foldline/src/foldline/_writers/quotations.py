@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from foldline._patterns import pattern
+
 LEAST = 12
 """Letters that a quotation must have to be judged; those of scripts that write a word in one or two count double."""
 
@@ -27,28 +29,28 @@ FAR = 200
 """Characters before a quotation in which the user may be named."""
 
 _NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.DOTALL | re.MULTILINE)
-_CODE = re.compile(r"(`+)[^\n]+?\1")
-_MARKS = re.compile(
+_FENCED = pattern(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.DOTALL | re.MULTILINE)
+_CODE = pattern(r"(`+)[^\n]+?\1")
+_MARKS = pattern(
     r"“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|『([^『』\n]+)』"
     r'|(?<![A-Za-z0-9\\=])"(?=\S)([^"\n]+)(?<=\S)"(?![A-Za-z0-9])'
 )
-_LINE = re.compile(r"\s*>[>\s]*(.*)")
-_NOTICE = re.compile(r"\W*(?:note|tip|important|warning|caution|nb|todo)\b", re.IGNORECASE)
+_LINE = pattern(r"\s*>[>\s]*(.*)")
+_NOTICE = pattern(r"\W*(?:note|tip|important|warning|caution|nb|todo)\b", re.IGNORECASE)
 """What opens a quote line that is set apart and quotes nobody."""
 
-_REMARK = re.compile(r"\((?:the user|corrected) later\b[^\n]*\)\s*$")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])?[\s*_]*")
-_ELLIPSIS = re.compile(r"\[[^\]\n]*(?:…|\.\.\.)[^\]\n]*\]|…|\.\.\.")
-_ESCAPES = re.compile(r"\\[nt(]")
-_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
+_REMARK = pattern(r"\((?:the user|corrected) later\b[^\n]*\)\s*$")
+_BULLET = pattern(r"\s*(?:[-*+•]|\d+[.)])?[\s*_]*")
+_ELLIPSIS = pattern(r"\[[^\]\n]*(?:…|\.\.\.)[^\]\n]*\]|…|\.\.\.")
+_ESCAPES = pattern(r"\\[nt(]")
+_SENTENCE = pattern(r"[.!?](?=\s)|[。！？]")
 
-_USER = re.compile(
+_USER = pattern(
     r"\b(?:user|human)\b(?!-)|用户|用戶|使用者|ユーザー(?!に)|ユーザ(?![ーに])|사용자(?!에게)|(?<!den )(?<!dem )\b(?:be)?nutzer(?:in)?\b|\banwender(?:in)?\b"
     r"|(?<!à l['’])\butilisat(?:eur|rice)\b|\busuari[oa]\b|\busuári[oa]\b|\butente\b|\bgebruiker\b|\bpengguna\b|\bпользователь\b",
     re.IGNORECASE,
 )
-_SPOKEN_TO = re.compile(
+_SPOKEN_TO = pattern(
     r"(?:\b(?:asks?|asked|asking|tells?|told|telling|shows?|showed|shown|inform(?:s|ed)?|remind(?:s|ed)?|prompt(?:s|ed)?|warn(?:s|ed)?"
     r"|to|for|with|al|ao|kepada)(?: the| our)?|\b(?:an?|any|each|every|per|no)|\b(?:if|when|whenever|unless|until|once|whether|where|while)(?: the| an?)?"
     r"|[问問向给給])\s*\Z",
@@ -56,10 +58,10 @@ _SPOKEN_TO = re.compile(
 )
 """What stands before a user who is spoken to, or who is any user of what is being built."""
 
-_OTHERS = re.compile(
+_OTHERS = pattern(
     r"\b(?:(?i:agent|assistant|model|tool|claude)|I)\b|助手|代理|アシスタント|エージェント|어시스턴트|에이전트|\b(?:asistente|агент|ассистент)\b"
 )
-_THINGS = re.compile(r"\b(?:error|output|issue|ticket|commit|title|titled|named|called|file|test|log)\b", re.IGNORECASE)
+_THINGS = pattern(r"\b(?:error|output|issue|ticket|commit|title|titled|named|called|file|test|log)\b", re.IGNORECASE)
 """What has words of its own that a user may speak of."""
 
 
