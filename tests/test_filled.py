@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, Message
+from foldline._facts.reading import facts_of
 from foldline.extend import extract
 from talk import runs, says, user
 
@@ -62,3 +63,29 @@ def test_a_patch_is_told_with_all_of_its_files() -> None:
 def test_a_path_stands_as_it_was_written(path: str) -> None:
     looks = [runs("read", {"path": f"/srv/mirrors/desk/src/{name}.py"}, "…") for name in ("export", "locks")]
     assert f"- read {path}" in filled(*looks).splitlines()
+
+
+# -- a page that is read from a page -------------------------------------------------------------------------------
+
+
+def again(page: str, *steps: Sequence[Message], tokens: int = 1_500) -> str:
+    """The page of a page that came back as text, and of some steps behind it."""
+    came_back = user(f"<summary>\n{page}\n</summary>")
+    return extract(Brief(tokens, fills="words"), [came_back, *(m for step in steps for m in step), REPORT, LATER]).text
+
+
+def test_what_a_call_brought_stands_beside_its_call_on_a_page_of_a_page() -> None:
+    record = '{"ok": true, "visit": "EV-20956", "crew": "Marigold Tse", "log": [{"line": "B", "noise": 14.38}]}'
+    page = filled(runs("book_visit", {"slot": "V7734"}, record))
+    held = next(line for line in page.splitlines() if "EV-20956" in line)
+    assert held.startswith("- book_visit slot=V7734")
+    assert held in again(page).splitlines()
+
+
+def test_a_command_that_ended_is_no_change_on_a_page_of_a_page() -> None:
+    page = (
+        "## Task now\n> Run the export.\n\n## What happened\n- `make export` → exit 2; no lock\n- edit src/export.py\n"
+    )
+    pieces = {piece.text: piece.kind for piece in facts_of([user(f"<summary>\n{page}\n</summary>")]).pieces}
+    assert pieces["`make export` → exit 2"] == "call"
+    assert pieces["edit src/export.py"] == "change"

@@ -56,6 +56,9 @@ _FILES = 4
 _LINES = 6
 """Lines that are told of what a look at files showed."""
 
+BROUGHT, NEWS = 3, 3
+"""What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
+
 COMMIT = "git commit: "
 """How a call is told that made a commit."""
 

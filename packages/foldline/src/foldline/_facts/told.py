@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from foldline._facts.calls import BROUGHT, COMMIT, NEWS
 from foldline._facts.folders import listed_in
+from foldline._facts.literals import literals
 from foldline._facts.pieces import Teller
 from foldline._facts.repository import NAMELESS
 from foldline._facts.texts import parted
+from foldline._facts.tool_calls import changes_by_name
 from foldline._facts.types import Facts, FailedCall, File, FileState, Kind, Piece, Repository, Rule, Todo, UserRequest
 from foldline._messages import replace
 from foldline._patterns import pattern
@@ -132,7 +135,7 @@ def facts_of_page(text: str) -> Facts:
     return Facts(
         requests=(UserRequest(task),) if task else (),
         rules=tuple(_rule(line) for line in ruling if not line.startswith((PROJECT, COMMAND))),
-        pieces=tuple(_apart(said)),
+        pieces=tuple(_apart([*_in_use(said)])),
         faults=tuple(FailedCall(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(_files(lines.get("Files", ()))),
@@ -171,12 +174,27 @@ def _said(task: str) -> list[Piece]:
 
 
 def _apart(said: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces as texts of their own, but for the items of one list."""
+    """The pieces as texts of their own, but for the items of one list, and for a call and what it brought."""
     part = 0
     for i, piece in enumerate(said):
         last = said[i - 1]
-        part = part if i and piece.item and last.item and (piece.by, piece.under) == (last.by, last.under) else i
+        listed = piece.item and last.item and (piece.by, piece.under) == (last.by, last.under)
+        part = part if i and (listed or piece.kind == "result") else i
         yield replace(piece, part=part)
+
+
+def _in_use(said: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces, what calls brought with how much of it stands elsewhere as well, and with the first of what a change brought."""
+    others = {word for piece in said if piece.kind != "result" for word in literals(piece.text)}
+    head, seen = "", 0
+    for piece in said:
+        if piece.kind != "result":
+            head, seen = piece.kind, 0
+            yield piece
+            continue
+        news = BROUGHT if head == "change" and seen < NEWS else 0
+        seen += 1
+        yield replace(piece, used=news + sum(word in others for word in literals(piece.text)))
 
 
 def _happened(lines: Sequence[str]) -> Iterator[Piece]:
@@ -199,7 +217,8 @@ def _pieces(line: str) -> Iterator[Piece]:
     line = _TURN.sub("", line, count=1).removeprefix(SHORTENED)
     if line.startswith("- "):
         head, *brought = line[2:].split("; ")
-        yield Piece(head, 0, 0, "tool", "change" if " → " in head else "call")
+        changed = head.startswith((COMMIT, PULL)) or changes_by_name(head.partition(" ")[0])
+        yield Piece(head, 0, 0, "tool", "change" if changed else "call")
         yield from (Piece(each, 0, 0, "tool", "result") for each in brought)
     elif line.startswith("(chosen) "):
         yield Piece(line.removeprefix("(chosen) "), 0, 0, "agent", "answer")

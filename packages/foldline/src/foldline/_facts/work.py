@@ -7,7 +7,7 @@ import re
 from foldline._facts import wrappers
 from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
-from foldline._facts.calls import COMMIT, Called, EndedCall, brought
+from foldline._facts.calls import BROUGHT, COMMIT, NEWS, Called, EndedCall, brought
 from foldline._facts.cues import failed_with
 from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
@@ -30,9 +30,6 @@ from foldline._patterns import pattern
 
 CALLS_FROM = 100
 """The number of a message's first call among its parts: its words come before."""
-
-BROUGHT, NEWS = 3, 3
-"""What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
 
 _SOUGHT = 4_000
 """Characters of a call's arguments in which stands what it looks for: that it was found says nothing of its use."""

@@ -67,8 +67,8 @@ class Timeline:
         self._reported = reported(facts)
         self._answers = _answers(facts)
         self._turns = turns
-        pieces = Counter(each.piece.at for each in found if each.piece.by == "user")
-        self._handed_in = {at for at, many in pieces.items() if many >= MANY}
+        pieces = Counter((each.piece.at, each.piece.part) for each in found if each.piece.by == "user")
+        self._handed_in = {at for (at, _), many in pieces.items() if many >= MANY}
 
     def left(self) -> list[Candidate]:
         """The pieces that are not told."""
