@@ -755,8 +755,11 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
     green = bash("make test", "12 passed in 0.3s")
     work = [TASK, *edit("src/rows.py"), *write("try.py"), *green, *COMMIT, LONG]
     told = page_before([user("Go on.")], work)
-    assert section(told, "State")[0] == "last run: `make test` → ok; 12 passed in 0.3s"
-    assert section(told, "State")[1] == "git: on branch main; last commit 1a2b3c4 “x”; nothing left to commit"
+    assert section(told, "State") == [
+        "As the messages below leave it:",
+        "last run: `make test` → ok; 12 passed in 0.3s",
+        "git: on branch main; last commit 1a2b3c4 “x”; nothing left to commit",
+    ]
     assert section(told, "Files")[:2] == ["created: try.py", "changed: src/rows.py"]
     told = page_before([*bash("rm try.py"), *edit("src/cols.py")], work)
     assert not any("last run" in line for line in section(told, "State"))
@@ -766,8 +769,8 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
 
 def test_a_commit_of_the_messages_that_stay_is_told_as_theirs() -> None:
     told = page_before([user("Commit it."), *COMMIT], [TASK, *edit("src/rows.py"), LONG])
-    line = "git (as the messages below leave it): on branch main; last commit 1a2b3c4 “x”; nothing left to commit"
-    assert line in section(told, "State")
+    line = "git: on branch main; last commit 1a2b3c4 “x”; nothing left to commit"
+    assert section(told, "State") == ["As the messages below leave it:", line]
     [again] = facts_of([Message("user", (Summary(f"[folded: 9 messages, recall by id]\n{told}", {}),))]).repositories
     assert (again.branch, again.commit) == ("main", "1a2b3c4 “x”")
 
@@ -785,10 +788,7 @@ def test_what_the_agent_said_last_is_not_told_where_it_says_more_in_the_messages
     work = [TASK, *bash("cat rows.csv", "4711, 12\n" * 900), *while_saying(meant, "a.py")]
     kept = section(page_before(bash("cat b.py", "y"), work), "State")
     assert f"what the agent said it would do: {meant}" in kept
-    gone = section(page_before(while_saying("The parser is fine.", "b.py"), work), "State")
-    assert gone[0] == "the last request is under way"
-    assert not any("would do" in line or "said last" in line for line in gone)
-    assert not any("under way" in line for line in section(page_before([says("All is done.")], work), "State"))
+    assert section(page_before(while_saying("The parser is fine.", "b.py"), work), "State") == []
 
 
 def test_an_offer_is_not_open_once_the_user_spoke() -> None:
@@ -868,7 +868,7 @@ def test_what_a_report_lists_as_open_is_over_once_the_user_took_it_up_and_it_was
 ) -> None:
     work = [TASK, LONG, user("Now the target."), *edit("a.py"), says(LISTED)]
     assert section(page_before([user(order), *edit("t.py")], work), "State")[-2:] == [THREAD, GAPS]
-    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State") == left
+    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State")[1:] == left
 
 
 def test_a_step_without_words_is_none() -> None:
