@@ -471,11 +471,25 @@ def test_an_error_that_a_report_tells_as_cured_is_over() -> None:
     assert errors(*failed("make test", ROWS), *edit("src/rows.py"), says(report)) == []
 
 
-def test_an_error_is_over_once_the_same_was_tried_again_and_runs_or_another_check_of_its_kind_passed() -> None:
+def test_what_could_not_be_run_is_over_once_the_same_was_tried_again_or_another_check_passed() -> None:
     guess = failed("cargo test rows --lib", "error: no library targets found in package `app`")
     assert errors(*guess, *bash("cargo test rows", "Process running with session ID 12")) == []
     assert errors(*guess, *bash("cargo test -p app rows::sum", "test result: ok. 3 passed; 0 failed")) == []
-    assert len(errors(*guess, *bash("cargo build", "Finished in 3.1s"))) == 1
+    assert errors(*guess, *bash("git commit -am 'Rows'", "[main 1a2b3c4] Rows")) == []
+    assert len(errors(*guess, *bash("touch src/rows.rs"))) == 1
+    red = failed("cargo test rows", "test rows::sum ... FAILED\ntest result: FAILED. 1 passed; 1 failed")
+    assert len(errors(*red, *bash("cargo test cols", "test result: ok. 3 passed; 0 failed"))) == 1
+
+
+def test_a_check_behind_other_programs_says_itself_what_is_wrong() -> None:
+    shown = "".join(f"./conf.yaml:{n}: - G{n} # overflow is safe\n" for n in range(9)) + "x = 1\n" * 400
+    panic = (
+        "panic: failed to listen: operation not permitted\n\tserver.go:219 +0x28\nFAIL app/sync 0.7s\nok app/rows\nFAIL"
+    )
+    [told] = errors(*failed("grep -n G conf.yaml; go test ./...", shown + panic))
+    assert told == "open error: `go test ./...` → panic: failed to listen: operation not permitted"
+    [told] = errors(*failed("sed -n 1,9p a.go && go test ./...", f"func f() error {{ return err }}\n{shown}FAIL app/sync 0.7s\nok app/rows"))  # fmt: skip
+    assert told.endswith("→ FAIL app/sync 0.7s")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from foldline._facts.folders import is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
 from foldline._facts.repository import passes
-from foldline._facts.shell import checks, family, kind_of, only_looks
+from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
 from foldline._facts.types import SOURCE, Facts, Fault, File, Piece, Request, Todo
 from foldline._patterns import pattern
@@ -109,14 +109,14 @@ def _leaves(piece: Piece, fault: Fault, tried: Set[str]) -> bool:
 
 
 def _stands(fault: Fault, since: _Since, tried: Set[str]) -> bool:
-    """Whether an error of the turn that runs still is open: what a check found, one that could not be run until one of its kind
-    passed, a script until another one was tried, another command until the agent went on with something else and did not come
+    """Whether an error of the turn that runs still is open: what a check found, one that could not be run until another one
+    passed or was committed, a script until another one was tried, another command until the agent went on with something else and did not come
     back to it."""
     passed = [family(c.tried) for c in since.done]
     if _MISSING.search(fault.text):
         return False
     if checks(fault.key):
-        return finds(fault.text) or kind_of(fault.key) not in map(kind_of, passed)
+        return finds(fault.text) or not any(checks(each) or each == "git commit" for each in passed)
     if script := _script(fault.key):
         return script not in map(_script, (*since.failed, *passed))
     if fault.source not in tried:
