@@ -56,7 +56,7 @@ def test_the_state_tells_what_was_done_for_the_last_request_file_by_file() -> No
     script = bash("cd /srv && cat > try.py <<'EOF'\ndef main():\n    ...\nEOF")
     told = section([TASK, *load, *script, *save], "State")
     assert told == (
-        "- the last request is under way; done for it so far: write /srv/try.py (main); "
+        "- the last request is under way; done for it last: write /srv/try.py (main); "
         "edit src/export.py (load_zipped, save_zipped)"
     )
 

@@ -356,7 +356,7 @@ def test_a_request_that_is_made_again_leans_on_what_was_said_last() -> None:
     assert section(page(messages, 1_500), "Task now").endswith(
         "(the agent had proposed) I would write the migration first.\n> yes, do it"
     )
-    assert state_of(*messages)[0] == "the last request is under way; done for it so far: edit src/export.py"
+    assert state_of(*messages)[0] == "the last request is under way; done for it last: edit src/export.py"
     whole, parts = facts_of(messages), merge(facts_of(messages[:5]), facts_of(messages[5:]))
     assert [(r.text, r.newest) for r in parts.requests] == [(r.text, r.newest) for r in whole.requests]
 
@@ -604,7 +604,7 @@ def test_what_was_done_or_answered_later_is_not_open() -> None:
     done = says("Pushed. The import is wired up as well.")
     assert state_of(ASKED, *EDIT, first, *later, done) == [ANSWERED]
     assert state_of(ASKED, *EDIT, first, *later) == [
-        "the last request is under way; done for it so far: edit src/export.py",
+        "the last request is under way; done for it last: edit src/export.py",
         "The import is not wired up yet.",
     ]
 
@@ -612,7 +612,7 @@ def test_what_was_done_or_answered_later_is_not_open() -> None:
 def test_a_request_that_is_not_answered_says_where_the_agent_is() -> None:
     amid = Message("assistant", (Text("The sums are right now, so the dates are next."), *EDIT[0].parts))
     assert state_of(ASKED, amid, EDIT[1]) == [
-        "the last request is under way; done for it so far: edit src/export.py",
+        "the last request is under way; done for it last: edit src/export.py",
         "the agent said last: The sums are right now, so the dates are next.",
     ]
     again = user("Also look at the dates of the invoices, they are off by one since March.")

@@ -49,8 +49,13 @@ _LOCATED = pattern(
 )
 """A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task."""
 
-_ASSERTED = pattern(r"^E\s|AssertionError|[Ee]xpected\b")
+_ASSERTED = pattern(r"^E\s|AssertionError|[Ee]xpected\b|\bFAILED\b")
 """How a test says what it expected."""
+
+_PANIC = pattern(r"^(panic: .+)$", re.MULTILINE)
+
+_BEFORE = 2_000
+"""Characters before the first verdict of a check in which it says what is wrong."""
 
 _BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
 """A test that failed, without why."""
@@ -80,6 +85,9 @@ _STATED = rare(
 """The exit status as a client states it before an output, which may speak of others."""
 
 _HEAD = 600
+
+_END = 1_500
+"""Characters of an output's end, and of its beginning, in which stands why a call failed."""
 
 _LAST = 700
 """Characters of an output's end in which the line that tells most is looked for."""
@@ -115,14 +123,17 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     verdicts = [" ".join(each[0].split())[:300] for each in found]
     if not verdicts:
         return end
-    clear = "" if end.fault in verdicts and not _NAMED.match(end.fault) else end.fault
-    fault = _with_cause(clear or next(filter(_NAMED.match, reversed(verdicts)), end.fault or verdicts[-1]), text)
+    vague = end.fault in verdicts and not _NAMED.match(end.fault)
+    clear = "" if vague or end.fault not in " ".join(text[-_END:].split()) else end.fault
+    told = clear or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1])
+    fault = _with_cause(told, text, max(0, found[0].start() - _BEFORE))
     note = end.note if "fail" in end.note.lower() else fault[:160]
     return Outcome(True, end.exit if end.failed else "", fault, note)
 
 
-def _with_cause(fault: str, text: str) -> str:
-    """What a check failed with and why, where a line of its output says where."""
+def _with_cause(fault: str, text: str, since: int) -> str:
+    """What a check failed with and why, where it says that it panicked, or a line of its output where something is wrong; what
+    stands before `since` is another program's."""
     if _BARE.fullmatch(fault):
         at = text.rfind(fault.split()[2])
         told = [*_LOCATED.finditer(text, at, at + _NEAR), *reversed([*_LOCATED.finditer(text, 0, at)])]
@@ -134,7 +145,8 @@ def _with_cause(fault: str, text: str) -> str:
     if fault in causes:
         return f"{fault}: {' '.join(causes[fault].split())}"[:300]
     clear = _NAMED.search(fault) or (_STRONG.search(fault) and not _VAGUE.search(fault))
-    located = None if clear else _LOCATED.search(text)
+    located = None if clear else _LOCATED.search(text, since)
+    located = _PANIC.search(text) if fault.startswith("FAIL") and not located else located
     return " ".join(located[1].split())[:300] if located else fault
 
 
@@ -146,13 +158,13 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
     stated = _STATED.search(text[:_HEAD])
     codes = [next(filter(None, stated.groups()))] if stated else _EXIT.findall(rim)
     code = codes[-1] if codes else ""
-    tail = text[-1_500:]
+    tail = text[-_END:]
     passed = code == "0" or (not code and error is False)
     strong = list(_STRONG.finditer(tail)) if not passed else []
     failed = (
         bool(error) or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
     )
-    fault = _fault_line(tail, strong) or _fault_line(text[:1_500], []) if failed else ""
+    fault = _fault_line(tail, strong) or _fault_line(text[:_END], []) if failed else ""
     note = ""
     if runs:
         end = tail[-_LAST:]

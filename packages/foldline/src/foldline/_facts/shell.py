@@ -113,13 +113,6 @@ def ends_soon(tried: str) -> bool:
     return checks(tried) or tried.partition(" ")[0] in ("git", "gh", "glab")
 
 
-def kind_of(tried: str) -> str:
-    """The fewest words that say what kind of check it is, whatever it was pointed at."""
-    words = tried.split()
-    some = (" ".join(words[:n]) for n in range(1, len(words)))
-    return next((each for each in some if checks(each)), tried)
-
-
 def handed_on(command: str) -> str:
     """The command that another shell is handed, as it stands there; any other one as it is."""
     found = _SHELL.fullmatch(command)

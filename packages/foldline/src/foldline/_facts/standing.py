@@ -11,7 +11,7 @@ from foldline._facts.folders import is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
 from foldline._facts.repository import passes
-from foldline._facts.shell import checks, family, kind_of, only_looks
+from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
 from foldline._facts.types import SOURCE, Facts, FailedCall, File, Piece, Todo, UserRequest
 from foldline._patterns import pattern
@@ -29,7 +29,7 @@ NAMED = 3
 """Words that tell something from which an error is known where half of them are said again."""
 
 SPOKEN_OF = 2
-"""Words that the user's words share with a question that they answer."""
+"""Words that the user's words share with a question that they answer, and what is said later with a point that it closes."""
 
 _SEVERAL = 60
 """Characters of the shortest sentence that says several steps."""
@@ -109,14 +109,14 @@ def _leaves(piece: Piece, fault: FailedCall, tried: Set[str]) -> bool:
 
 
 def _stands(fault: FailedCall, since: _Since, tried: Set[str]) -> bool:
-    """Whether an error of the turn that runs still is open: what a check found, one that could not be run until one of its kind
-    passed, a script until another one was tried, another command until the agent went on with something else and did not come
+    """Whether an error of the turn that runs still is open: what a check found, one that could not be run until another one
+    passed or was committed, a script until another one was tried, another command until the agent went on with something else and did not come
     back to it."""
     passed = [family(c.tried) for c in since.done]
     if _MISSING.search(fault.text):
         return False
     if checks(fault.key):
-        return finds(fault.text) or kind_of(fault.key) not in map(kind_of, passed)
+        return finds(fault.text) or not any(checks(each) or each == "git commit" for each in passed)
     if script := _script(fault.key):
         return script not in map(_script, (*since.failed, *passed))
     if fault.source not in tried:
@@ -155,8 +155,8 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
 
 
 def left_open(facts: Facts) -> Iterator[str]:
-    """What the newest reports say is open, unless something later says the same: it was done then. What the user said
-    since the last report is not done yet.
+    """What the newest reports say is open, unless something later speaks of it: it was done then, or told anew. What the user
+    said since the last report is not done yet.
 
     Of reports before the newest it is what they say under a label, since most of it was done on the way. A question that
     the user spoke after is answered, unless it is listed as open and the user spoke of something else; and what was the
@@ -172,9 +172,10 @@ def left_open(facts: Facts) -> Iterator[str]:
             fresh = piece.at >= _asked(now)
             left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
             item = left.removeprefix(f"{piece.under}: ")
-            since = (p for p in now.pieces if p.at > piece.at)
-            over = (p for p in since if p.kind in ("report", "change") or (p.kind == "said" and p.at < last))
-            if left and not any(said_again(item, p.text) for p in over):
+            since = [p for p in now.pieces if p.at > piece.at]
+            over = [p.text for p in since if p.kind in ("report", "change") or (p.kind == "said" and p.at < last)]
+            done = any(said_again(item, text) for text in over) or max(shared_words(item, over), default=0) >= SPOKEN_OF
+            if left and not done:
                 whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
                 yield item if piece.under == led else whole
                 led = piece.under

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from foldline._facts.calls import BROUGHT, COMMIT, NEWS
+from foldline._facts.calls import BROUGHT, COMMIT, NEWS, PULL
 from foldline._facts.folders import listed_in
 from foldline._facts.literals import literals
 from foldline._facts.pieces import Teller
@@ -68,8 +68,8 @@ STILL_RUNS = "runs still when seen last: "
 INTENDED = "what the agent said it would do: "
 """What stands before the plan that it told in words."""
 
-LATER = " (as the messages below leave it)"
-"""What is told of a repository that the messages change before which the page stands."""
+LATER = "As the messages below leave it:"
+"""What stands over a state behind which messages stay."""
 
 NOT_SEEN = "(asked for, and not seen yet: "
 """What stands before what a request asks for and no call did."""
@@ -83,13 +83,13 @@ _READ = (
     "last run: ",
     "git: ",
     "git in ",
-    "git (",
+    LATER,
     "the last request is ",
     "the agent said last: ",
 )
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
-_GIT = pattern(rf"git(?: in (.+?))?(?:{re.escape(LATER)})?: (.+)")
+_GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
     "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "read": "read",

@@ -223,6 +223,11 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
         """What is known with all that is known of messages behind."""
         return self.now or self
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether messages stay behind these."""
+        return self.latest.end > self.end
+
     def data(self) -> dict[str, Any]:
         """The facts as plain JSON data."""
         data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None))

@@ -14,7 +14,7 @@ from foldline._facts.cues import says_when_done
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
-from foldline._facts.told import ASKED_BEFORE, COMMAND, POINTER, PROJECT
+from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import (
@@ -145,6 +145,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     said = "\n".join(line for line in page.parts.get("Task now", ()) if not line.startswith(ASKED_BEFORE))
     open_now = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
     page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
+    if (stands := page.parts.get("State")) and facts.goes_on and budget >= SMALL:
+        page.add("State", [LATER, *stands])
     page.add("Files", _files(facts, int(budget * FILES) if brief.fills else min(int(budget * FILES), LISTED_FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))

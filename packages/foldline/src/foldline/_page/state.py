@@ -24,7 +24,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
-from foldline._facts.told import CAUSE, INTENDED, LATER, STILL_RUNS
+from foldline._facts.told import CAUSE, INTENDED, STILL_RUNS
 from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
@@ -71,23 +71,23 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     for each in worked_in:
         if line := repository(now, each):
             where = f" in {each.folder or NAMELESS}" if several else ""
-            yield f"git{where}{'' if each in facts.repositories else LATER}: {line}"
+            yield f"git{where}: {line}"
     yield from (line for line in _left(facts) if not (after and line.startswith(ASKED)))
 
 
 def ending(facts: Facts) -> Iterator[str]:
-    """Whether the newest request is answered; of one that is under way what was done for it and what the agent found last."""
+    """Whether the newest request is answered; of one that is under way what was done for it, unless messages stay that go on with
+    it, and what the agent found last."""
     if not facts.requests:
         return
     if answered(facts.latest):
         if answered(facts) and not any(_left(facts)):
             yield "the last request is answered; the report names no next step"
         return
-    done = by_file(done_since(facts))
-    told = "; ".join(cut(each, _DONE) for each in done[-DONE:])
-    before = len(done) - DONE
-    more = f"{before} step{'s' if before > 1 else ''}, then " if before > 0 else ""
-    yield "the last request is under way" + (f"; done for it so far: {more}{told}" if done else "")
+    if not facts.goes_on:
+        done = by_file(done_since(facts))
+        told = "; ".join(cut(each, _DONE) for each in done[-DONE:])
+        yield "the last request is under way" + (f"; done for it last: {told}" if done else "")
     if intended := intention(facts):
         yield f"{INTENDED}{cut(intended, 240)}"
     newest = newest_finding(facts)
