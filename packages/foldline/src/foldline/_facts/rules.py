@@ -110,7 +110,9 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
         bound &= not each.line
         if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
             called = _called(text, spoken)
-            title, place, above = text, len(found), called if each.heads else "none"
+            # what a long task lists ends with the task, and not with the turn
+            above = "none" if not each.heads else "standing" if called == "once" and not short else called
+            title, place = text, len(found)
             led = text.rstrip("*_").endswith((":", "："))
             quoted = each.titled and not each.heads and called == "none"
             continue
@@ -215,8 +217,10 @@ def _labelled(line: str, language: str) -> bool:
 def _called(title: str, language: str) -> Lifetime:
     """What a line calls that which stands below it."""
     cues = cues_of(language)
-    ruling = cues is not None and len(title) <= _TITLE and cues.title.match_in(normal(title).lower().strip(" *_:"))
-    return "standing" if ruling else "none"
+    words = normal(title).lower().strip(" *_:")
+    if cues is None or len(title) > _TITLE or not cues.title.match_in(words):
+        return "none"
+    return "once" if cues.once.match_in(words) else "standing"
 
 
 @lru_cache(maxsize=4_096)
