@@ -93,7 +93,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
 
     The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
     is told where an item needs it. What stands right below another title ("She wrote:"), or as a line amid others, was
-    more often pasted than typed. `before` is the language that was spoken before.
+    more often pasted than typed. What a long task orders ends with it, unless it says to last or most of what it lists
+    are rules. `before` is the language that was spoken before.
     """
     language = language_of(message, before)
     said = list(sentences(message))
@@ -137,8 +138,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     if short:
         return found
     few = MOSTLY * len(listed) < sum(each.item for each in said)
-    bound_to_it = [text for text, _ in found if (few if text in listed else not _for_good(text, language))]
-    return [(text, "task" if text in bound_to_it and kind == "standing" else kind) for text, kind in found]
+    ending = {text for text, _ in found if (few if text in listed else not _for_good(text, language))}
+    return [(text, "task" if text in ending and kind == "standing" else kind) for text, kind in found]
 
 
 def _declared(sentence: str) -> str:
