@@ -616,3 +616,8 @@ def test_what_a_request_lists_not_to_do_ends_with_it() -> None:
         "push",
         "rename tables",
     ]
+
+
+def test_a_no_ends_its_sentence_unless_it_is_a_numbers() -> None:
+    text = "no. we deploy from the release branch. See no. 4 of the list."
+    assert [s.text for s in sentences(text)] == ["no.", "we deploy from the release branch.", "See no. 4 of the list."]
