@@ -1345,6 +1345,14 @@ def test_the_constraints_of_a_long_task_hold_until_the_next_one_is_given() -> No
     assert "Do not push branches of yours" in later
 
 
+def test_a_rule_of_wrapped_lines_stands_on_one() -> None:
+    order = user(
+        "From now on, before you change a query that the nightly export runs,\nask me first. Now fix the header."
+    )
+    told = ruled(order, *EDIT, says("Fixed."), user("Now the footer."), *EDIT)
+    assert "- From now on, before you change a query that the nightly export runs, ask me first." in told
+
+
 def test_constraints_that_the_task_tells_are_not_told_again() -> None:
     told = page([user(brief("stock room", "No new dependencies")), *EDIT], 3_000)
     assert told.count("No new dependencies") == 1

@@ -606,3 +606,18 @@ def test_what_describes_or_points_at_something_is_no_order_of_instructions() -> 
         "# Review\n\n- Near-copies that should be one function\n- Treat this change as all there is\n- Keep names short"
     )
     assert ruling(orders) == ("Keep names short",)
+
+
+def test_what_a_request_lists_not_to_do_ends_with_it() -> None:
+    order = "Move the totals to the right.\n\nDo NOT:\n- duplicate the button\n- change any layout"
+    assert standing(user(order), says("Moved."), user("Now look at the header.")) == []
+    assert standing(user("Never:\n- push\n- rename tables"), says("ok"), user("Now look at the header.")) == [
+        "Never:",
+        "push",
+        "rename tables",
+    ]
+
+
+def test_a_no_ends_its_sentence_unless_it_is_a_numbers() -> None:
+    text = "no. we deploy from the release branch. See no. 4 of the list."
+    assert [s.text for s in sentences(text)] == ["no.", "we deploy from the release branch.", "See no. 4 of the list."]

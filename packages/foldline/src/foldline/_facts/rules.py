@@ -93,7 +93,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
 
     The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
     is told where an item needs it. What stands right below another title ("She wrote:"), or as a line amid others, was
-    more often pasted than typed. `before` is the language that was spoken before.
+    more often pasted than typed. What a long task orders ends with it, unless it says to last or most of what it lists
+    are rules. `before` is the language that was spoken before.
     """
     language = language_of(message, before)
     said = list(sentences(message))
@@ -110,7 +111,9 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
         bound &= not each.line
         if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
             called = _called(text, spoken)
-            title, place, above = text, len(found), called if each.heads else "none"
+            # what a long task lists ends with the task, and not with the turn
+            above = "none" if not each.heads else "standing" if called == "once" and not short else called
+            title, place = text, len(found)
             led = text.rstrip("*_").endswith((":", "："))
             quoted = each.titled and not each.heads and called == "none"
             continue
@@ -135,8 +138,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     if short:
         return found
     few = MOSTLY * len(listed) < sum(each.item for each in said)
-    bound_to_it = [text for text, _ in found if (few if text in listed else not _for_good(text, language))]
-    return [(text, "task" if text in bound_to_it and kind == "standing" else kind) for text, kind in found]
+    ending = {text for text, _ in found if (few if text in listed else not _for_good(text, language))}
+    return [(text, "task" if text in ending and kind == "standing" else kind) for text, kind in found]
 
 
 def _declared(sentence: str) -> str:
@@ -215,8 +218,10 @@ def _labelled(line: str, language: str) -> bool:
 def _called(title: str, language: str) -> Lifetime:
     """What a line calls that which stands below it."""
     cues = cues_of(language)
-    ruling = cues is not None and len(title) <= _TITLE and cues.title.match_in(normal(title).lower().strip(" *_:"))
-    return "standing" if ruling else "none"
+    words = normal(title).lower().strip(" *_:")
+    if cues is None or len(title) > _TITLE or not cues.title.match_in(words):
+        return "none"
+    return "once" if cues.once.match_in(words) else "standing"
 
 
 @lru_cache(maxsize=4_096)

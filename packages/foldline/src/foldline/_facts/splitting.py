@@ -17,11 +17,14 @@ _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_`]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*\s*$)")
 _SHORT = re.compile(
-    r"(?:^|[\s(])(?:\w|\d\d|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|no|ca|bzw|"
+    r"(?:^|[\s(])(?:\w|\d\d|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|ca|bzw|"
     r"evtl|ggf|inkl|usw|st|dr|mr|mrs|ms|prof|sr|sra|dll|dsb|min|max|fig|vol)\.$",
     re.IGNORECASE,
 )
 """Dots that end no sentence."""
+
+_NUMBER = re.compile(r"(?:^|[\s(])no\. \d$", re.IGNORECASE)
+"""A dot that ends none because of the number behind it."""
 
 _WRAPPED = 56
 """A line of so many letters that ends without a sign goes on in the next one."""
@@ -118,9 +121,15 @@ def ends(line: str, start: int = 0) -> Iterator[int]:
         goes_on = line[end.end() + 1 : end.end() + 2]
         left_out = end.group().startswith(("..", "…")) and (goes_on.islower() or goes_on in ("-", "–", "—"))
         left_out |= goes_on.islower() and _closes_code(line, start, end.end())
-        if not left_out and (end.group() != "." or not _SHORT.search(line[max(start, end.end() - 12) : end.end()])):
+        if not left_out and (end.group() != "." or not _abbreviates(line, start, end.end())):
             yield end.end()
     yield len(line)
+
+
+def _abbreviates(line: str, start: int, end: int) -> bool:
+    """Whether the dot at the end of what stands between two places belongs to a short form."""
+    begin = max(start, end - 12)
+    return _SHORT.search(line[begin:end]) is not None or _NUMBER.search(line[begin : end + 2]) is not None
 
 
 def _closes_code(line: str, start: int, end: int) -> bool:

@@ -222,7 +222,7 @@ def _headed(rules: Sequence[Piece], requests: Sequence[UserRequest]) -> Iterator
     for rule in rules:
         below = rule.at == above and rule.text in items
         above = rule.at if below or (rule.at in leads and rule.text.endswith((":", "："))) else -1
-        yield f"{'  ' if below else ''}- {safe(rule.text)}"
+        yield f"{'  ' if below else ''}- {safe(' '.join(rule.text.split()))}"
 
 
 def listing(standing: Iterable[Rule], budget: int) -> int:
