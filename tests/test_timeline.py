@@ -654,3 +654,22 @@ def test_what_a_look_up_brought_and_nobody_wrote_of_goes_once_a_report_closed_th
     assert "HS2256" in closed
     assert "QHQGTB" not in closed
     assert "QHQGTB" in extract(Brief(1_500, fills="outputs"), [ASKED, *looked, *EDIT, says("HS2256."), LATER]).text
+
+
+def test_of_what_is_said_amid_a_turn_that_a_longer_report_closed_the_reasons_and_what_was_wrong_are_told() -> None:
+    def amid(text: str) -> list[Message]:
+        return [Message("assistant", (Text(text), *EDIT[0].parts)), EDIT[1]]
+
+    work = [
+        *amid("The options of the exporter are threaded through src/export.py."),
+        *amid("The lock of mirror_7 was never given back, which is the error that worker_2 met."),
+        *amid("The timeout is 45 s instead of 90 s, because the share is asleep after a minute."),
+    ]
+    report = "The export runs again. " + " ".join(
+        f"Mirror {n} is copied in its own turn, with its own lock." for n in range(6)
+    )
+    told = told_of([ASKED, *work, says(report), LATER], 2_000)
+    assert "· The lock of mirror_7 was never given back" in told
+    assert "· The timeout is 45 s instead of 90 s" in told
+    assert "threaded through" not in told
+    assert "threaded through" in told_of([ASKED, *work, says("Done."), LATER], 2_000)

@@ -41,6 +41,9 @@ _RENEWED = 0.5
 BROUGHT = ("result", "excerpt", "shown", "given", "written")
 """The kinds of pieces that a call brought, or wrote: they are told behind it."""
 
+CLOSING = 200
+"""Characters of a report from which it says what was done on the way."""
+
 MADE = (COMMIT, PULL)
 """How a call is told that made of edits what others see."""
 
@@ -311,7 +314,7 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
 def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
-    return calls | _listed(facts) | _summed_up(facts) | _offered(facts)
+    return calls | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
 
 
 def _looked_up(facts: Facts) -> set[int]:
@@ -400,6 +403,27 @@ def _listed(facts: Facts) -> set[int]:
     """The places of lists that the agent made amid the work of a turn that a report closed."""
     closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
     return {i for i in closed if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
+
+
+def _narrated(facts: Facts) -> set[int]:
+    """The places of what the agent said amid the work of a turn that a longer report closed: all but what gives a reason, tells
+    what was wrong, or settles what the user answered."""
+    said: Counter[int] = Counter()
+    for piece in facts.pieces:
+        said[piece.at] += len(piece.text) if piece.kind == "report" else 0
+    settling = {p.at for before, p in pairwise(facts.pieces) if before.kind == "answer"}
+    texts: dict[tuple[int, int], list[int]] = {}
+    for i in _closed(facts, {at for at, length in said.items() if length >= CLOSING}):
+        piece = facts.pieces[i]
+        if piece.kind == "thought" and piece.at not in settling:
+            texts.setdefault((piece.at, piece.part), []).append(i)
+    return {i for places in texts.values() if not any(_finds(facts.pieces[i]) for i in places) for i in places}
+
+
+def _finds(thought: Piece) -> bool:
+    """Whether the agent says why something is done, or what was wrong, and not only what it does."""
+    tells = reasons(thought.text) or alarming(thought.text) or thought.back
+    return tells and not announces(thought.text)
 
 
 def _offered(facts: Facts) -> set[int]:

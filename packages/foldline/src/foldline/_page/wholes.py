@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline._facts.cues import announces
 from foldline._facts.texts import LONGEST
 from foldline._page.choosing import Candidate
 
@@ -45,7 +46,7 @@ def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 
 def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     """What the agent said at once amid its work, where that is not much."""
-    said = (each for each in found if each.piece.kind == "thought")
+    said = (each for each in found if each.piece.kind == "thought" and not announces(each.piece.text))
     texts = ([*some] for _, some in itertools.groupby(said, key=lambda each: (each.piece.at, each.piece.part)))
     return (text for text in texts if len(text) <= FEW)
 
