@@ -241,7 +241,7 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
     kind = _ordered(text, cues, shouted, loud)
     if kind != "none" and not cues.none.match_in(text):
         return kind
-    return "standing" if kind in ("none", "standing") and not loud and _declares(text, cues) else "none"
+    return "standing" if not loud and _declares(text, cues) else "none"
 
 
 def _declares(text: str, cues: Cues) -> bool:
