@@ -170,7 +170,7 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
         if each.titled:
             above = _called(each.text, script_of(each.text) or language)
             if kind == "standing":
-                yield _led(each.text, read)
+                yield _led(each.text, read) or (_whole(each.text) if shouts(each.text) else "")
         elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
             yield _with_instead(each.text, "" if behind.item and behind.line else behind.text)
 
@@ -206,6 +206,18 @@ def _led(title: str, text: str) -> str:
     fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
     below = " ".join(fenced[1].split()) if fenced else " ".join(listed[0].split()) if listed else ""
     return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
+
+
+def _whole(title: str) -> str:
+    """A line that leads something in, where it says all by itself; empty where what it leads in is the order."""
+    said = title.rstrip("*_ :：")
+    return "" if _POINTS.search(said) else said
+
+
+_POINTS = pattern(
+    r"\b(?:like|follow(?:s|ing)?|below|these|this|of|with|to|as|is|are|e\.g\.|wie|folgende[snrm]?|como|siguientes?)$",
+    re.IGNORECASE,
+)
 
 
 def _labelled(line: str, language: str) -> bool:

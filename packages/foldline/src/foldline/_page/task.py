@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, lifetime, shouts
 from foldline._facts.standing import (
     answered,
+    changed_files,
     clarifies,
     interjects,
     open_steps,
@@ -39,7 +41,7 @@ LATELY_ASKED = 6
 DONE_BEFORE = 200
 """Characters that are told of a report of what was done before the newest words, where these do not take it up."""
 
-INSTRUCTED = 4
+INSTRUCTED = 6
 """The most sentences that are told of a project's own instructions."""
 
 TEMPLATE = 12
@@ -49,6 +51,9 @@ ADDRESS = rare(r"https?://\S+")
 
 ELSEWHERE = 2
 """Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""
+
+_OF_COMMITS = pattern(r"\b(?:commits?|PRs?|(?:pull|merge) requests?)\b", re.IGNORECASE)
+"""What work on files comes to."""
 
 _WORD = pattern(r"[^\W\d_]{4,}")
 """A word of a title that may say what it is about."""
@@ -218,7 +223,7 @@ def _limits(title: str) -> int:
 
 def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) -> list[Piece]:
     """What the project's own instructions and the newest command order of what is pending: the task's `words` and the open
-    steps of the plan; of a command that came with the task also what it orders first.
+    steps of the plan, and of what comes of changed files; of a command that came with the task also what it orders first.
 
     A command that was carried out before the user spoke of something else, which is in `after`, orders nothing any more.
     """
@@ -227,11 +232,13 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     newest = max((p.at for p in orders if p.by == "command"), default=-1)
     asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     pending = " ".join((*words, *after, *(todo.text for todo in open_steps(facts))))
+    comes = _OF_COMMITS if changed_files(facts.latest) else None
     said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
     shared = shared_words(said[0], said[1:]) if orders else []
     headed = shared_words(said[0], [p.under for p in orders]) if orders else []
     meant = [
-        n > 0 if headed[i] >= _limits(p.under) else n >= ELSEWHERE and lifetime(p.text) == "standing"
+        (comes is not None and comes.search(p.text) is not None and shouts(p.text))
+        or (n > 0 if headed[i] >= _limits(p.under) else n >= ELSEWHERE and lifetime(p.text) == "standing")
         for i, (n, p) in enumerate(zip(shared, orders))
     ]
     touching = sorted(
