@@ -621,3 +621,9 @@ def test_what_a_request_lists_not_to_do_ends_with_it() -> None:
 def test_a_no_ends_its_sentence_unless_it_is_a_numbers() -> None:
     text = "no. we deploy from the release branch. See no. 4 of the list."
     assert [s.text for s in sentences(text)] == ["no.", "we deploy from the release branch.", "See no. 4 of the list."]
+
+
+def test_a_value_that_is_put_right_is_no_rule() -> None:
+    said = "One correction: no, use 30 days not 14 for the retention, I mixed it up with the dunning period."
+    assert all(lifetime != "standing" for _, lifetime in rules_in(said, "en"))
+    assert ("Use tabs, not spaces.", "standing") in [*rules_in("Use tabs, not spaces.", "en")]
