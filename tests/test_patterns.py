@@ -70,6 +70,7 @@ def test_what_is_rare_is_found_wherever_it_stands(text, found) -> None:
     told = rare(r"^(?:error|fatal) \d", re.MULTILINE | re.IGNORECASE)
     assert told.findall(text) == [each[0] for each in told.finditer(text)] == found
     assert [told.search(text) is not None, told.sub("", text) != text] == [bool(found)] * 2
+    assert (told.match(text) is not None) == (bool(found) and text.startswith(found[0]))
 
 
 def test_what_is_rare_in_outputs_is_found_as_if_it_were_tried_at_each_place() -> None:

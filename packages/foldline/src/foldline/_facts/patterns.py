@@ -35,7 +35,7 @@ Literals = frozenset[str]
 
 
 def rare(regex: str, flags: int = 0) -> re.Pattern[str]:
-    """What `re.compile` answers, of a pattern that few texts hold."""
+    """What `re.compile` answers, of a pattern that few texts hold; it is looked for in the whole of one, once."""
     return cast("re.Pattern[str]", _Rare(regex, flags))
 
 
@@ -44,14 +44,17 @@ class _Rare:
         self._regex, self._pattern = regex, pattern(regex, flags)
         self._by_line, self._folds = bool(flags & re.MULTILINE), bool(flags & re.IGNORECASE)
 
-    def search(self, text: str, *places: int) -> re.Match[str] | None:
-        return self._pattern.search(text, *places) if self._likely(text) else None
+    def search(self, text: str) -> re.Match[str] | None:
+        return self._pattern.search(text) if self._likely(text) else None
 
-    def finditer(self, text: str, *places: int) -> Iterator[re.Match[str]]:
-        return self._pattern.finditer(text, *places) if self._likely(text) else iter(())
+    def match(self, text: str) -> re.Match[str] | None:
+        return self._pattern.match(text) if self._likely(text) else None
 
-    def findall(self, text: str, *places: int) -> list[Any]:
-        return self._pattern.findall(text, *places) if self._likely(text) else []
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self._pattern.finditer(text) if self._likely(text) else iter(())
+
+    def findall(self, text: str) -> list[Any]:
+        return self._pattern.findall(text) if self._likely(text) else []
 
     def sub(self, by: Any, text: str) -> str:
         return self._pattern.sub(by, text) if self._likely(text) else text
@@ -67,11 +70,11 @@ class _Rare:
 
     @cached_property
     def _needs(self) -> list[Literals]:
-        """What it needs, the rarest first; where it goes by lines, their beginnings too."""
+        """What it needs, what is looked for soonest first; where it goes by lines, their beginnings too."""
         regex = self._regex.lower() if self._folds else self._regex
         if self._by_line:
             regex = _TOKEN.sub(lambda token: r"\n" if token[0] == "^" else token[0], regex)
-        return sorted(needed(regex, {}), key=_rareness, reverse=True)
+        return sorted(needed(regex, {}), key=len)
 
 
 _NOTHING: Literals = frozenset([""])

@@ -69,7 +69,7 @@ def whose(text: str) -> Speaker:
         return "peer"
     if known.SLASH.match(text):
         return "command"
-    if (tag := known.OPEN_TAG.match(text)) and known.BLOCKS[tag[1]] != "user":
+    if text.startswith("<") and (tag := known.OPEN_TAG.match(text)) and known.BLOCKS[tag[1]] != "user":
         close = f"</{tag[1]}>"
         if text.find(close) == len(text) - len(close):
             return known.BLOCKS[tag[1]]
@@ -181,7 +181,7 @@ def _blocks(text: str, otherwise: Speaker) -> Iterator[tuple[Speaker, str, bool]
     """The text by the blocks that known tags enclose; a tag that is never closed is a word like any other."""
     start = position = 0
     unclosed: set[str] = set()
-    while found := known.OPEN_TAG.search(text, position):
+    while (tag := text.find("<", position)) >= 0 and (found := known.OPEN_TAG.search(text, tag)):
         close = f"</{found[1]}>"
         position = found.end()
         end = -1 if close in unclosed else text.find(close, position)

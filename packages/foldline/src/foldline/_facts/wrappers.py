@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from foldline._facts.patterns import rare
 from foldline._messages import Speaker
 from foldline._patterns import pattern
 
@@ -75,7 +76,7 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
 }  # fmt: skip
 """How a text begins that is another's from end to end."""
 
-DID = pattern(r"^(?:Applied edit to (?P<file>\S.*)|Commit [0-9a-f]{7,40} (?P<commit>\S.*))$", re.MULTILINE)
+DID = rare(r"^(?:Applied edit to (?P<file>\S.*)|Commit [0-9a-f]{7,40} (?P<commit>\S.*))$", re.MULTILINE)
 """How aider says what it did of a reply."""
 
 ARGUMENTS = "command-args"
@@ -100,9 +101,7 @@ SIGNED: tuple[tuple[Speaker, str, str], ...] = (
 )
 """How another's text begins, and what else stands in it."""
 
-RESULT = pattern(
-    r"\[\w+(?: for '[^'\n]*')?\] Result:|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>"
-)
+RESULT = rare(r"\[\w+(?: for '[^'\n]*')?\] Result:|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>")
 """How the tools of Cline, Roo Code, OpenHands and mini-swe-agent answer in the user's role."""
 
 ADDRESSED = pattern(
@@ -248,7 +247,7 @@ SLASH = pattern(r"/[\w:-]*$")
 STOPS = ("[Request interrupted by user", "<turn_aborted>")
 """How a text begins that tells of a stop by the user: Claude Code, Codex."""
 
-SUMMARY = pattern(
+SUMMARY = rare(
     r"(?:This session is being continued from a previous conversation|Another language model (?:has )?(?:started|worked)|"
     r"The conversation history before this point was compacted|The following is a summary of a branch that|"
     r"\[COMPACT SUMMARY\]|## Session Summary \(Compaction|<state_snapshot>|"
