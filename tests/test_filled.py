@@ -89,3 +89,18 @@ def test_a_command_that_ended_is_no_change_on_a_page_of_a_page() -> None:
     pieces = {piece.text: piece.kind for piece in facts_of([user(f"<summary>\n{page}\n</summary>")]).pieces}
     assert pieces["`make export` → exit 2"] == "call"
     assert pieces["edit src/export.py"] == "change"
+
+
+# -- a budget in which little has room -----------------------------------------------------------------------------
+
+
+def test_where_most_of_the_users_words_have_no_room_hardly_anything_else_has() -> None:
+    asked = [
+        user(f"Desk {n} keeps the keys of depot K-{n}07, and nobody else may open it before noon.") for n in range(40)
+    ]
+    reports = [
+        says(f"Depot K-{n}07 was opened by worker_{n} at 0{n}:15, order QX-{n}44 of shelf_{n}.") for n in range(40)
+    ]
+    history = [each for pair in zip(asked, reports) for each in pair]
+    told = extract(Brief(500, fills="words"), [*history, LATER]).text.splitlines()
+    assert sum(line.startswith("> Desk") for line in told) > 4 * sum(line.startswith("Depot") for line in told)

@@ -87,15 +87,43 @@ WORTH: dict[tuple[str, str], Worth] = {
 }
 """By who speaks and what the piece is."""
 
-FILLED = WORTH | {
-    ("agent", "thought"): Worth(0.1, 0.4),
-    ("tool", "change"): Worth(2.5, 2.2),
-    ("tool", "call"): Worth(0.6, 1.2),
-    ("tool", "result"): Worth(0.1, 0.5, 1.0),
-    ("tool", "given"): Worth(0.0, 0.45, 0.15),
-    ("tool", "written"): Worth(0.0, 0.5, 0.4),
+WEIGHTS = {
+    "literal": 1.0,
+    "figure": 0.5,
+    "capitals": 0.6,
+    "name": 0.3,
+    "long": 0.2,
+    "word": 0.12,
+    "pair": 0.15,
+    "": 0.0,
 }
-"""The same on a page that fills a hard budget: what was called, with what, and what it changed is needed again letter by letter."""
+"""What a term is worth by its shape; a pair is two letters of a language that is written without spaces."""
+
+
+class Scale(Value, frozen=True):
+    """What counts on a page: what pieces are worth, and the terms in them."""
+
+    worth: Mapping[tuple[str, str], Worth]
+    weights: Mapping[str, float]
+
+
+READ = Scale(WORTH, WEIGHTS)
+"""On a page that is made to be read."""
+
+FILLED = Scale(
+    WORTH
+    | {
+        ("agent", "thought"): Worth(0.1, 0.4),
+        ("tool", "change"): Worth(2.5, 2.2),
+        ("tool", "call"): Worth(0.6, 1.2),
+        ("tool", "result"): Worth(0.1, 0.5, 1.0),
+        ("tool", "given"): Worth(0.0, 0.45, 0.15),
+        ("tool", "written"): Worth(0.0, 0.5, 0.4),
+    },
+    WEIGHTS | {"literal": 2.0, "figure": 1.0, "name": 0.5, "pair": 0.05},
+)
+"""On one that fills a hard budget: what was called, with what, and what it changed is needed again letter by letter, and so are
+names and numbers."""
 
 NEAR = 1.4
 """What a sentence of a report gains beside one that is told."""
@@ -150,12 +178,12 @@ def candidates(
     pieces: Sequence[Piece],
     boost: Mapping[str, float] | None = None,
     standing: Sequence[Rule] = (),
-    worth: Mapping[tuple[str, str], Worth] = WORTH,
+    scale: Scale = READ,
 ) -> list[Candidate]:
     """The pieces, weighed; a term that stands in many of them says less, one of `boost` more, and so does a rule that stands."""
     binding = {(rule.at, rule.text[:BEGIN]) for rule in standing}
     bound = {at for at, _ in binding}
-    found = [terms(piece.text) for piece in pieces]
+    found = [terms(piece.text, scale.weights) for piece in pieces]
     stands = Counter(term for each in found for term in each)
     rare = {term: 1.0 / (1.0 + 0.5 * log(n)) for term, n in stands.items()}
     said: Counter[str] = Counter()
@@ -184,7 +212,7 @@ def candidates(
                 if piece.at in bound and any(at == piece.at and text in piece.text for at, text in binding)
                 else 0.0
             ),
-            worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
+            scale.worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
         )
         for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
     ]
@@ -649,17 +677,17 @@ def _score(each: Candidate, told: set[str], newest: int, headed: bool) -> float:
     return said * each.share * age / (_cost(each, headed) + 4)
 
 
-def terms(text: str) -> dict[str, float]:
+def terms(text: str, weights: Mapping[str, float] = WEIGHTS) -> dict[str, float]:
     """The words and literals of a text, in small letters, with what each is worth by its shape."""
     found: dict[str, float] = {}
     for word in _TERM.findall(text):
         if not word.isascii() and (runs := _spaceless().findall(word)):
             for run in runs:
                 for i in range(max(1, len(run) - 1)):
-                    found[run[i : i + 2]] = 0.15
+                    found[run[i : i + 2]] = weights["pair"]
             word = _spaceless().sub("", word)
-        weight, term = _weighed(word)
-        if weight:
+        shape, term = _shaped(word)
+        if weight := weights[shape]:
             found[term] = weight
     return found
 
@@ -671,22 +699,22 @@ def _spaceless() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=65_536)
-def _weighed(word: str) -> tuple[float, str]:
+def _shaped(word: str) -> tuple[str, str]:
     word = word.strip(".:-/+#")
-    return _weight(word), word.lower()
+    return _shape_of(word), word.lower()
 
 
-def _weight(word: str) -> float:
-    """What a word is worth by its shape: literals most, names next, short words nothing."""
+def _shape_of(word: str) -> str:
+    """The shape of a word, by which it is worth something: literals most, names next, short words nothing."""
     if len(word) < 2 and not word.isdigit():
-        return 0.0
+        return ""
     if not (word.isalpha() and word.islower()):
         if any(c.isdigit() for c in word):
-            return 1.0 if len(word) > 2 else 0.5
+            return "literal" if len(word) > 2 else "figure"
         if any(c in "_/.@" for c in word[1:]) or _CAMEL.search(word):
-            return 1.0
+            return "literal"
         if word.isupper() and len(word) > 2:
-            return 0.6
+            return "capitals"
         if word[0].isupper():
-            return 0.3 if len(word) > 2 else 0.0
-    return 0.2 if len(word) > 6 else 0.12 if len(word) > 3 or not word.isascii() else 0.0
+            return "name" if len(word) > 2 else ""
+    return "long" if len(word) > 6 else "word" if len(word) > 3 or not word.isascii() else ""

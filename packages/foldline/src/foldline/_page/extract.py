@@ -19,7 +19,7 @@ from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import (
     FILLED,
-    WORTH,
+    READ,
     Candidate,
     candidates,
     choose,
@@ -151,8 +151,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
-    worth = FILLED if brief.fills else WORTH
-    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing, worth)
+    scale = FILLED if brief.fills else READ
+    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing, scale)
     over = settled(facts) | idle(facts) | unanswered(facts)
     over |= set() if brief.fills else reported_on(facts) | _said_above(facts, said)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]

@@ -31,6 +31,10 @@ from foldline._page.wholes import standing, torn
 WORDS, ALL_WORDS = 0.7, 0.8
 """The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
 
+SCARCE, FEW_WORDS = 1.5, 0.9
+"""So many times the room from which on hardly anything but the user's words is told where a budget is to be filled, and the share
+of it that they have then."""
+
 MANY, MOST_OF_MANY = 100, 0.5
 """Pieces from which a message of the user hands something in, and the share of the words' room that it has before others."""
 
@@ -108,7 +112,8 @@ class Timeline:
             self._take(each for each in said if each.piece.at in self._answers or not _small_talk(each))
         elif not self._fills:
             self._take(_beginnings(words))
-        share = int(room * (ALL_WORDS if whole else WORDS))
+        few = self._fills and cost > room * SCARCE
+        share = int(room * (ALL_WORDS if whole else FEW_WORDS if few else WORDS))
         spoken = words if whole else self._spoken(words, int(share * MOST_OF_MANY))
         self.chosen += choose(self._without_chosen(spoken), share - self._spent, self.told, self._newest)
         rest = (each for each in self.left() if self._tells(each) and each.piece.at not in self._handed_in)
