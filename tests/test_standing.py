@@ -315,10 +315,12 @@ def test_what_was_put_into_a_commit_was_changed_however_that_was_done() -> None:
 
 
 def test_what_was_pasted_behind_the_page_is_what_is_wanted_now() -> None:
-    pasted = "[lint:go] cmd/main.go:45:9: error returned from external package is unwrapped (wrapcheck)\n[lint:go] 1 issues:\n* wrapcheck: 1"
+    pasted = "Traceback (most recent call last):\n  File \"src/a.py\", line 4, in <module>\nKeyError: 'rows'"
     told = page([BRANCH, *edit("src/a.py"), says("All three are done.")], after=tuple(user_words([user(pasted)])))
     assert section(told, "Task now") == []
-    assert told.startswith("Written for the request below, “[lint:go] cmd/main.go:45:9: error returned")
+    assert told.startswith("Written for the request below, “(pasted) Traceback (most recent call last):")
+    under_way = page([BRANCH, *edit("src/a.py")], after=tuple(user_words([user(pasted)])))
+    assert section(under_way, "Task now")[0] == f"> {BRANCH.text}"
 
 
 # -- what runs -----------------------------------------------------------------------------------------------------

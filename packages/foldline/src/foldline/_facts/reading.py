@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from foldline._facts.attachments import attached
 from foldline._facts.foreign import facts_of_prose
@@ -17,7 +18,7 @@ from foldline._facts.said import ANSWER, Said, asked
 from foldline._facts.speakers import Span, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.text_calls import call_in
-from foldline._facts.told import facts_of_page, is_page
+from foldline._facts.told import PASTED, facts_of_page, is_page
 from foldline._facts.tool_calls import read_action
 from foldline._facts.types import Facts
 from foldline._facts.work import CALLS_FROM, Work
@@ -68,7 +69,7 @@ def user_words(messages: Sequence[Message]) -> Iterator[str]:
     for spans in spoken(messages):
         said = "\n".join(filter(None, map(asked, spans))).strip()
         pasted = (line for span in spans if span.by == "paste" for line in span.text.splitlines() if line.strip())
-        if words := said or next(pasted, "").strip():
+        if words := said or "".join(f"{PASTED}{line.strip()}" for line in islice(pasted, 1)):
             yield words
 
 

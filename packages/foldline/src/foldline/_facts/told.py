@@ -25,6 +25,9 @@ _USER = pattern(r"(?:\*\*\d+\*\* )?> (.+)")
 EARLIER = "(an earlier summary) "
 """Before what a summary said that was made before, by whoever made it."""
 
+PASTED = "(pasted) "
+"""Before what the user pasted."""
+
 AMID = "· "
 """Before what the agent said amid its work; what it reported at the end has no mark."""
 

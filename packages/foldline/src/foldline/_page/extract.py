@@ -33,7 +33,7 @@ from foldline._page.choosing import (
 )
 from foldline._page.files import files
 from foldline._page.plain import plain
-from foldline._page.quoting import bare, safe, shorten, wanted
+from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.state import ending, first_steps, state
 from foldline._page.task import Task, below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
@@ -55,6 +55,9 @@ LISTED = 0.6
 
 FOCUS = 3.0
 """What a word of the user's focus adds to what a piece says."""
+
+WHOLE_TASK = 0.8
+"""The share of a page up to which the task is never cut."""
 
 LEAST_TASK = 24
 """Tokens that the task has however small the page is."""
@@ -130,7 +133,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     held = apart if apart or not brief.after else listing(standing, budget)
     free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
-    room = max(int(free * TASK), min(budget, LEAST_TASK))
+    whole = size(quoted(wants.words, budget))
+    room = max(int(free * TASK), min(budget, LEAST_TASK), whole if whole <= budget * WHOLE_TASK else 0)
     now = [*wanted(*wants, room), *asked_for]
     first += map(safe, below(facts, brief.after, wants)) if budget >= SMALL else ()
     page.add("", [*first, *([] if wants.words else now)])

@@ -21,7 +21,7 @@ from foldline._facts.standing import (
     interjects,
     open_steps,
 )
-from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN
+from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PASTED
 from foldline._facts.types import Facts, Piece, Rule, UserRequest
 from foldline._page.quoting import ASKED, item
 from foldline._patterns import pattern
@@ -88,7 +88,7 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     open.
     """
     planned = _planned(facts)
-    since = list(after)
+    since = [text for text in after if answered(facts) or not text.startswith(PASTED)]
     if any(telling(text) for text in since):
         return Task([*dict.fromkeys(request.text for request in (*planned, *_interrupted(facts)))])
     chain: list[UserRequest] = []

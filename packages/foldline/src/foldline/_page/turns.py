@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.told import AMID, EARLIER, NOW, SHORTENED
+from foldline._facts.told import AMID, EARLIER, NOW, PASTED, SHORTENED
 from foldline._facts.types import Facts
 from foldline._page.choosing import Candidate, is_edit
 from foldline._page.files import by_file
@@ -106,7 +106,7 @@ class Turns:
             return anothers(self._report(group))
         if piece.kind == "thought":
             return f"{AMID}{anothers(_joined(group))}"
-        mark = {"user": "(pasted) ", "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
+        mark = {"user": PASTED, "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
         return mark + anothers(_joined(group))
 
     def _report(self, group: Sequence[Candidate]) -> str:
