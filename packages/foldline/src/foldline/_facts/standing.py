@@ -29,7 +29,7 @@ NAMED = 3
 """Words that tell something from which an error is known where half of them are said again."""
 
 SPOKEN_OF = 2
-"""Words that the user's words share with a question that they answer, and what is said later with a point that it closes."""
+"""Words that the user's words share with a question that they answer, and that what was done or taken up shares with an open point."""
 
 _SEVERAL = 60
 """Characters of the shortest sentence that says several steps."""
@@ -173,8 +173,9 @@ def left_open(facts: Facts) -> Iterator[str]:
             left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
             item = left.removeprefix(f"{piece.under}: ")
             since = [p for p in now.pieces if p.at > piece.at]
-            over = [p.text for p in since if p.kind in ("report", "change") or (p.kind == "said" and p.at < last)]
-            done = any(said_again(item, text) for text in over) or max(shared_words(item, over), default=0) >= SPOKEN_OF
+            did = [p.text for p in since if p.kind == "change" or (p.kind == "said" and p.at < last)]
+            over = (*did, *(p.text for p in since if p.kind == "report"))
+            done = any(said_again(item, text) for text in over) or max(shared_words(item, did), default=0) >= SPOKEN_OF
             if left and not done:
                 whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
                 yield item if piece.under == led else whole
