@@ -288,7 +288,7 @@ def test_pis_own_settings_hold_for_its_sessions(home: Path, session: Path) -> No
     folder.mkdir(parents=True)
     said = {"theme": "dark", "compaction": {"enabled": False, "reserveTokens": 30_000, "keepRecentTokens": 9_000}}
     (folder / "settings.json").write_text(json.dumps(said))
-    policy = Desk(open_session(session)).policy("pi")
+    policy = Desk(open_session(session)).settings.to_policy("pi")
     first = policy.layers[0]
     assert policy.automatic.enabled is False
     assert str(first.at) == "the window less 30,000"

@@ -77,7 +77,7 @@ def open_faults(facts: Facts) -> Iterator[FailedCall]:
             continue
         since = _Since(facts, fault.seen)
         left = any(_leaves(p, fault, tried) or (not since.worked and _says(p, fault)) for p in since.reports)
-        runs = not since.reports or (finds(fault.text) and not since.worked)
+        runs = not since.reports or (not since.worked and (checks(fault.key) or finds(fault.text)))
         if left or (runs and _stands(fault, since, tried)):
             yield fault
 
@@ -110,8 +110,8 @@ def _leaves(piece: Piece, fault: FailedCall, tried: Set[str]) -> bool:
 
 def _stands(fault: FailedCall, since: _Since, tried: Set[str]) -> bool:
     """Whether an error of the turn that runs still is open: what a check found, one that could not be run until another one
-    passed or was committed, a script until another one was tried, another command until the agent went on with something else and did not come
-    back to it."""
+    passed or was committed, a script until another one was tried, another command until the agent went on with something else and
+    did not come back to it."""
     passed = [family(c.tried) for c in since.done]
     if _MISSING.search(fault.text):
         return False
