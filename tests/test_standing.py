@@ -9,6 +9,7 @@ import pytest
 from foldline import Brief, Compactor, Message, Summary
 from foldline._facts.merging import merge, settled
 from foldline._facts.reading import facts_of, user_words
+from foldline._facts.standing import answered
 from foldline._messages import replace
 from foldline._page.extract import compose
 from foldline.extend import Edit, Layer, Policy, Text, View, extract, hard_strategies, text_of
@@ -321,6 +322,13 @@ def test_what_was_pasted_behind_the_page_is_what_is_wanted_now() -> None:
     assert told.startswith("Written for the request below, “(pasted) Traceback (most recent call last):")
     under_way = page([BRANCH, *edit("src/a.py")], after=tuple(user_words([user(pasted)])))
     assert section(under_way, "Task now")[0] == f"> {BRANCH.text}"
+
+
+def test_who_says_what_comes_next_has_not_answered_yet() -> None:
+    asked = [BRANCH, *edit("src/a.py")]
+    done = says("Committed, and the branch is pushed. I answered the two comments as well.")
+    assert answered(facts_of([*asked, done]))
+    assert not answered(facts_of([*asked, says("The branch is pushed. Now I'm posting the answers to both comments.")]))
 
 
 # -- what runs -----------------------------------------------------------------------------------------------------

@@ -578,13 +578,13 @@ def test_of_older_reports_the_outline_is_told_and_marked_and_the_newest_are_whol
 
 
 def test_of_a_long_message_that_was_answered_the_beginning_and_the_end_are_told() -> None:
-    pasted = "\n".join(f"{n}. The reviewer found that counter_{n} of the export is never reset." for n in range(60))
+    pasted = "\n".join(f"{n}. The reviewer found that counter_{n} of the export is never reset." for n in range(120))
     asked = user(f"Please take this list into the memo.\n{pasted}\nLeave out what is fixed already.")
     lines = told_of([asked, *EDIT, says("The memo has all of them now."), LATER], 8_000)
     assert "Please take this list into the memo." in lines
     assert "Leave out what is fixed already." in lines
-    assert "counter_30" not in lines
-    assert "counter_30" in extract(Brief(8_000, fills="words"), [asked, says("The memo has them."), LATER]).text
+    assert "counter_70" not in lines
+    assert "counter_70" in extract(Brief(8_000, fills="words"), [asked, says("The memo has them."), LATER]).text
 
 
 def test_looking_which_tools_there_are_is_not_told() -> None:
@@ -673,3 +673,27 @@ def test_of_what_is_said_amid_a_turn_that_a_longer_report_closed_the_reasons_and
     assert "· The timeout is 45 s instead of 90 s" in told
     assert "threaded through" not in told
     assert "threaded through" in told_of([ASKED, *work, says("Done."), LATER], 2_000)
+
+
+def test_where_a_line_goes_on_behind_a_gap_that_is_marked() -> None:
+    def part(n: int, k: int) -> str:
+        why = (
+            f"Nobody at desk_{n}_{k} had ever asked any of us why that was so before it moved away from house_{n}_{k}."
+        )
+        return f"Part {k} of mirror_{n} was slow for the people at it. {why} {why.replace('Nobody', 'Nobody else')}"
+
+    work = list[Message]()
+    for n in range(5):
+        asked, _ = looked_through(n)
+        found = "\n\n".join(part(n, k) for k in range(9))
+        work += [
+            asked,
+            says(
+                f"Mirror {n} is looked through.\n\n{found} What is left is the lock of mirror_{n}, which nobody gives back."
+            ),
+        ]
+    text = told_of([*work, ASKED], 8_000)
+    assert "(in short) Mirror 0 is looked through." in text
+    assert "Part 8 of mirror_0 was slow for the people at it. … What is left is the lock of mirror_0" in text.replace(
+        "\n", " "
+    )

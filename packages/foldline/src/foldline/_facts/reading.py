@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from foldline._facts.attachments import attached
+from foldline._facts.cues import announces
 from foldline._facts.foreign import facts_of_prose
 from foldline._facts.literals import literals
 from foldline._facts.merging import bounded, from_data, merge
@@ -17,6 +18,7 @@ from foldline._facts.running import only_waits
 from foldline._facts.said import ANSWER, Said, asked
 from foldline._facts.speakers import Span, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
+from foldline._facts.splitting import split
 from foldline._facts.text_calls import call_in
 from foldline._facts.told import PASTED, facts_of_page, is_page
 from foldline._facts.tool_calls import read_action
@@ -27,6 +29,9 @@ from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, rep
 
 _SCANNED, _LEAST_EDGE, _MOST_EDGE = 600_000, 1_000, 12_000
 """Characters of tool outputs that are searched, and of each the least and the most of its head and of its tail."""
+
+_LAST_WORDS = 400
+"""Characters of the agent's last words in which its last sentence is looked for."""
 
 _CLOSING = 200
 """Characters from which words beside a plan that is brought up to date are more than what is done next."""
@@ -179,6 +184,12 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
             beside = [*beside, at] if noted else []
         elif message.role == "assistant":
             last = at if words > (ANSWER if last in reports else 0) else last
-    if last is not None:
+    if last is not None and not _goes_on(spans[last]):
         reports.update((last, *beside))
     return reports
+
+
+def _goes_on(spans: Iterable[Span]) -> bool:
+    """Whether the agent's words end with what it does next: then what stands behind them is missing, and they report nothing."""
+    said = " ".join(span.text for span in spans if span.by == "agent").strip()
+    return announces([*split(said[-_LAST_WORDS:])][-1]) if said else False

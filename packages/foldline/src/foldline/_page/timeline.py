@@ -38,7 +38,7 @@ of it that they have then."""
 MANY, MOST_OF_MANY = 100, 0.5
 """Pieces from which a message of the user hands something in, and the share of the words' room that it has before others."""
 
-LONG_WORDS, LONG_HEAD = 600, 400
+LONG_WORDS, LONG_HEAD = 1_000, 700
 """Tokens that are told of one message of the user where no budget is to be filled, and those of its beginning: a longer one hands in
 what was worked through since."""
 

@@ -123,18 +123,20 @@ class Turns:
 
 
 def _joined(group: Sequence[Candidate], gap: str = GAP) -> str:
-    """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where some are left out."""
+    """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where lines are left out; where a
+    line goes on behind one, that is marked in any case."""
     text, led, last = "", {""}, group[0]
     for each in group:
         piece = each.piece
-        apart = gap if each.place > last.place + 1 else ""
+        skips = each.place > last.place + 1
         if piece.item:
             lead = "" if piece.under in led else f"\n{piece.under}:"
-            text += f"{apart}{lead}\n{item(piece)}"
+            text += f"{gap if skips else ''}{lead}\n{item(piece)}"
             led.add(piece.under)
         else:
             parted = piece.begins and (piece.by != "user" or last.piece.item)
-            below = parted or apart.startswith("\n") or _LABELLED.match(piece.text)
+            below = parted or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
+            apart = (gap if below else gap or GAP) if skips else ""
             text += f"{apart}{chr(10) if below else ' '}{piece.text}"
             led.add(piece.text.partition(": ")[0])
         last = each
