@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import heapq
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from math import log
 
-from foldline._facts.again import said_again, shared_words
-from foldline._facts.calls import COMMIT, PULL
-from foldline._facts.cues import announces, asks, denies_alarm, leans, offers, reasons, wonders
-from foldline._facts.literals import literals
-from foldline._facts.outcomes import alarming
-from foldline._facts.said import SUMS_UP
-from foldline._facts.shell import checks, family, only_looks
-from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
-from foldline._facts.types import Facts, Piece, Rule
+from foldline._facts.cues import asks, leans, reasons, wonders
+from foldline._facts.types import Piece, Rule
 from foldline._messages import Value
-from foldline._page.task import ADDRESS, telling
+from foldline._page.task import ADDRESS
 from foldline._tokens.estimate import estimate_all
 
 _TERM = re.compile(r"[\w@~$€£#./:%+-]+")
@@ -41,11 +33,6 @@ _RENEWED = 0.5
 BROUGHT = ("result", "excerpt", "shown", "given", "written")
 """The kinds of pieces that a call brought, or wrote: they are told behind it."""
 
-CLOSING = 200
-"""Characters of a report from which it says what was done on the way."""
-
-MADE = (COMMIT, PULL)
-"""How a call is told that made of edits what others see."""
 
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
@@ -128,8 +115,6 @@ names and numbers."""
 NEAR = 1.4
 """What a sentence of a report gains beside one that is told."""
 
-_WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
-"""A call that reads the web, which a report says the sense of."""
 
 PASSING = ("thought", "excerpt", "shown")
 """The kinds of pieces that are told of work only where they say enough for their length."""
@@ -253,260 +238,6 @@ def _shape(piece: Piece) -> str:
     return _NUMBER.sub("#", piece.text)
 
 
-def settled(facts: Facts) -> set[int]:
-    """The places of what is over: failures and what they brought, where something later closed them or failed alike, what was
-    taken back, and what a summary called open before it was done or more was asked for."""
-    open_at = {fault.seen for fault in facts.faults if not fault.resolved}
-    told: dict[tuple[int, int], str] = {}
-    for p in facts.pieces:
-        if p.kind == "failure" or (p.at, p.part) in told:
-            told[p.at, p.part] = f"{told.get((p.at, p.part), '')}\n{p.text.partition(' → ')[2] or p.text}"
-    newest = {text: call for call, text in told.items()}
-    over = {call for call, text in told.items() if call[0] not in open_at or newest[text] != call}
-    agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
-    back = [p for _, p in agents if p.back]
-    taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
-    alarms = [p.at for _, p in agents if p.kind == "thought" and not p.back and alarming(p.text)]
-    false = {max((at for at in alarms if at < by.at), default=-1) for by in back if denies_alarm(by.text)}
-    taken |= {i for i, p in agents if p.kind == "thought" and p.at in false}
-    taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
-    return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
-
-
-def unanswered(facts: Facts) -> set[int]:
-    """The places of what the agent asked or offered last in a report, where the user spoke of something else next."""
-    found: set[int] = set()
-    asked = -1
-    for i, piece in enumerate(facts.pieces):
-        if piece.by == "agent" and piece.kind == "report":
-            asked = i if piece.edge and asks(piece.text) else -1
-        elif piece.by == "user" and asked >= 0:
-            question = facts.pieces[asked].text
-            if piece.kind != "answer" and sum(shared_words(question, [piece.text])) < SPOKEN_OF:
-                found.add(asked)
-            asked = -1
-    return found
-
-
-def _overtaken(told: Piece, facts: Facts) -> bool:
-    """Whether what a summary calls open is not so any more: a newer plan or request took its place, a report closed more work,
-    or what it names was changed since."""
-    asked = (request.newest for request in facts.requests if telling(request.text))
-    closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
-    worked = (p.at for p in facts.pieces if p.at < closed and p.kind in ("call", "change", "failure"))
-    if told.at < max((*asked, *worked, -1 if facts.plan_at is None else facts.plan_at), default=-1):
-        return True
-    named = {word.rpartition("/")[2] for word in literals(told.text)}
-    changes = (p.text for p in facts.pieces if p.kind == "change" and p.at > told.at)
-    return any(name in text for text in changes for name in named)
-
-
-def idle(facts: Facts) -> set[int]:
-    """The places of what the agent said it would do next, where it then only looked."""
-    acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
-    thoughts = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and not p.weighs)
-    return {i for i, p in thoughts if p.at not in acting and announces(p.text)}
-
-
-def reported(facts: Facts) -> set[int]:
-    """The places of what was told again: by a report that closed the turn edits of files, and thoughts but for those beside
-    them that found something and those that settle what the user answered; by a newer summary an older one."""
-    acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
-    newest = max((p.at for p in facts.pieces if p.kind == "summary"), default=0)
-    settling = {p.at for before, p in pairwise(facts.pieces) if before.kind == "answer" and p.by == "agent"}
-
-    def taken_up(piece: Piece) -> bool:
-        if piece.kind == "change":
-            return is_edit(piece)
-        passing = piece.kind == "thought" and not piece.weighs
-        return passing and (piece.at not in (acting | settling) or announces(piece.text))
-
-    older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
-    reports = {p.at for p in facts.pieces if p.kind == "report"}
-    return older | {i for i in _closed(facts, reports) if taken_up(facts.pieces[i])}
-
-
-def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
-    """The places of what one of some reports of the agent stands behind in the same turn."""
-    reports = sorted(by)
-    asked = sorted(request.newest for request in facts.requests)
-    ends = [*asked, facts.end]
-
-    def closed(at: int) -> bool:
-        report = bisect_right(reports, at)
-        return report < len(reports) and reports[report] < ends[bisect_right(asked, at)]
-
-    return [i for i, piece in enumerate(facts.pieces) if closed(piece.at)]
-
-
-def reported_on(facts: Facts) -> set[int]:
-    """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
-    calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
-    return calls | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
-
-
-def _looked_up(facts: Facts) -> set[int]:
-    """The places of lines of outputs, of what was read in the web, and of what other look-ups brought and nobody wrote of, where a
-    report that closed the turn says what was found; what failed and what was changed brought more than it says."""
-    heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
-    acting = {call for call, head in heads.items() if head.kind != "call"}
-    web = {call for call, head in heads.items() if _WEB.match(head.text)}
-    asked = {call for call, head in heads.items() if not head.text.startswith("`")}
-
-    def told(piece: Piece) -> bool:
-        call = (piece.at, piece.part)
-        return call in web or piece.kind == "excerpt" or (call in asked and not piece.used)
-
-    closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
-    brought = ((i, p) for i in closed if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result"))
-    return {i for i, p in brought if (p.at, p.part) not in acting and told(p)}
-
-
-def _command(piece: Piece) -> str:
-    """The command that a line tells of."""
-    return piece.text.partition(" → ")[0].strip("- `")
-
-
-def _tried(piece: Piece) -> str:
-    """The same without where and how it was run."""
-    return family(_command(piece))
-
-
-def _passed_again(facts: Facts) -> set[int]:
-    """The places of checks that passed, and of what they brought, where another one passed later in a turn that a report closed;
-    one that had failed before is told."""
-    passed: dict[int, list[tuple[int, int]]] = {}
-    asked = sorted(request.newest for request in facts.requests)
-    fine = {(p.at, p.part) for p in _passed(facts)}
-    for i in _closed(facts, {p.at for p in facts.pieces if p.kind == "report"}):
-        piece = facts.pieces[i]
-        if piece.kind == "call" and (piece.at, piece.part) in fine:
-            passed.setdefault(bisect_right(asked, piece.at), []).append((piece.at, piece.part))
-    over = {call for calls in passed.values() for call in calls[:-1]}
-    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
-
-
-def _passed(facts: Facts) -> Iterator[Piece]:
-    """The checks that passed and had not failed before."""
-    failed = {_tried(p) for p in facts.pieces if p.kind == "failure"}
-    ended = (p for p in facts.pieces if p.kind == "call" and p.by == "tool" and " → " in p.text)
-    return (p for p in ended if checks(_tried(p)) and _tried(p) not in failed)
-
-
-def _missed(facts: Facts) -> set[int]:
-    """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the turn;
-    checks are told."""
-    reports = {p.at for p in facts.pieces if p.kind == "report"}
-    closed = [facts.pieces[i] for i in _closed(facts, reports)]
-    failed = {(p.at, p.part): _command(p) for p in closed if p.kind == "failure"}
-    over = {call for call, command in failed.items() if only_looks(command)}
-    over |= {(p.at, p.part) for p in closed if (p.at, p.part) in failed and p.by == "tool" and was_a_guess(p.text)}
-    over = {call for call in over if not checks(failed[call])}
-    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
-
-
-def _committed(facts: Facts) -> set[int]:
-    """The places of edits and of checks that passed before a commit or a pull request of the same turn, which they led to."""
-    asked = sorted(request.at for request in facts.requests)
-    made = {bisect_right(asked, p.at): p.at for p in facts.pieces if p.kind == "change" and p.text.startswith(MADE)}
-    over = {(p.at, p.part) for p in (*filter(is_edit, facts.pieces), *_passed(facts))}
-    led = ((i, p) for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over)
-    return {i for i, p in led if p.at < made.get(bisect_right(asked, p.at), -1)}
-
-
-def _run_again(facts: Facts) -> set[int]:
-    """The places of calls that were made once more in the same turn, word for word, and of what they brought."""
-    asked = sorted(request.at for request in facts.requests)
-    newest: dict[tuple[int, str], tuple[int, int]] = {}
-    calls: dict[tuple[int, int], tuple[int, str]] = {}
-    for p in facts.pieces:
-        if p.by == "tool" and p.kind in ("call", "change", "failure"):
-            calls[p.at, p.part] = made = bisect_right(asked, p.at), p.text.partition(" → ")[0]
-            newest[made] = p.at, p.part
-    over = {call for call, made in calls.items() if newest[made] != call}
-    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
-
-
-def _listed(facts: Facts) -> set[int]:
-    """The places of lists that the agent made amid the work of a turn that a report closed."""
-    closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
-    return {i for i in closed if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
-
-
-def _narrated(facts: Facts) -> set[int]:
-    """The places of what the agent said amid the work of a turn that a longer report closed: all but what gives a reason, tells
-    what was wrong, or settles what the user answered."""
-    said: Counter[int] = Counter()
-    for piece in facts.pieces:
-        said[piece.at] += len(piece.text) if piece.kind == "report" else 0
-    settling = {p.at for before, p in pairwise(facts.pieces) if before.kind == "answer"}
-    texts: dict[tuple[int, int], list[int]] = {}
-    for i in _closed(facts, {at for at, length in said.items() if length >= CLOSING}):
-        piece = facts.pieces[i]
-        if piece.kind == "thought" and piece.at not in settling:
-            texts.setdefault((piece.at, piece.part), []).append(i)
-    return {i for places in texts.values() if not any(_finds(facts.pieces[i]) for i in places) for i in places}
-
-
-def _finds(thought: Piece) -> bool:
-    """Whether the agent says why something is done, or what was wrong, and not only what it does."""
-    tells = reasons(thought.text) or alarming(thought.text) or thought.back
-    return tells and not announces(thought.text)
-
-
-def _offered(facts: Facts) -> set[int]:
-    """The places of what a report says that its speaker could do, where the user said next what to do, and of what another
-    agent offers to the one that called it."""
-    asked = sorted((request.newest, telling(request.text)) for request in facts.requests)
-
-    def decided(at: int) -> bool:
-        behind = bisect_right(asked, (at, True))
-        return behind < len(asked) and asked[behind][1]
-
-    said = ((i, p) for i, p in enumerate(facts.pieces) if p.by == "peer" or (p.kind == "report" and decided(p.at)))
-    return {i for i, p in said if offers(p.text) or offers(p.under)}
-
-
-def _summed_up(facts: Facts) -> set[int]:
-    """The places of other agents' words that the agent itself sums up: of each of them all but its first whole sentence where
-    the report that closes the turn does so, and all but its first and its last one where the agent's next words do; and of what the
-    agent made of them before that report."""
-    said: Counter[int] = Counter()
-    for piece in facts.pieces:
-        if piece.kind == "report":
-            said[piece.at] += len(piece.text)
-    closed = {*_closed(facts, {at for at, length in said.items() if length >= SUMS_UP})}
-    over = {i for i in closed if facts.pieces[i].weighs and facts.pieces[i].kind == "thought"}
-    texts: dict[tuple[int, int], list[int]] = {}
-    for i in sorted(closed.union(_taken_in(facts))):
-        piece = facts.pieces[i]
-        if piece.by == "peer":
-            texts.setdefault((piece.at, piece.part), []).append(i)
-    for places in texts.values():
-        wholes = [i for i in places if _is_sentence(facts.pieces[i])]
-        kept = {*wholes[:1]} if places[0] in closed else {*(wholes or places)[:1], *(wholes or places)[-1:]}
-        over.update(i for i in places if i not in kept)
-    return over
-
-
-def _is_sentence(piece: Piece) -> bool:
-    """Whether a piece is a sentence by itself, and not the end of a longer one."""
-    return not piece.item and is_whole(piece.text) and not piece.text[0].islower()
-
-
-def _taken_in(facts: Facts) -> Iterator[int]:
-    """The places of other agents' words that the agent's next message says what it makes of, also in the messages behind."""
-    heard: list[int] = []
-    for i, piece in enumerate(facts.pieces):
-        if piece.by == "peer":
-            heard.append(i)
-        elif piece.by == "agent" or piece.by == "user":
-            yield from heard if piece.weighs else ()
-            heard = []
-    if any(piece.weighs and piece.at >= facts.end for piece in facts.latest.pieces):
-        yield from heard
-
-
 def told_again(found: Sequence[Candidate]) -> set[int]:
     """The places of what a later message says most of again, of reports of the agent: all but how each of them begins.
 
@@ -556,11 +287,6 @@ def _superseded(found: Sequence[Candidate], reports: Mapping[int, Sequence[Candi
         return max(again.values(), default=0.0)
 
     return {at for at, report in reports.items() if most(at, report) >= SUPERSEDED * sum(e.whole for e in report) > 0}
-
-
-def is_edit(piece: Piece) -> bool:
-    """Whether a piece tells that files were changed, and no more."""
-    return piece.kind == "change" and not (" → " in piece.text or piece.text.startswith(MADE))
 
 
 def is_bare(piece: Piece) -> bool:

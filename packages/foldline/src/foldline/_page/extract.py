@@ -17,24 +17,12 @@ from foldline._facts.standing import answered
 from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
-from foldline._page.choosing import (
-    FILLED,
-    READ,
-    Candidate,
-    candidates,
-    choose,
-    idle,
-    is_bare,
-    reported_on,
-    settled,
-    terms,
-    told_again,
-    unanswered,
-)
+from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import files
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.state import ending, first_steps, state
+from foldline._page.superfluous import idle, reported_on, settled, unanswered
 from foldline._page.task import Task, below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns

@@ -10,21 +10,10 @@ from foldline._facts.chitchat import accepts
 from foldline._facts.cues import asks
 from foldline._facts.types import Facts
 from foldline._messages import replace
-from foldline._page.choosing import (
-    ENOUGH,
-    LEAST,
-    PASSING,
-    Candidate,
-    choose,
-    is_bare,
-    is_raw,
-    next_best,
-    reported,
-    terms,
-    unlike,
-)
+from foldline._page.choosing import ENOUGH, LEAST, PASSING, Candidate, choose, is_bare, is_raw, next_best, terms, unlike
 from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, places
+from foldline._page.superfluous import reported
 from foldline._page.turns import Turns
 from foldline._page.wholes import standing, torn
 

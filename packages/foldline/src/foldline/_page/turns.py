@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from foldline._clipping import cut
 from foldline._facts.told import AMID, EARLIER, NOW, PASTED, SHORTENED
 from foldline._facts.types import Facts
-from foldline._page.choosing import Candidate, is_edit
+from foldline._page.choosing import Candidate
 from foldline._page.files import by_file
 from foldline._page.quoting import anothers, item, safe, shorten
+from foldline._page.superfluous import is_edit
 
 GAP = " …"
 """What stands where some of a text is left out."""
