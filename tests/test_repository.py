@@ -287,3 +287,21 @@ def test_a_pull_request_that_a_tool_opened_is_known(tool: str, arguments: str) -
     answer = Message("tool", (ToolResult("p1", (Text('{"url": "https://github.com/a/b/pull/12", "state": "open"}'),)),))
     opened = "git: on branch sums; last commit 1a2b3c4 “Rows add up”; opened https://github.com/a/b/pull/12"
     assert told(facts_of([*ran(COMMITTED), call, answer])) == [opened]
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "line"),
+    [
+        ("git status --short", " M src/rows.py\n?? notes.md", "not committed: src/rows.py"),
+        ("git status", "On branch main\nChanges not staged for commit:\n\tmodified:   src/rows.py\n\nno changes added", "not committed: src/rows.py"),
+        ("git status -sb", "## main\n M notes.md", ""),
+        ("git status --short | head -1", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
+        ("git status --short src/rows.py", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
+    ],
+)  # fmt: skip
+def test_what_git_does_not_list_as_changed_is_committed(command: str, answer: str, line: str) -> None:
+    changed = [*ran(("git switch main", "Already on 'main'")), *edited("src/rows.py"), *edited("src/dates.py")]
+    known = "git: on branch main"
+    assert told(facts_of([*changed, *ran((command, answer))])) == [f"{known}; {line}" if line else known]
+    later = told(merge(facts_of(changed), facts_of([*ran((command, answer)), *edited("src/new.py")])))
+    assert any("src/new.py" in each for each in later)

@@ -33,6 +33,9 @@ _CLEAN = rare(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MU
 _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 """A file that is not committed, as git lists it."""
 
+_LISTED = rare(r"^(?:(?: [MADRCU]|[MADRCU?]{1,2}|[MADRCU] ) |\t(?:[a-z ]{4,16}: +)?)(?:\S+ -> )?(\S+)$", re.MULTILINE)
+"""A file that is not committed, as `git status` lists it, short or long."""
+
 _REBASED = rare(r"Successfully rebased")
 _PUSHED = rare(
     r"^\s.{0,40}?\S+ -> \S+(?: \(forced update\))?$|^Everything up-to-date$|^branch '[^'\n]+' set up to track ",
@@ -76,6 +79,8 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         shown = {found["branch"] for found in COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
+        if "|" not in command and any(map(_lists_all, calls)) and (left := _LISTED.findall(said)):
+            now = replace(now, settled=at, clean=False, left=tuple(dict.fromkeys(left)))
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
     return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
 
@@ -154,7 +159,7 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         said = next(filter(None, map(_message, reversed(asked))), "")
         known = _committed(known, _shown(answer) or said, at)
     if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
-        known = replace(known, settled=at, clean=True)
+        known = replace(known, settled=at, clean=True, left=())
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
         known = _pushed(known, answer)
     if any(args[:2] in _OPENING for args in asked) and (pulls := _PULL.findall(answer)):
@@ -170,7 +175,7 @@ def _moved(known: Repository, branch: str, *, new: bool) -> Repository:
 
 
 def _committed(known: Repository, commit: str, at: int) -> Repository:
-    return replace(known, committed=True, commit=commit, pushed=False, settled=at, clean=False)
+    return replace(known, committed=True, commit=commit, pushed=False, settled=at, clean=False, left=())
 
 
 def _pushed(known: Repository, answer: str) -> Repository:
@@ -213,6 +218,11 @@ def _same(known: str, shown: str) -> bool:
 def _lists_changes(args: list[str]) -> bool:
     """Whether git is asked for nothing but the files that are not committed."""
     return args[0] == "status" and any(arg in ("--short", "-s", "--porcelain", "-sb") for arg in args[1:])
+
+
+def _lists_all(args: list[str]) -> bool:
+    """Whether git is asked for all files that are not committed, whatever else it says."""
+    return args[0] == "status" and all(arg.startswith("-") for arg in args[1:])
 
 
 def _commits(args: list[str]) -> bool:
@@ -263,6 +273,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         pulls=_newest(older.pulls, new.pulls),
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,
+        left=new.left if new.settled >= 0 else older.left,
     )
 
 

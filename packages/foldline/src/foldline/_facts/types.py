@@ -180,7 +180,8 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
 
 
 class Repository(Value, frozen=True, gc=False, omit_defaults=True):
-    """Where the newest work stands in a repository; what was changed behind the message `settled` is not committed."""
+    """Where the newest work stands in a repository; what was changed behind the message `settled` is not committed, nor
+    what is `left`."""
 
     folder: str = ""
     """Where it is, as the commands name it; empty where they do not."""
@@ -194,6 +195,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     settled: int = -1
     clean: bool = False
     """Whether git said there that nothing was left to commit."""
+    left: tuple[str, ...] = ()
+    """What git listed there as changed and not committed."""
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

@@ -147,7 +147,8 @@ def _holds(facts: Facts, folder: str) -> bool:
 def _changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
-    since = [file.path for file in by_change(changed_files(facts)) if file.changed_at > known.settled]
+    changed = by_change(changed_files(facts))
+    since = [f.path for f in changed if f.changed_at > known.settled or f.path.endswith(known.left)]
     if len(facts.repositories) > 1:
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
