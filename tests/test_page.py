@@ -1547,15 +1547,15 @@ def test_what_is_cut_holds_its_budget_where_fewer_characters_are_more_tokens(tok
 
 def test_what_a_project_orders_of_commits_stands_once_files_were_changed() -> None:
     told = (
-        "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n### Conventional Commits (REQUIRED)\n"
-        "All commit messages and PR titles MUST follow conventional commit format:\n\n**Types:**\n"
+        "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n### How commits are written\n"
+        "The subjects of commits and pull requests MUST begin with their kind:\n\n**Kinds:**\n"
         + "".join(f"- `kind{n}:` - what is of the kind {n}\n" for n in range(12))
-        + "\nEvery registry PR body MUST contain a short section like:\n\n"
+        + "\nEach pull request to the list of tools MUST hold a table like:\n\n"
         + "".join(f"- the stars of the repository in the year {n}, as its own page tells them\n" for n in range(12))
         + "\n</INSTRUCTIONS>"
     )
     asked = user("Make the importer in src/importer.py read gzip files, and keep the old ones readable.")
-    assert "conventional commit format" not in section(page([user(told), asked], 3_000), "Rules that stand")
+    assert "begin with their kind" not in section(page([user(told), asked], 3_000), "Rules that stand")
     bound = section(page([user(told), asked, *EDIT], 3_000), "Rules that stand")
-    assert "- (the project) All commit messages and PR titles MUST follow conventional commit format" in bound
-    assert "section like" not in bound
+    assert "- (the project) The subjects of commits and pull requests MUST begin with their kind" in bound
+    assert "table like" not in bound
