@@ -49,7 +49,8 @@ def check(model: ScriptedModel, agent: Host, prompt: str) -> None:
 
 def times(sent: str, prompt: str) -> int:
     """How often a request holds what the user said, besides the line of a page that names what stands below it."""
-    return sent.count(prompt) - sent.count(json.dumps(f"“{prompt}”")[1:-1])
+    named = (json.dumps(each)[1:-1] for each in (f"“{prompt}”", f'“"{prompt}"”'))
+    return sent.count(prompt) - sum(map(sent.count, named))
 
 
 def recalled(agent: Host, words: str) -> str:

@@ -14,16 +14,22 @@ const MARK = 0.85 // of what opencode itself lets a request take; it compacts at
 const OUTPUT_MAX = 32_000 // the most that opencode holds back for a reply
 const RETRY_AFTER = 0.05 // of the same: how much more must come before a fold that was refused is asked for again
 
-/** The fold that stands in a session, which `foldline session undo` takes back. */
-const standing = (session, messages) => {
+/** The folds of a session, oldest first. */
+const folds = (session) => {
   const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state")
   try {
-    const folds = JSON.parse(readFileSync(join(state, "foldline", "standing", "opencode", `${session}.json`), "utf8"))
-    const here = new Set(messages.slice(1).map((m) => m.info.id))
-    return folds.findLast((each) => !each.fold.undone && here.has(each.first_kept))
+    return JSON.parse(readFileSync(join(state, "foldline", "standing", "opencode", `${session}.json`), "utf8"))
   } catch {
-    return undefined
+    return []
   }
+}
+
+/** The fold that stands in a session, which `foldline session undo` takes back, and behind it the first that was. */
+const standing = (session, messages) => {
+  const known = folds(session)
+  const here = new Set(messages.slice(1).map((m) => m.info.id))
+  const at = known.findLastIndex((each) => !each.fold.undone && here.has(each.first_kept))
+  return [known[at], known[at + 1]]
 }
 
 /** The messages with the fold in place of what it folded, in the same list. */
@@ -36,10 +42,16 @@ const fold = (messages, kept) => {
   messages.splice(0, at, { info: { ...asked.info, id }, parts: [text] })
 }
 
-/** How full the next request will be, in tokens: what the newest reply behind the fold was billed, and what came since. */
-const fill = (messages, last) => {
-  const behind = messages.findIndex((m) => m.info.id === last || m.parts.some((part) => part.id === last))
-  const at = messages.findLastIndex((m, i) => i > behind && m.info.role === "assistant" && m.info.tokens?.input)
+/**
+ * How full the next request will be, in tokens: what the newest reply behind the fold was billed, and what came since.
+ *
+ * Replies behind a fold that was taken back were billed for less than is sent now.
+ */
+const fill = (messages, last, takenBack) => {
+  const place = (id) => messages.findIndex((m) => m.info.id === id || m.parts.some((part) => part.id === id))
+  const behind = place(last)
+  const until = takenBack ? place(takenBack) : messages.length
+  const at = messages.findLastIndex((m, i) => i > behind && i <= until && m.info.role === "assistant" && m.info.tokens?.input)
   const tokens = messages[at]?.info.tokens
   const billed = tokens ? tokens.input + tokens.output + tokens.cache.read + tokens.cache.write : 0
   const outputs = at < 0 ? [] : messages[at].parts.map((part) => part.state?.output ?? "")
@@ -72,16 +84,16 @@ export const Foldline = async ({ client }) => {
     const asked = messages.findLast((m) => m.info.role === "user")
     if (!asked?.info.model || asked.parts.some((part) => part.type === "compaction")) return
     const session = asked.info.sessionID
-    const before = standing(session, messages)
+    const [before, takenBack] = standing(session, messages)
     if (before) fold(messages, before)
     const limit = await limits(asked.info.model)
-    const size = fill(messages, before?.last ?? "")
+    const size = fill(messages, before?.last ?? "", takenBack?.last)
     if (limit && size < limit.most * MARK) refused.delete(session)
     if (!limit || size < limit.most * MARK || size < (refused.get(session) ?? 0)) return
     refused.set(session, Infinity) // who hangs or fails once is not asked again before opencode's own compaction
     const answer = JSON.parse(await ask({ session, trigger: "auto", window: limit.window }))
     refused.set(session, size + limit.most * RETRY_AFTER)
-    const after = answer.error ? undefined : standing(session, messages)
+    const [after] = answer.error ? [] : standing(session, messages)
     if (!after) return
     refused.delete(session)
     fold(messages, after)
