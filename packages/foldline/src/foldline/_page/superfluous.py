@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from foldline._facts.again import said_again, shared_words
@@ -89,22 +89,25 @@ def reported(facts: Facts) -> set[int]:
     them that found something and those that settle what the user answered; by a newer summary an older one."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
     newest = max((p.at for p in facts.pieces if p.kind == "summary"), default=0)
-    settling = {p.at for before, p in pairwise(facts.pieces) if before.kind == "answer" and p.by == "agent"}
+    kept = acting | _settling(facts)
 
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return is_edit(piece)
         passing = piece.kind == "thought" and not piece.weighs
-        return passing and (piece.at not in (acting | settling) or announces(piece.text))
+        return passing and (piece.at not in kept or announces(piece.text))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
-    reports = {p.at for p in facts.pieces if p.kind == "report"}
-    return older | {i for i in _closed(facts, reports) if taken_up(facts.pieces[i])}
+    return older | {i for i in _closed(facts) if taken_up(facts.pieces[i])}
 
 
-def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
-    """The places of what one of some reports of the agent stands behind in the same turn."""
-    reports = sorted(by)
+def _closed(facts: Facts, least: int = 0) -> list[int]:
+    """The places of what a report of the agent of at least so many characters stands behind in the same turn."""
+    said: Counter[int] = Counter()
+    for piece in facts.pieces:
+        if piece.kind == "report":
+            said[piece.at] += len(piece.text)
+    reports = sorted(at for at, length in said.items() if length >= least)
     asked = sorted(request.newest for request in facts.requests)
     ends = [*asked, facts.end]
 
@@ -113,6 +116,11 @@ def _closed(facts: Facts, by: Iterable[int]) -> list[int]:
         return report < len(reports) and reports[report] < ends[bisect_right(asked, at)]
 
     return [i for i, piece in enumerate(facts.pieces) if closed(piece.at)]
+
+
+def _settling(facts: Facts) -> set[int]:
+    """The messages that come right behind what the user answered."""
+    return {p.at for before, p in pairwise(facts.pieces) if before.kind == "answer"}
 
 
 def reported_on(facts: Facts) -> set[int]:
@@ -133,8 +141,9 @@ def _looked_up(facts: Facts) -> set[int]:
         call = (piece.at, piece.part)
         return call in web or piece.kind == "excerpt" or (call in asked and not piece.used)
 
-    closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
-    brought = ((i, p) for i in closed if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result"))
+    brought = (
+        (i, p) for i in _closed(facts) if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result")
+    )
     return {i for i, p in brought if (p.at, p.part) not in acting and told(p)}
 
 
@@ -154,7 +163,7 @@ def _passed_again(facts: Facts) -> set[int]:
     passed: dict[int, list[tuple[int, int]]] = {}
     asked = sorted(request.newest for request in facts.requests)
     fine = {(p.at, p.part) for p in _passed(facts)}
-    for i in _closed(facts, {p.at for p in facts.pieces if p.kind == "report"}):
+    for i in _closed(facts):
         piece = facts.pieces[i]
         if piece.kind == "call" and (piece.at, piece.part) in fine:
             passed.setdefault(bisect_right(asked, piece.at), []).append((piece.at, piece.part))
@@ -172,8 +181,7 @@ def _passed(facts: Facts) -> Iterator[Piece]:
 def _missed(facts: Facts) -> set[int]:
     """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the turn;
     checks are told."""
-    reports = {p.at for p in facts.pieces if p.kind == "report"}
-    closed = [facts.pieces[i] for i in _closed(facts, reports)]
+    closed = [facts.pieces[i] for i in _closed(facts)]
     failed = {(p.at, p.part): _command(p) for p in closed if p.kind == "failure"}
     over = {call for call, command in failed.items() if only_looks(command)}
     over |= {(p.at, p.part) for p in closed if (p.at, p.part) in failed and p.by == "tool" and was_a_guess(p.text)}
@@ -205,19 +213,15 @@ def _run_again(facts: Facts) -> set[int]:
 
 def _listed(facts: Facts) -> set[int]:
     """The places of lists that the agent made amid the work of a turn that a report closed."""
-    closed = _closed(facts, {p.at for p in facts.pieces if p.kind == "report"})
-    return {i for i in closed if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
+    return {i for i in _closed(facts) if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
 
 
 def _narrated(facts: Facts) -> set[int]:
     """The places of what the agent said amid the work of a turn that a longer report closed: all but what gives a reason, tells
     what was wrong, or settles what the user answered."""
-    said: Counter[int] = Counter()
-    for piece in facts.pieces:
-        said[piece.at] += len(piece.text) if piece.kind == "report" else 0
-    settling = {p.at for before, p in pairwise(facts.pieces) if before.kind == "answer"}
+    settling = _settling(facts)
     texts: dict[tuple[int, int], list[int]] = {}
-    for i in _closed(facts, {at for at, length in said.items() if length >= CLOSING}):
+    for i in _closed(facts, CLOSING):
         piece = facts.pieces[i]
         if piece.kind == "thought" and piece.at not in settling:
             texts.setdefault((piece.at, piece.part), []).append(i)
@@ -247,11 +251,7 @@ def _summed_up(facts: Facts) -> set[int]:
     """The places of other agents' words that the agent itself sums up: of each of them all but its first whole sentence where
     the report that closes the turn does so, and all but its first and its last one where the agent's next words do; and of what the
     agent made of them before that report."""
-    said: Counter[int] = Counter()
-    for piece in facts.pieces:
-        if piece.kind == "report":
-            said[piece.at] += len(piece.text)
-    closed = {*_closed(facts, {at for at, length in said.items() if length >= SUMS_UP})}
+    closed = {*_closed(facts, SUMS_UP)}
     over = {i for i in closed if facts.pieces[i].weighs and facts.pieces[i].kind == "thought"}
     texts: dict[tuple[int, int], list[int]] = {}
     for i in sorted(closed.union(_taken_in(facts))):
