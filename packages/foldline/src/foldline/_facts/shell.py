@@ -207,43 +207,14 @@ def in_short(command: str) -> str:
     """What a command does, without where it is run, its banners, and what only shortens the output; loops and the like as they are."""
     command = _SILENCED.sub("", command)
     told = ""
-    for part in _parts(command):
-        if part.compound:
-            return f"{told}{_JOINED.get(part.op, f' {part.op} ') if told else ''}{command[part.start :].strip()}"
-        name = _program(part.words)[0]
-        if not ((name in _BESIDE and ">" not in part.text) or (name in _SHORTENING and part.op == "|")):
-            told += (_JOINED.get(part.op, f" {part.op} ") if told else "") + part.text
+    for step in _steps(command):
+        joined = _JOINED.get(step.op, f" {step.op} ") if told else ""
+        if step.compound:
+            return f"{told}{joined}{command[step.start :].strip()}"
+        name = _program(step.words)[0]
+        if not ((name in _BESIDE and not step.outputs) or (name in _SHORTENING and step.op == "|")):
+            told += f"{joined}{step.whole}"
     return told or command
-
-
-class _Part(NamedTuple):
-    """A simple command as it stands in a line: the operator before it, its words, where it starts, and its text."""
-
-    op: str
-    words: list[str]
-    start: int
-    text: str
-
-    @property
-    def compound(self) -> bool:
-        """Whether a loop, a condition, a group or a substitution begins here."""
-        return self.op == "(" or self.words[0] in _COMPOUND or self.words[-1].endswith("$")
-
-
-def _parts(command: str) -> Iterator[_Part]:
-    op, words, start, end = "", list[str](), -1, 0
-    for found in _TOKEN.finditer(command):
-        if found["op"]:
-            if words:
-                yield _Part(op, words, start, command[start:end])
-            op, words = found["op"].strip() or "\n", []
-            start = found.start() if op == "(" else -1
-        elif found["word"] or found["arrow"]:
-            start = found.start() if start < 0 else start
-            words += [_unquote(found["word"])] if found["word"] else []
-            end = found.end()
-    if words:
-        yield _Part(op, words, start, command[start:end])
 
 
 def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:
@@ -293,23 +264,36 @@ _GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
 
 
 class _Step(NamedTuple):
-    """A simple command: its words, its redirections as (action, path), whether it only serves another one, and how its words
-    stand there."""
+    """A simple command: its words, its redirections as (action, path), whether it only serves another one, how its words stand
+    there; the operator before it, where it starts, how all of it stands there, and the first word of that."""
 
     words: list[str]
     outputs: list[tuple[str, str]]
     aside: bool
     text: str
+    op: str
+    start: int
+    whole: str
+    lead: str
+
+    @property
+    def compound(self) -> bool:
+        """Whether a loop, a condition, a group or a substitution begins here."""
+        return self.op == "(" or self.lead in _COMPOUND or (self.words[-1:] != [] and self.words[-1].endswith("$"))
 
 
 def _steps(command: str) -> Iterator[_Step]:
     """The simple commands of a line; one behind a pipe or in a substitution serves another."""
     words: list[str] = []
     outputs: list[tuple[str, str]] = []
-    arrow, aside, start, end = "", False, 0, 0
+    arrow, aside, op, lead = "", False, "", ""
+    begin = start = end = stop = -1
     for found in _TOKEN.finditer(command):
+        if found["word"] is not None or found["arrow"]:
+            begin, stop = found.start() if begin < 0 else begin, found.end()
         if (quoted := found["word"]) is not None:
             word = _unquote(quoted)
+            lead = lead or word
             if arrow in _ARROWS:
                 outputs.append((_ARROWS[arrow], word))
             elif not arrow and (words or word not in _KEYWORDS):
@@ -323,13 +307,15 @@ def _steps(command: str) -> Iterator[_Step]:
                 end = found.start() - 1
         elif found["op"] == "&" and arrow:
             arrow = "&"  # `>&2`: the word that follows is no file
-        elif op := found["op"]:
+        elif found["op"]:
             if words or outputs:
-                yield _Step(words, outputs, aside, command[start:end].rstrip())
-            aside = _serves(op, words)
-            words, outputs, arrow = [], [], ""
+                yield _Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
+            aside = _serves(found["op"], words)
+            words, outputs, arrow, lead = [], [], "", ""
+            op = found["op"].strip() or "\n"
+            begin = found.start() if op == "(" else -1
     if words or outputs:
-        yield _Step(words, outputs, aside, command[start:end].rstrip())
+        yield _Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
 
 
 def _serves(op: str, before: list[str]) -> bool:
