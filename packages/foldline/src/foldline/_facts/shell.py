@@ -310,10 +310,12 @@ def _steps(command: str) -> Iterator[_Step]:
         elif found["op"]:
             if words or outputs:
                 yield _Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
+                begin, lead = -1, ""
             aside = _serves(found["op"], words)
-            words, outputs, arrow, lead = [], [], "", ""
-            op = found["op"].strip() or "\n"
-            begin = found.start() if op == "(" else -1
+            words, outputs, arrow = [], [], ""
+            if begin < 0:
+                op = found["op"].strip() or "\n"
+                begin = found.start() if op == "(" else -1
     if words or outputs:
         yield _Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
 
