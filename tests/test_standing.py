@@ -315,6 +315,58 @@ def test_what_was_put_into_a_commit_was_changed_however_that_was_done() -> None:
     )
 
 
+def test_what_the_newest_words_came_behind_stands_below_where_the_agent_closed_a_turn_there() -> None:
+    begun, menu = [BRANCH, *edit("src/a.py")], says("Two ways: 1. squash. 2. leave it as it is. Which one?")
+    behind = [says("Squashed, and the tests pass."), user("push it and open a PR"), says("Pushed; the PR is open.")]
+    told = page_before([*edit("src/b.py"), *behind], [*begun, LONG, menu, user("1"), *edit("src/c.py")])
+    assert section(told, "Task now") == []
+    assert told.startswith("Written for the request below, “push it and open a PR”; it is answered there")
+    for yes in ("go on", "yes please"):
+        asks_on = [says("The first of the two is done. Shall I go on with the second?"), user(yes), *edit("src/d.py")]
+        told = page_before(asks_on, [TASK, LONG, *edit("src/c.py")])
+        assert section(told, "Task now")[0] == f"> {TASK.text}"
+
+
+def test_a_request_that_was_interrupted_is_over_once_the_user_spoke_of_something_else_behind_a_report() -> None:
+    aside = user("When was that line of the export written, and by whom?")
+    at_work = [TASK, LONG, *edit("src/a.py")]
+    answers = [aside, says("In May, by Ada."), user("Good. Now have a look at the import of the invoices, it is slow.")]
+    assert section(page_before([aside, *edit("src/b.py")], at_work), "Task now")[0] == f"> {TASK.text}"
+    assert section(page_before([*answers, *edit("src/b.py")], at_work), "Task now") == []
+
+
+def test_a_request_that_was_answered_with_a_question_is_not_said_to_be_answered() -> None:
+    later = user("Attach the document to the issue itself and not to the project, please.")
+    back = says("The tool only knows projects. Shall I write it into the issue's description instead?")
+    told = page_before([later, back], [TASK, LONG, *edit("src/a.py"), says("It writes gzip now.")])
+    assert told.splitlines()[0].endswith("and not to the project, please.”; the agent asked back there")
+
+
+def test_words_that_another_request_has_as_well_are_told_in_their_turn() -> None:
+    talk = [user("yeah merge from main"), says("All is there already."), user("origin/main"), *edit("src/a.py")]
+    talk += [says("Merged."), user("check origin/main again"), *edit("src/b.py")]
+    assert "**2** > origin/main" in page(talk).splitlines()
+
+
+def test_a_report_that_stands_over_the_page_is_told_there_alone() -> None:
+    asked = user("Why does the check of the workflows fail on this branch?")
+    found = says(
+        "The pinned hash belongs to version 1.4.3 of the action, as its list of tags says. "
+        "The comment behind it says version 1. So the check that compares the two of them is right to complain."
+    )
+    told = page([asked, *bash("cat ci.yml", "uses: cache@1579 # v1"), found], after=("make a pr to fix",))
+    assert told.count("The comment behind it says version 1.") == 1
+
+
+def test_a_long_request_that_the_task_tells_in_part_is_not_told_again_as_what_happened() -> None:
+    plan = "\n".join(
+        f"- Step {n} of the plan: **rows** of table {n} are read by `read_{n}`, see docs." for n in range(300)
+    )
+    told = page([user(f"Judge the plan below and answer with one word.\n{plan}"), *edit("src/a.py")])
+    assert "Judge the plan" in told.partition("## What happened")[0]
+    assert "read_" not in told.partition("## What happened")[2]
+
+
 def test_what_was_pasted_behind_the_page_is_what_is_wanted_now() -> None:
     pasted = "Traceback (most recent call last):\n  File \"src/a.py\", line 4, in <module>\nKeyError: 'rows'"
     told = page([BRANCH, *edit("src/a.py"), says("All three are done.")], after=tuple(user_words([user(pasted)])))

@@ -7,10 +7,11 @@ which files there are. Everything is quoted, in the order in which it happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foldline._clipping import cut
 from foldline._facts.cues import says_when_done
+from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
@@ -26,6 +27,7 @@ from foldline._page.superfluous import idle, reported_on, settled, unanswered
 from foldline._page.task import Task, below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
+from foldline._patterns import pattern
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
 
@@ -66,6 +68,8 @@ LEAST_CUT = 9
 """Tokens from which the beginning of one more piece is told."""
 
 HAPPENED = "What happened"
+
+_WORDS = pattern(r"\w+")
 
 SMALL = 600
 """Tokens below which rules are told where they were said, and a part of one line has no heading."""
@@ -134,7 +138,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
         page.add("Rules that stand", binding(pending, standing, apart, facts))
     ends = ending(facts) if budget >= SMALL and not brief.after else ()
     room = int(budget * STATE)
-    said = "\n".join(line for line in page.parts.get("Task now", ()) if not line.startswith(ASKED_BEFORE))
+    above = (*page.parts.get("", ()), *page.parts.get("Task now", ()))
+    said = "\n".join(line for line in above if not line.startswith(ASKED_BEFORE))
     open_now = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
     page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
     if (stands := page.parts.get("State")) and facts.goes_on and budget >= SMALL:
@@ -147,7 +152,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing, scale)
     over = settled(facts) | idle(facts) | unanswered(facts)
     over |= set() if brief.fills else reported_on(facts) | _said_above(facts, said)
-    found = [e for e in found if e.place not in over and not _in_task(e.piece, f"{said}\n")]
+    own = _asked_in(facts, wants)
+    found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
     again = set() if brief.fills else told_again(found)
     found = [e for e in found if e.place not in again]
@@ -171,12 +177,25 @@ def _said_above(facts: Facts, now: str) -> set[int]:
     return {i for places in held for i in places if len(places) > 1}
 
 
-def _in_task(piece: Piece, now: str) -> bool:
-    """Whether the task as it is told says a piece word for word."""
+def _asked_in(facts: Facts, wants: Task) -> dict[int, set[str] | None]:
+    """The words of the requests that the task tells, by the messages that say them; None for one that is known in part."""
+    told = [request for request in facts.requests if request.text in wants.words]
+    whole = {r.text: {*_WORDS.findall(r.text)} for r in told if len(r.text) < REQUEST_CHARACTERS}
+    return {at: whole.get(request.text) for request in told for at in (request.at, request.newest)}
+
+
+def _in_task(piece: Piece, asked: Mapping[int, set[str] | None], now: str, fills: object) -> bool:
+    """Whether the task says a piece, an answer or words of a request of its own; on a page that fills its budget what was cut
+    of the request is told where it was said."""
     if piece.kind == "answer":
         return f" {piece.text}\n" in now
-    words = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
-    return piece.by == "user" and piece.kind == "said" and (piece.text in now or words in now)
+    if piece.by != "user" or piece.kind != "said" or piece.at not in asked:
+        return False
+    words = asked[piece.at]
+    if not fills:
+        return words is None or words.issuperset(_WORDS.findall(piece.text))
+    bare = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
+    return bare in now or piece.text in now
 
 
 def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:

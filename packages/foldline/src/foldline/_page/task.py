@@ -89,6 +89,8 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     """
     planned = _planned(facts)
     since = [text for text in after if answered(facts) or not text.startswith(PASTED)]
+    if since and _leans_on_what_is_behind(facts, since[-1]):
+        return Task([*dict.fromkeys(request.text for request in planned)])
     if any(telling(text) for text in since):
         return Task([*dict.fromkeys(request.text for request in (*planned, *_interrupted(facts)))])
     chain: list[UserRequest] = []
@@ -128,6 +130,16 @@ def _done(facts: Facts, requests: Sequence[UserRequest], before: int) -> list[Us
     return [request for request in requests if request.newest < closed]
 
 
+def _leans_on_what_is_behind(facts: Facts, newest: str) -> bool:
+    """Whether the agent closed a turn behind the folded messages before the user said the newest words there, and these are no
+    yes to more of the same: what they came behind stands there as well, and what is folded was done by then."""
+    now = facts.latest
+    said = max((r.newest for r in now.requests), default=-1)
+    closed = any(p.kind == "report" and facts.end <= p.at < said for p in now.pieces)
+    more = not telling(newest) and (agrees(newest) or accepts(newest) or resumes(newest))
+    return closed and not more
+
+
 def _interrupted(facts: Facts) -> list[UserRequest]:
     """The request that the agent was at work for when the user said what stands behind the folded messages."""
     now = facts.latest
@@ -148,10 +160,17 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
     one before it; a short one where it makes that no part of what it `wants`."""
     over = "; the one before it is answered" if facts.requests and answered(facts) else ""
-    over = "; it is answered there" if facts.now and answered(facts.now) else over
+    if facts.now and answered(facts.now):
+        over = "; the agent asked back there" if _asks_back(facts.now) else "; it is answered there"
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
-    if newest and (telling(newest) or wants.before):
+    if newest and (telling(newest) or wants.before or not wants.words):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{over}"
+
+
+def _asks_back(facts: Facts) -> bool:
+    """Whether the newest report ends with a question: what was asked waits for the user."""
+    said = [p.text for p in facts.pieces if p.kind == "report"]
+    return bool(said) and asks(said[-1])
 
 
 def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
