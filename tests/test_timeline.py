@@ -11,7 +11,7 @@ from foldline import Brief, Message, Summary
 from foldline._facts.reading import facts_of
 from foldline._facts.splitting import split
 from foldline._page.extract import compose
-from foldline.extend import Text, extract
+from foldline.extend import Text, ToolCall, ToolResult, extract
 from talk import bash, runs, says, user
 
 ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
@@ -566,6 +566,25 @@ REPORTS = [
     f"Part {n} is done.\n\nFirst, table_{n} is read.\n\n" + "\n".join(f"- column_{n}_{i} keeps its type" for i in range(40))
     for n in range(5)
 ]  # fmt: skip
+
+
+def test_what_the_agent_worked_out_at_length_amid_its_work_reads_on() -> None:
+    steps = [
+        "`begin_run` writes the id into `pending_id`",
+        "`save_step` is called by the hook, which clears `pending_id`",
+        "`end_run` finds `pending_id` empty and takes a new id",
+        "the record stands under the new id",
+        "nobody finds it",
+    ]
+    flow = "\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1))
+    cause = "So `save_step` clears the `pending_id` of the hook."
+    found = f"The cause is in `store.py`.\n\nI went through the whole of a run by hand.\n\n{cause}\n\nThe way it goes wrong:\n{flow}\n"
+    said = Message(
+        "assistant", (Text(found), ToolCall("c", "edit", '{"path": "store.py", "old_text": "a", "new_text": "b"}'))
+    )
+    told = happened([ASKED, said, Message("tool", (ToolResult("c", (Text("ok"),), False),)), *EDIT])
+    assert any(cause in line for line in told)
+    assert [line for line in told if line.startswith("  ")] == [f"  {line}" for line in flow.splitlines()]
 
 
 def test_of_older_reports_the_outline_is_told_and_marked_and_the_newest_are_whole() -> None:

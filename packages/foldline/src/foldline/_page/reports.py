@@ -1,4 +1,5 @@
-"""The agent's longer reports as wholes, where no budget is to be filled: all of one, its outline, or how it opens."""
+"""The agent's longer reports, and what it worked out at length on the way, as wholes, where no budget is to be filled: all of
+one, its outline, or how it opens."""
 
 from __future__ import annotations
 
@@ -10,6 +11,9 @@ from foldline._page.wholes import goes_on
 
 LONG = 4
 """Sentences from which some of a report, picked out of all of it, do not read on."""
+
+AT_LENGTH = 6
+"""The same of what it said amid its work: so many say how something is, and not only what it does next."""
 
 OPENING = 2
 """The sentences by which a report is known: what it says first is what was done."""
@@ -25,6 +29,8 @@ LEAST_ROOM = 500
 
 OFTEN = 0.3
 """What is left of the worth of a sentence that is said too often to be part of a form."""
+
+_LEAST = {"report": LONG, "thought": AT_LENGTH}
 
 Report = Sequence[Candidate]
 Form = Callable[[Report], list[Candidate]]
@@ -58,9 +64,10 @@ def beyond(found: Iterable[Candidate]) -> set[int]:
 
 
 def longer(found: Iterable[Candidate]) -> list[Report]:
-    """The reports of several sentences, oldest first."""
-    said = (each for each in found if each.piece.kind == "report" and each.share > OFTEN)
-    return [report for _, some in groupby(said, key=lambda each: each.piece.at) if len(report := [*some]) >= LONG]
+    """The reports of several sentences and what was worked out at length, oldest first."""
+    said = (e for e in found if e.piece.by == "agent" and e.piece.kind in _LEAST and e.share > OFTEN)
+    texts = ([*some] for _, some in groupby(said, key=lambda each: (each.piece.at, each.piece.kind)))
+    return [text for text in texts if len(text) >= _LEAST[text[0].piece.kind]]
 
 
 def _cost(some: Iterable[Candidate]) -> int:
