@@ -13,7 +13,18 @@ from foldline._compactor.within import fold_within
 from foldline._tokens.exact import exact
 from foldline._tokens.meter import TEXT_ERROR, Meter
 from foldline._tokens.weigh import weigh_all, weigh_exactly
-from foldline.extend import Brief, Budget, Text, Thinking, decode_all, extract, replace, text_of, view_of, weigh
+from foldline.extend import (
+    Brief,
+    Budget,
+    Text,
+    Thinking,
+    decode_all,
+    extract,
+    replace,
+    text_of,
+    view_of,
+    weigh,
+)
 from talk import runs, says, user
 
 Item = dict[str, Any]
@@ -292,6 +303,21 @@ def test_a_small_page_that_comes_back_as_text_is_carried_on_as_what_it_is() -> N
         ]
         kept = json.loads(json.dumps(Compactor(window=1_000_000).fold_to(kept, 75)))
     assert "an earlier summary" not in json.dumps(kept)
+
+
+def test_what_a_german_page_is_wrapped_in_is_no_more_than_the_budget_has() -> None:
+    begun = [user("Guten Tag, es geht um meine Bestellung TW-7741-B, der Schrank ist zu früh da. Was kann man tun, und kostet das etwas?")]  # fmt: skip
+    begun += [says("Guten Tag! Wir können einen anderen Tag suchen, das kostet nichts.")]
+    wishes = (
+        "Der Schrank soll doch nicht am 9. kommen, mein Vater ist da auf Schicht und schläft. Lieferungen passen bei uns nur "
+        "nachmittags, vormittags ist keiner da. Falls ja, das alte Sofa mitnehmen lassen, aber nur wenns unter 40 Euro bleibt. "
+        "Am Telefon bin ich übrigens schlecht zu erreichen, alles Weitere per Mail, f.lindqvist@postfach.example."
+    )
+    noted = says("Das habe ich so vermerkt, der Schrank kommt dann am 16. Juni zwischen 12 und 16 Uhr zu Ihnen.")
+    talk = [{"role": m.role, "content": m.text} for m in (*begun * 3, user(wishes), noted)]
+    for budget in range(70, 240, 7):
+        sent = Compactor(window=1_000_000).fold_to(talk, budget)
+        assert sum(map(weigh, decode_all(sent, "openai-chat"))) <= budget
 
 
 ASIDES = [

@@ -13,11 +13,11 @@ from foldline._compactor.said import Naming, SaidMessages
 from foldline._compactor.seen import Seen
 from foldline._errors import WireError
 from foldline._fold import Fold
+from foldline._framing import is_summary, summary_in
 from foldline._messages import Message, Summary, Text, replace
 from foldline._stages import Course, digested
 from foldline._tokens.meter import Count, Meter
 from foldline._view import Entry, View, opens_turn, without_thinking
-from foldline._wires.summary import is_summary, summary_in
 from foldline._wires.telling import Hearing
 
 T = TypeVar("T")

@@ -9,9 +9,9 @@ from foldline._engine.summaries import Told
 from foldline._facts.reading import facts_of
 from foldline._facts.verify import audit, origins
 from foldline._fold import Occasion, Receipt, folds_behind
+from foldline._framing import is_sealed
 from foldline._messages import ToolResult, replace
 from foldline._view import Edit, View
-from foldline._wires.summary import is_sealed
 from foldline._writers.draft import both
 
 NAMED = 12

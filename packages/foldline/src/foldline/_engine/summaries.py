@@ -36,7 +36,7 @@ AROUND = 0.25
 LEFT = 4
 """Tokens that a small page may leave of its room: no sentence is shorter."""
 
-GIVES = 2
+GIVES = 3
 """How often a page gives back what it leaves of its room before outputs may have it: each time everything is read anew."""
 
 MUCH = 0.5
@@ -186,17 +186,24 @@ def _within(
 
     A small one that leaves some is written once more, as much larger.
     """
+    brief, written = _fitting(brief, facts, messages, most, size)
+    if brief.max_tokens < NAMED and (left := most - size(written)) > LEFT:
+        _, fuller = _fitting(replace(brief, max_tokens=brief.max_tokens + left), facts, messages, most, size)
+        written = fuller if size(written) < size(fuller) <= most else written
+    return written
+
+
+def _fitting(
+    brief: Brief, facts: Facts, messages: Sequence[Message], most: int, size: Callable[[Written], int]
+) -> tuple[Brief, Written]:
+    """The page and its brief, smaller by what is too much as often as it is tried."""
     written = Written(extracted(brief, facts, messages))
     for _ in range(TRIES):
         if (over := size(written) - most) <= 0:
             break
         brief = replace(brief, max_tokens=brief.max_tokens - over)
         written = Written(extracted(brief, facts, messages))
-    if brief.max_tokens < NAMED and (left := most - size(written)) > LEFT:
-        larger = replace(brief, max_tokens=brief.max_tokens + left)
-        fuller = Written(extracted(larger, facts, messages))
-        written = fuller if size(fuller) <= most else written
-    return written
+    return brief, written
 
 
 def _note(span: Sequence[Entry], tokens: int, named: int) -> str:

@@ -7,6 +7,7 @@ from itertools import islice
 
 import msgspec
 
+from foldline._framing import summary_text
 from foldline._messages import Media, Message, Opaque, Part, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline._tokens.estimate import estimate_all
 from foldline._tokens.exact import exact
@@ -168,11 +169,8 @@ def _take_other(part: Part, family: str, texts: list[str]) -> int:
             return media_tokens(kind, source, family)
         case Summary("", source={"encrypted_content": str(sealed)}) | Opaque({"encrypted_content": str(sealed)}):
             return len(sealed) // HIDDEN_DATA if len(sealed) > SHORTEST_SEALED else SEALED_SUMMARY
-        case Summary(text, frame=(prefix, suffix)):
-            texts += (prefix, text, suffix)
-        case Summary(text):
-            texts.append(text)
-            return SHORT_FRAME if part.short else SUMMARY_FRAME
+        case Summary():
+            texts.append(summary_text(part))
         case Opaque(source):
             texts.append(as_text(source))
     return 0

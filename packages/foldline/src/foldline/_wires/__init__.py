@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldline._errors import WireError
+from foldline._framing import SUMMARY_PREFIX, SUMMARY_SUFFIX, summary_in, summary_text
 from foldline._messages import Message
 from foldline._wires.format import Ended, Picture, Sign, Tool, WireFormat, neighbours_joined
 from foldline._wires.registry import FORMATS, OWN, named
 from foldline._wires.reply import read_reply, read_usage
-from foldline._wires.summary import SUMMARY_PREFIX, SUMMARY_SUFFIX, summary_in, summary_text
 from foldline._wires.telling import detect
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from foldline._framing import summary_text
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline._wires.arranging import alternating, beside_system
 from foldline._wires.format import Ended, Picture, Sign, WireFormat, kind_of, parts_of, role_in
@@ -24,7 +25,6 @@ from foldline._wires.shape import (
     value_of,
     verbatim,
 )
-from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, stated, states_any
 
 NAME = "anthropic"

@@ -9,6 +9,7 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from foldline._framing import summary_text
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline._wires.arranging import alternating, beside_system
 from foldline._wires.format import Ended, Picture, Sign, WireFormat, at, opaque, parts_of, role_in
@@ -29,7 +30,6 @@ from foldline._wires.shape import (
     value_of,
     verbatim,
 )
-from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, states_any
 
 NAME = "bedrock-converse"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from foldline._framing import summary_text
 from foldline._messages import (
     Media,
     Message,
@@ -37,7 +38,6 @@ from foldline._wires.shape import (
     value_of,
     verbatim,
 )
-from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, less_cached, states_any
 
 NAME = "gemini"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline._errors import WireError
+from foldline._framing import summary_text
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline._wires.arranging import one_item_each
 from foldline._wires.format import Ended, Picture, Sign, WireFormat, at, kind_of, parts_of, role_in, strangers
@@ -25,7 +26,6 @@ from foldline._wires.shape import (
     to_json,
     verbatim,
 )
-from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, less_cached, stated, states_any
 
 NAME = "openai-chat"

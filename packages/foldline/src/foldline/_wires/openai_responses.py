@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal
 
 from foldline._errors import WireError
+from foldline._framing import summary_text
 from foldline._messages import Media, Message, Opaque, Part, Role, Summary, Text, Thinking, ToolCall, ToolResult, Usage
 from foldline._wires.arranging import parts_alone
 from foldline._wires.format import Ended, Picture, Sign, WireFormat, at, item_as_mapping, kind_of, parts_of, role_in
@@ -38,7 +39,6 @@ from foldline._wires.shape import (
     stand_in,
     verbatim,
 )
-from foldline._wires.summary import summary_text
 from foldline._wires.usage import count, less_cached, stated
 
 NAME = "openai-responses"

@@ -12,9 +12,9 @@ from foldline._facts.reading import user_words
 from foldline._facts.speakers import spoken
 from foldline._facts.speech import is_summary
 from foldline._facts.types import Facts
+from foldline._framing import is_sealed
 from foldline._messages import Message, Summary, Text, Thinking, ToolCall, ToolResult
 from foldline._patterns import pattern
-from foldline._wires.summary import is_sealed
 from foldline._writers.draft import Draft
 from foldline._writers.quotations import Quotation, ascribed, check, unfenced
 
