@@ -324,6 +324,16 @@ def test_a_sentence_that_is_too_long_for_one_piece_is_told_to_its_end() -> None:
     assert long in " ".join(happened([ASKED, said, *EDIT[1:]], 2_000))
 
 
+def test_a_sentence_that_is_too_long_for_one_piece_is_told_from_its_beginning() -> None:
+    plain = "what the people at the desk say about it is that the one of them who was there on that day went home early and "
+    told = told_of(
+        [ASKED, says(f"Now {plain * 3}left mirror_7/counter_9.lck and worker_2 at 12:45 behind for us."), *EDIT, LATER],
+        2_000,
+    )
+    assert "counter_9.lck and worker_2" in told
+    assert "Now what the people" in told
+
+
 def test_of_a_long_block_of_code_the_head_stands_behind_the_line_that_leads_it_in() -> None:
     body = "\n".join(f"    row_{n} = read_row({n}, lock=share_{n})" for n in range(12))
     report = f"Create a function for both callers:\n\n```python\ndef migrate_rows(share):\n{body}\n```\n\nOne more detail: mirror_7 is empty."
@@ -436,6 +446,15 @@ def test_a_sign_at_the_end_of_code_ends_no_sentence_that_goes_on() -> None:
         "We had no `registry.*` settings.",
         "Then came `why?`",
         "Nobody knew.",
+    ]
+
+
+def test_no_sentence_ends_inside_code() -> None:
+    text = "The note (`# slow? Ask the desk. Or not!`) is older than the lock. Don`t read it. Nobody`s lock is there."
+    assert [*split(text)] == [
+        "The note (`# slow? Ask the desk. Or not!`) is older than the lock.",
+        "Don`t read it.",
+        "Nobody`s lock is there.",
     ]
 
 
