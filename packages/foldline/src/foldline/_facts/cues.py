@@ -101,6 +101,11 @@ def denies_alarm(sentence: str) -> bool:
     return _anywhere("alarm").match_in(sentence.lower())
 
 
+def names_failure(sentence: str) -> bool:
+    """Whether a sentence has a word for what went wrong."""
+    return _failed().search(sentence) is not None
+
+
 def decides(words: str) -> bool:
     """Whether short words of the user accept or refuse what was said or done before them, and say more than that."""
     return _decides().match_in(_plain(words))
@@ -192,6 +197,11 @@ def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
 @cache
 def _labels() -> re.Pattern[str]:
     return re.compile(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
+
+
+@cache
+def _failed() -> re.Pattern[str]:
+    return re.compile(_words("failed"), re.IGNORECASE)
 
 
 @cache

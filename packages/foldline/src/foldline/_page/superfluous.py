@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import COMMIT, PULL
-from foldline._facts.cues import announces, asks, denies_alarm, offers, reasons
+from foldline._facts.cues import announces, asks, denies_alarm, names_failure, offers, reasons
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
@@ -24,6 +24,9 @@ CLOSING = 200
 
 MADE = (COMMIT, PULL)
 """How a call is told that made of edits what others see."""
+
+SOON = 12
+"""Messages within which the agent finds out that an alarm was none: a few calls."""
 
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web, which a report says the sense of."""
@@ -40,13 +43,33 @@ def settled(facts: Facts) -> set[int]:
     newest = {text: call for call, text in told.items()}
     over = {call for call, text in told.items() if call[0] not in open_at or newest[text] != call}
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
-    back = [p for _, p in agents if p.back]
+    back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
-    alarms = [p.at for _, p in agents if p.kind == "thought" and not p.back and alarming(p.text)]
-    false = {max((at for at in alarms if at < by.at), default=-1) for by in back if denies_alarm(by.text)}
+    false = _false_alarms(facts, back)
     taken |= {i for i, p in agents if p.kind == "thought" and p.at in false}
     taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+
+
+def _false_alarms(facts: Facts, back: Iterable[Piece]) -> set[int]:
+    """The messages of the agent in which it told of something wrong, where it says soon after in the same turn that this was
+    none: of what shares a word with these words the newest."""
+    asked = sorted(request.newest for request in facts.latest.requests)
+    thoughts = [p for p in facts.pieces if p.kind == "thought" and not (p.back or p.item) and _alarms(p.text)]
+    false: set[int] = set()
+    for by in back:
+        if denies_alarm(by.text):
+            since = max(by.at - SOON, asked[bisect_right(asked, by.at) - 1] if asked and asked[0] <= by.at else 0)
+            likely = (
+                p.at for p in reversed(thoughts) if since <= p.at < by.at and any(shared_words(p.text, [by.text]))
+            )
+            false.update(islice(likely, 1))
+    return false
+
+
+def _alarms(text: str) -> bool:
+    """Whether a text tells of something wrong, in any language."""
+    return alarming(text) or names_failure(text)
 
 
 def unanswered(facts: Facts) -> set[int]:
