@@ -694,6 +694,45 @@ def test_of_what_is_said_amid_a_turn_that_a_longer_report_closed_the_reasons_and
     assert "threaded through" in told_of([ASKED, *work, says("Done."), LATER], 2_000)
 
 
+@pytest.mark.parametrize(
+    "taken_back",
+    [
+        "Now let me revert my earlier change to `read_rows`, since the lock is held at the door now",
+        "I'll back out the first fix of mirror_7, since the lock is held at the door now",
+        "Let me remove my earlier tests of `read_rows`, which only test the lock",
+        "Ich nehme meine frühere Änderung an `read_rows` zurück, das Schloss hängt jetzt an der Tür",
+        "Voy a revertir mi cambio anterior en `read_rows`, el cerrojo está ahora en la puerta",
+        "Je vais annuler ma modification de `read_rows`, le verrou est à la porte maintenant",
+        "Saya akan membatalkan perubahan saya di `read_rows`, kuncinya sekarang ada di pintu",
+        "Vou reverter a minha alteração em `read_rows`, a trava está na porta agora",
+        "让我撤销之前对 `read_rows` 的修改，锁现在在门上",
+        "先ほどの修正を元に戻してから確認します",
+        "제가 앞서 한 수정을 되돌리겠습니다",
+    ],
+)
+def test_that_the_agent_takes_back_its_earlier_change_is_told(taken_back: str) -> None:
+    work = [
+        ASKED,
+        *EDIT,
+        says("The export runs again: `read_rows` sorts the rows before it locks them, and the share is asked once."),
+        user("But the door knows already who comes in, why is that not used?"),
+        Message("assistant", (Text(f"{taken_back}:"), *EDIT[0].parts)),
+        EDIT[1],
+        says("The door hands the name of the worker on, and the export takes the lock that has this name. " * 4),
+        LATER,
+    ]
+    assert taken_back in told_of(work, 2_000)
+
+
+@pytest.mark.parametrize(
+    "goes_on",
+    ["Let me undo the wrapping of the rows", "That would undo my earlier change of `read_rows`, so I leave it"],
+)
+def test_what_takes_nothing_back_is_not_told_as_if_it_did(goes_on: str) -> None:
+    work = [ASKED, Message("assistant", (Text(f"{goes_on}:"), *EDIT[0].parts)), EDIT[1], says("Done."), LATER]
+    assert goes_on not in told_of(work, 2_000)
+
+
 def test_where_a_line_goes_on_behind_a_gap_that_is_marked() -> None:
     def part(n: int, k: int) -> str:
         why = (

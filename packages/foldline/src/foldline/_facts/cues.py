@@ -48,14 +48,14 @@ def changes_in(sentence: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=4_096)
 def says_back(sentence: str) -> bool:
-    """Whether a sentence takes back what its speaker had said."""
-    return _anywhere("back").match_in(_plain(sentence)) or denies_alarm(sentence)
+    """Whether a sentence takes back what its speaker had said or done."""
+    return _anywhere("back").match_in(_plain(sentence)) or denies_alarm(sentence) or _reverts(sentence)
 
 
 @lru_cache(maxsize=4_096)
 def announces(sentence: str) -> bool:
-    """Whether a sentence says what its speaker does next, which is seen in what was done."""
-    return _in_front("announces").match(_plain(sentence)) is not None
+    """Whether a sentence says what its speaker does next, which is seen in what was done; that earlier work is taken back is not."""
+    return _in_front("announces").match(_plain(sentence)) is not None and not _reverts(sentence)
 
 
 def leans(sentence: str) -> bool:
@@ -99,6 +99,11 @@ def reasons(sentence: str) -> bool:
 def denies_alarm(sentence: str) -> bool:
     """Whether a sentence says that an alarm before it was none."""
     return _anywhere("alarm").match_in(sentence.lower())
+
+
+def _reverts(sentence: str) -> bool:
+    """Whether a sentence says that its speaker takes back what it had changed."""
+    return _anywhere("reverts").match_in(_plain(sentence))
 
 
 def names_failure(sentence: str) -> bool:

@@ -169,8 +169,9 @@ def _told_amid(passage: Passage) -> Passage | None:
     """What is told of a line that the agent said amid its work: of one that leads in a call only what takes something back."""
     if not passage.text.endswith((":", "：", "…")):
         return passage
-    said = " ".join([*split(passage.text)][:-1])
-    return passage._replace(text=said) if says_back(said) else None
+    *said, leads = split(passage.text)
+    text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
+    return passage._replace(text=text) if says_back(text) else None
 
 
 def _title_over(place: int, titles: Sequence[re.Match[str]]) -> str:

@@ -139,6 +139,8 @@ def _passages(text: str) -> Iterator[Passage]:
         heading = lead = ""
         for place, each in enumerate(parted(line)):
             yield Passage(each if place else f"{led}{each}", under, item and place == 0, place == 0)
+    if lead:
+        yield Passage(lead)
 
 
 def _next_lines(lines: Sequence[str]) -> list[str]:

@@ -46,7 +46,7 @@ def settled(facts: Facts) -> set[int]:
     back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
     false = _false_alarms(facts, back)
-    taken |= {i for i, p in agents if p.kind == "thought" and p.at in false}
+    taken |= {i for i, p in agents if p.kind == "thought" and not p.item and p.at in false}
     taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
 
@@ -117,7 +117,7 @@ def reported(facts: Facts) -> set[int]:
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return is_edit(piece)
-        passing = piece.kind == "thought" and not piece.weighs
+        passing = piece.kind == "thought" and not (piece.weighs or piece.back)
         return passing and (piece.at not in kept or announces(piece.text))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
