@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from foldline._facts.again import said_again, shared_words
@@ -17,6 +17,7 @@ from foldline._facts.said import SUMS_UP
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
 from foldline._facts.types import Facts, Piece
+from foldline._page.choosing import Candidate
 from foldline._page.task import telling
 
 CLOSING = 200
@@ -24,6 +25,9 @@ CLOSING = 200
 
 MADE = (COMMIT, PULL)
 """How a call is told that made of edits what others see."""
+
+AGAIN = 0.55
+"""The share of what the agent said amid its work that a report says again where it is enough to tell the report."""
 
 SOON = 12
 """Messages within which the agent finds out that an alarm was none: a few calls."""
@@ -249,6 +253,27 @@ def _narrated(facts: Facts) -> set[int]:
         if piece.kind == "thought" and piece.at not in settling:
             texts.setdefault((piece.at, piece.part), []).append(i)
     return {i for places in texts.values() if not any(_finds(facts.pieces[i]) for i in places) for i in places}
+
+
+def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
+    """The places of what the agent said at once amid its work, where the report that closed the turn says most of it again."""
+    closed = {*_closed(facts)}
+    said: dict[int, set[str]] = {}
+    texts: dict[tuple[int, int], list[Candidate]] = {}
+    for each in found:
+        piece = each.piece
+        if piece.kind == "report":
+            said.setdefault(piece.at, set()).update(each.terms)
+        elif piece.kind == "thought" and each.place in closed and not (piece.weighs or piece.back):
+            texts.setdefault((piece.at, piece.part), []).append(each)
+    reports = sorted(said)
+
+    def again(at: int, text: Sequence[Candidate]) -> bool:
+        report = said[reports[bisect_right(reports, at)]]
+        shared = sum(weight for each in text for term, weight in each.terms.items() if term in report)
+        return shared >= AGAIN * sum(each.whole for each in text)
+
+    return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
 
 
 def _finds(thought: Piece) -> bool:
