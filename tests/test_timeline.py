@@ -698,7 +698,7 @@ def test_what_the_closing_report_says_again_is_not_told_as_said_amid_the_work_to
     def amid(text: str) -> list[Message]:
         return [Message("assistant", (Text(text), *EDIT[0].parts)), EDIT[1]]
 
-    found = "The error is that worker_2 never gives the lock of mirror_7 back, because its timeout of 90 s is over first, as desk.log shows at 04:12."
+    found = "The error is that worker_2 never gives the lock of mirror_7 back, because its timeout of 90 s is over first, as desk.log shows."
     other = "The error of the fonts comes from font_kit, which is not the cause."
     report = "The export runs again. The cause: worker_2 never gave the lock of mirror_7 back, since its timeout of 90 s was over before. Now it waits as long as the share does. The desk was told about it, too."
     told = told_of([ASKED, *amid(found), *amid(other), says(report), LATER], 2_000)
