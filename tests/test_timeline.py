@@ -708,6 +708,34 @@ def test_what_the_closing_report_says_again_is_not_told_as_said_amid_the_work_to
 
 
 @pytest.mark.parametrize(
+    "announced",
+    [
+        "Next I’m updating the timeout of mirror_7 in src/export.py.",
+        "Now update the timeout of mirror_7 in src/export.py.",
+        "Now I need to update the timeout of mirror_7.",
+        "Second edit of mirror_7 coming up.",
+        "Jetzt passe ich den Timeout von mirror_7 an.",
+        "Estoy cambiando el límite de mirror_7.",
+        "Je suis en train de changer le délai de mirror_7.",
+        "Saya sedang mengubah batas waktu mirror_7.",
+        "Vou mudar o tempo limite de mirror_7.",
+        "我正在修改 mirror_7 的超时。",
+    ],
+)
+def test_what_the_agent_is_about_to_do_is_not_told_beside_how_it_failed(announced: str) -> None:
+    called, failed = bash("make mirrors", "make: *** no rule for mirrors\nexit code: 2", error=True)
+    told = extract(Brief(2_000), [ASKED, Message("assistant", (Text(announced), *called.parts)), failed, *EDIT]).text
+    assert announced not in told
+    assert "make mirrors" in told
+
+
+def test_what_only_sounds_like_an_announcement_is_told() -> None:
+    said = "Next run will ask mirror_7 and counter_9 for the lock of 12:45 once more."
+    work = [ASKED, Message("assistant", (Text(said), *EDIT[0].parts)), EDIT[1], says("Done."), LATER]
+    assert said in told_of(work, 2_000)
+
+
+@pytest.mark.parametrize(
     "taken_back",
     [
         "Now let me revert my earlier change to `read_rows`, since the lock is held at the door now",

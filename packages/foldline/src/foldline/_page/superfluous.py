@@ -153,7 +153,7 @@ def _settling(facts: Facts) -> set[int]:
 def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
-    return calls | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
+    return calls | _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
 
 
 def _looked_up(facts: Facts) -> set[int]:
@@ -236,6 +236,13 @@ def _run_again(facts: Facts) -> set[int]:
             newest[made] = p.at, p.part
     over = {call for call, made in calls.items() if newest[made] != call}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
+
+
+def _announced(facts: Facts) -> set[int]:
+    """The places of what the agent said it would do, where a line beside it tells how that failed."""
+    failed = {p.at for p in facts.pieces if p.kind == "failure"}
+    thoughts = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at in failed and not p.weighs)
+    return {i for i, p in thoughts if announces(p.text) and not reasons(p.text)}
 
 
 def _listed(facts: Facts) -> set[int]:
