@@ -723,10 +723,11 @@ def test_what_the_closing_report_says_again_is_not_told_as_said_amid_the_work_to
     ],
 )
 def test_what_the_agent_is_about_to_do_is_not_told_beside_how_it_failed(announced: str) -> None:
-    called, failed = bash("make mirrors", "make: *** no rule for mirrors\nexit code: 2", error=True)
+    error = "E   AssertionError: assert 45 == 90\n1 failed in 0.3s\nexit code: 1"
+    called, failed = runs("bash", {"command": "pytest tests/test_lock.py"}, error, error=True, id="m")
     told = extract(Brief(2_000), [ASKED, Message("assistant", (Text(announced), *called.parts)), failed, *EDIT]).text
     assert announced not in told
-    assert "make mirrors" in told
+    assert "pytest tests/test_lock.py" in told
 
 
 def test_what_only_sounds_like_an_announcement_is_told() -> None:
