@@ -315,6 +315,37 @@ def test_a_look_is_called_by_what_it_is_for_and_what_it_sought_is_no_finding() -
     assert f"- Check the v6 type of hashes; {shown}" in filled
 
 
+def test_what_follows_a_block_of_code_begins_a_line_of_its_own() -> None:
+    report = (
+        "The share tells us:\n\n```\nmirror_7 -> 12:45\nmirror_8 -> 12:50\n```\n\nSo the clock of counter_9 is late.\n\n"
+        "It stops at:\n\n```\nsrc/export.py:90\n```\n\nThat breaks worker_2 and worker_3."
+    )
+    assert happened([ASKED, says(report), LATER], 2_000)[1:5] == [
+        "The share tells us: `mirror_7 -> 12:45 ; mirror_8 -> 12:50`",
+        "So the clock of counter_9 is late.",
+        "It stops at: src/export.py:90",
+        "That breaks worker_2 and worker_3.",
+    ]
+
+
+def test_an_item_that_leads_in_code_is_told_once() -> None:
+    report = (
+        "**How the export works:**\n\n1. It asks the share who holds the lock:\n   ```\n   share lock mirror_7\n   share lock mirror_8\n   ```\n\n"
+        "2. It waits for worker_2.\n\n3. It writes counter_9 anew."
+    )
+    told = told_of([ASKED, says(report), LATER], 2_000)
+    assert told.count("It asks the share who holds the lock") == 1
+    assert "`share lock mirror_7 ; share lock mirror_8`" in told
+    assert "2. It waits for worker_2." in told
+
+
+def test_a_chosen_option_has_no_star_of_the_list_that_it_stood_in() -> None:
+    menu = says("Which of these?\n\n**1. Stop worker_2 first** and then copy.\n**2. Let worker_2 wait** for the lock.")
+    assert "(chosen) 2. Let worker_2 wait for the lock." in told_of(
+        [ASKED, menu, user("2"), says("Done."), LATER], 2_000
+    )
+
+
 def test_a_sentence_that_is_too_long_for_one_piece_is_told_to_its_end() -> None:
     locks = ", ".join(f"worker_{n} holds the lock of share_{n}" for n in range(9))
     long = (

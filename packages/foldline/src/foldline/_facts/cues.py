@@ -132,7 +132,8 @@ def option(words: str, menu: Iterable[str]) -> str:
     behind = rf"[;,]? \(?{chr(ord(label) + 1)}[.)]\s"
     for line in menu:
         if begin := re.search(begins, line, re.IGNORECASE):
-            return re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
+            chosen = re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
+            return chosen[1:].replace("**", "", 1) if chosen.startswith("*") else chosen
     return ""
 
 
