@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
@@ -60,14 +60,13 @@ def _false_alarms(facts: Facts, back: Iterable[Piece]) -> set[int]:
     none: of what shares a word with these words the newest."""
     asked = sorted(request.newest for request in facts.latest.requests)
     thoughts = [p for p in facts.pieces if p.kind == "thought" and not (p.back or p.item) and _alarms(p.text)]
+    ats = [p.at for p in thoughts]
     false: set[int] = set()
     for by in back:
         if denies_alarm(by.text):
             since = max(by.at - SOON, asked[bisect_right(asked, by.at) - 1] if asked and asked[0] <= by.at else 0)
-            likely = (
-                p.at for p in reversed(thoughts) if since <= p.at < by.at and any(shared_words(p.text, [by.text]))
-            )
-            false.update(islice(likely, 1))
+            before = reversed(thoughts[bisect_left(ats, since) : bisect_left(ats, by.at)])
+            false.update(islice((p.at for p in before if any(shared_words(p.text, [by.text]))), 1))
     return false
 
 
