@@ -409,6 +409,35 @@ def test_an_alarm_that_was_false_is_not_told() -> None:
     assert "compile error" not in page([ASKED, *words], 2_000)
 
 
+@pytest.mark.parametrize(
+    ("alarm", "denied"),
+    [
+        ("The checker found an unused import of mirrors in src/export.py.", "The warnings about mirrors were stale, from before the edit."),
+        ("The build of the exporter failed on mirror_7.", "The build failure was just a stale diagnostic."),
+        ("The compiler says that the type Mirror is undefined.", "The compiler is right with itself again: the diagnostics must have been stale."),
+        ("The checker found two unused imports.", "The imports are in use, the diagnostics must be from a stale state. Let me run the tests:"),
+        ("Der Export bricht mit einem Fehler in src/export.py ab.", "Die Meldungen waren veraltet: der Export bricht gar nicht ab."),
+        ("La exportación da un error en src/export.py.", "El error era un falso positivo de la exportación."),
+        ("L'export donne une erreur dans src/export.py.", "Les erreurs de src/export.py ? Fausse alerte."),
+        ("导出在 src/export.py 里出现错误。", "src/export.py 的错误信息是过时的。"),
+        ("書き出しは src/export.py でエラーになります。", "src/export.py のエラーは古い診断でした。"),
+    ],
+)  # fmt: skip
+def test_an_alarm_is_no_more_once_the_agent_calls_it_stale_or_false(alarm: str, denied: str) -> None:
+    first, second = ([Message("assistant", (Text(text), *EDIT[0].parts)), EDIT[1]] for text in (alarm, denied))
+    assert alarm in page([ASKED, *first], 2_000)
+    assert alarm not in page([ASKED, *first, *second], 2_000)
+
+
+def test_an_alarm_of_something_else_or_of_another_turn_stands() -> None:
+    alarm = "The build of src/export.py failed because the table mirror_9 has no index."
+    said = [Message("assistant", (Text(alarm), *EDIT[0].parts)), EDIT[1]]
+    other = [Message("assistant", (Text("The warnings about the fonts were stale."), *EDIT[0].parts)), EDIT[1]]
+    later = [Message("assistant", (Text("The build errors of the site were stale."), *EDIT[0].parts)), EDIT[1]]
+    assert alarm in page([ASKED, *said, *other], 2_000)
+    assert alarm in page([ASKED, *said, user("Now write the site of the desk anew."), *later], 2_000)
+
+
 # -- what calls made -----------------------------------------------------------------------------------------------
 
 

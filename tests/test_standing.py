@@ -858,6 +858,15 @@ def while_saying(words: str, path: str) -> list[Message]:
     return [Message("assistant", (Text(words), *call.parts)), answer]
 
 
+def test_an_alarm_that_was_false_behind_the_page_is_not_told() -> None:
+    alarm = "The build failed: the type RowReader is missing in src/rows.py."
+    work = [TASK, *edit("src/rows.py"), LONG, user("Build it, please."), *while_saying(alarm, "src/rows.py")]
+    true = while_saying("RowReader is written in src/cols.py now.", "src/cols.py")
+    false = while_saying("The build failure was just a stale diagnostic.", "src/cols.py")
+    assert alarm in page_before(true, work)
+    assert alarm not in page_before(false, work)
+
+
 COMMIT = bash("git commit -am x && git status", "[main 1a2b3c4] x\nnothing to commit, working tree clean")
 
 

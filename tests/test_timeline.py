@@ -315,6 +315,37 @@ def test_a_look_is_called_by_what_it_is_for_and_what_it_sought_is_no_finding() -
     assert f"- Check the v6 type of hashes; {shown}" in filled
 
 
+def test_what_follows_a_block_of_code_begins_a_line_of_its_own() -> None:
+    report = (
+        "The share tells us:\n\n```\nmirror_7 -> 12:45\nmirror_8 -> 12:50\n```\n\nSo the clock of counter_9 is late.\n\n"
+        "It stops at:\n\n```\nsrc/export.py:90\n```\n\nThat breaks worker_2 and worker_3."
+    )
+    assert happened([ASKED, says(report), LATER], 2_000)[1:5] == [
+        "The share tells us: `mirror_7 -> 12:45 ; mirror_8 -> 12:50`",
+        "So the clock of counter_9 is late.",
+        "It stops at: src/export.py:90",
+        "That breaks worker_2 and worker_3.",
+    ]
+
+
+def test_an_item_that_leads_in_code_is_told_once() -> None:
+    report = (
+        "**How the export works:**\n\n1. It asks the share who holds the lock:\n   ```\n   share lock mirror_7\n   share lock mirror_8\n   ```\n\n"
+        "2. It waits for worker_2.\n\n3. It writes counter_9 anew."
+    )
+    told = told_of([ASKED, says(report), LATER], 2_000)
+    assert told.count("It asks the share who holds the lock") == 1
+    assert "`share lock mirror_7 ; share lock mirror_8`" in told
+    assert "2. It waits for worker_2." in told
+
+
+def test_a_chosen_option_has_no_star_of_the_list_that_it_stood_in() -> None:
+    menu = says("Which of these?\n\n**1. Stop worker_2 first** and then copy.\n**2. Let worker_2 wait** for the lock.")
+    assert "(chosen) 2. Let worker_2 wait for the lock." in told_of(
+        [ASKED, menu, user("2"), says("Done."), LATER], 2_000
+    )
+
+
 def test_a_sentence_that_is_too_long_for_one_piece_is_told_to_its_end() -> None:
     locks = ", ".join(f"worker_{n} holds the lock of share_{n}" for n in range(9))
     long = (
@@ -322,6 +353,16 @@ def test_a_sentence_that_is_too_long_for_one_piece_is_told_to_its_end() -> None:
     )
     said = Message("assistant", (Text(long), *EDIT[0].parts))
     assert long in " ".join(happened([ASKED, said, *EDIT[1:]], 2_000))
+
+
+def test_a_sentence_that_is_too_long_for_one_piece_is_told_from_its_beginning() -> None:
+    plain = "what the people at the desk say about it is that the one of them who was there on that day went home early and "
+    told = told_of(
+        [ASKED, says(f"Now {plain * 3}left mirror_7/counter_9.lck and worker_2 at 12:45 behind for us."), *EDIT, LATER],
+        2_000,
+    )
+    assert "counter_9.lck and worker_2" in told
+    assert "Now what the people" in told
 
 
 def test_of_a_long_block_of_code_the_head_stands_behind_the_line_that_leads_it_in() -> None:
@@ -436,6 +477,15 @@ def test_a_sign_at_the_end_of_code_ends_no_sentence_that_goes_on() -> None:
         "We had no `registry.*` settings.",
         "Then came `why?`",
         "Nobody knew.",
+    ]
+
+
+def test_no_sentence_ends_inside_code() -> None:
+    text = "The note (`# slow? Ask the desk. Or not!`) is older than the lock. Don`t read it. Nobody`s lock is there."
+    assert [*split(text)] == [
+        "The note (`# slow? Ask the desk. Or not!`) is older than the lock.",
+        "Don`t read it.",
+        "Nobody`s lock is there.",
     ]
 
 
@@ -692,6 +742,87 @@ def test_of_what_is_said_amid_a_turn_that_a_longer_report_closed_the_reasons_and
     assert "· The timeout is 45 s instead of 90 s" in told
     assert "threaded through" not in told
     assert "threaded through" in told_of([ASKED, *work, says("Done."), LATER], 2_000)
+
+
+def test_what_the_closing_report_says_again_is_not_told_as_said_amid_the_work_too() -> None:
+    def amid(text: str) -> list[Message]:
+        return [Message("assistant", (Text(text), *EDIT[0].parts)), EDIT[1]]
+
+    found = "The error is that worker_2 never gives the lock of mirror_7 back, because its timeout of 90 s is over first, as desk.log shows."
+    other = "The error of the fonts comes from font_kit, which is not the cause."
+    report = "The export runs again. The cause: worker_2 never gave the lock of mirror_7 back, since its timeout of 90 s was over before. Now it waits as long as the share does. The desk was told about it, too."
+    told = told_of([ASKED, *amid(found), *amid(other), says(report), LATER], 2_000)
+    assert found not in told
+    assert other in told
+    assert found in told_of([ASKED, *amid(found), *amid(other), says("It runs again."), LATER], 2_000)
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        "Next I’m updating the timeout of mirror_7 in src/export.py.",
+        "Now update the timeout of mirror_7 in src/export.py.",
+        "Now I need to update the timeout of mirror_7.",
+        "Second edit of mirror_7 coming up.",
+        "Jetzt passe ich den Timeout von mirror_7 an.",
+        "Estoy cambiando el límite de mirror_7.",
+        "Je suis en train de changer le délai de mirror_7.",
+        "Saya sedang mengubah batas waktu mirror_7.",
+        "Vou mudar o tempo limite de mirror_7.",
+        "我正在修改 mirror_7 的超时。",
+    ],
+)
+def test_what_the_agent_is_about_to_do_is_not_told_beside_how_it_failed(announced: str) -> None:
+    error = "E   AssertionError: assert 45 == 90\n1 failed in 0.3s\nexit code: 1"
+    called, failed = runs("bash", {"command": "pytest tests/test_lock.py"}, error, error=True, id="m")
+    told = extract(Brief(2_000), [ASKED, Message("assistant", (Text(announced), *called.parts)), failed, *EDIT]).text
+    assert announced not in told
+    assert "pytest tests/test_lock.py" in told
+
+
+def test_what_only_sounds_like_an_announcement_is_told() -> None:
+    said = "Next run will ask mirror_7 and counter_9 for the lock of 12:45 once more."
+    work = [ASKED, Message("assistant", (Text(said), *EDIT[0].parts)), EDIT[1], says("Done."), LATER]
+    assert said in told_of(work, 2_000)
+
+
+@pytest.mark.parametrize(
+    "taken_back",
+    [
+        "Now let me revert my earlier change to `read_rows`, since the lock is held at the door now",
+        "I'll back out the first fix of mirror_7, since the lock is held at the door now",
+        "Let me remove my earlier tests of `read_rows`, which only test the lock",
+        "Ich nehme meine frühere Änderung an `read_rows` zurück, das Schloss hängt jetzt an der Tür",
+        "Voy a revertir mi cambio anterior en `read_rows`, el cerrojo está ahora en la puerta",
+        "Je vais annuler ma modification de `read_rows`, le verrou est à la porte maintenant",
+        "Saya akan membatalkan perubahan saya di `read_rows`, kuncinya sekarang ada di pintu",
+        "Vou reverter a minha alteração em `read_rows`, a trava está na porta agora",
+        "让我撤销之前对 `read_rows` 的修改，锁现在在门上",
+        "先ほどの修正を元に戻してから確認します",
+        "제가 앞서 한 수정을 되돌리겠습니다",
+    ],
+)
+def test_that_the_agent_takes_back_its_earlier_change_is_told(taken_back: str) -> None:
+    work = [
+        ASKED,
+        *EDIT,
+        says("The export runs again: `read_rows` sorts the rows before it locks them, and the share is asked once."),
+        user("But the door knows already who comes in, why is that not used?"),
+        Message("assistant", (Text(f"{taken_back}:"), *EDIT[0].parts)),
+        EDIT[1],
+        says("The door hands the name of the worker on, and the export takes the lock that has this name. " * 4),
+        LATER,
+    ]
+    assert taken_back in told_of(work, 2_000)
+
+
+@pytest.mark.parametrize(
+    "goes_on",
+    ["Let me undo the wrapping of the rows", "That would undo my earlier change of `read_rows`, so I leave it"],
+)
+def test_what_takes_nothing_back_is_not_told_as_if_it_did(goes_on: str) -> None:
+    work = [ASKED, Message("assistant", (Text(f"{goes_on}:"), *EDIT[0].parts)), EDIT[1], says("Done."), LATER]
+    assert goes_on not in told_of(work, 2_000)
 
 
 def test_where_a_line_goes_on_behind_a_gap_that_is_marked() -> None:

@@ -48,14 +48,14 @@ def changes_in(sentence: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=4_096)
 def says_back(sentence: str) -> bool:
-    """Whether a sentence takes back what its speaker had said."""
-    return _anywhere("back").match_in(_plain(sentence)) or denies_alarm(sentence)
+    """Whether a sentence takes back what its speaker had said or done."""
+    return _anywhere("back").match_in(_plain(sentence)) or denies_alarm(sentence) or _reverts(sentence)
 
 
 @lru_cache(maxsize=4_096)
 def announces(sentence: str) -> bool:
-    """Whether a sentence says what its speaker does next, which is seen in what was done."""
-    return _in_front("announces").match(_plain(sentence)) is not None
+    """Whether a sentence says what its speaker does next, which is seen in what was done; that earlier work is taken back is not."""
+    return _in_front("announces").match(_plain(sentence)) is not None and not _reverts(sentence)
 
 
 def leans(sentence: str) -> bool:
@@ -101,6 +101,16 @@ def denies_alarm(sentence: str) -> bool:
     return _anywhere("alarm").match_in(sentence.lower())
 
 
+def _reverts(sentence: str) -> bool:
+    """Whether a sentence says that its speaker takes back what it had changed."""
+    return _anywhere("reverts").match_in(_plain(sentence))
+
+
+def names_failure(sentence: str) -> bool:
+    """Whether a sentence has a word for what went wrong."""
+    return _failed().search(sentence) is not None
+
+
 def decides(words: str) -> bool:
     """Whether short words of the user accept or refuse what was said or done before them, and say more than that."""
     return _decides().match_in(_plain(words))
@@ -122,7 +132,8 @@ def option(words: str, menu: Iterable[str]) -> str:
     behind = rf"[;,]? \(?{chr(ord(label) + 1)}[.)]\s"
     for line in menu:
         if begin := re.search(begins, line, re.IGNORECASE):
-            return re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
+            chosen = re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
+            return chosen[1:].replace("**", "", 1) if chosen.startswith("*") else chosen
     return ""
 
 
@@ -192,6 +203,11 @@ def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
 @cache
 def _labels() -> re.Pattern[str]:
     return re.compile(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
+
+
+@cache
+def _failed() -> re.Pattern[str]:
+    return re.compile(_words("failed"), re.IGNORECASE)
 
 
 @cache

@@ -38,6 +38,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     left: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
     back: tuple[str, ...] = ()
+    reverts: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     announces: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()

@@ -64,7 +64,7 @@ _NEAR = 600
 """Characters behind the name of a test that failed in which is said why."""
 
 _WEAK = rare(
-    r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|"
+    r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|unused|"
     r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
     re.IGNORECASE,
 )

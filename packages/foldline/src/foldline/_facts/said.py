@@ -14,7 +14,8 @@ from foldline._facts.plan import Plan
 from foldline._facts.rules import rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
-from foldline._facts.texts import LONGEST, passages, said_in, sentences
+from foldline._facts.splitting import split
+from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
 from foldline._facts.types import Kind, Rule, UserRequest
 from foldline._facts.wrappers import GIVEN, SKILL
 from foldline._messages import replace
@@ -142,19 +143,18 @@ class Said:
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
-        said = list(passages(read))
+        said = list(passages(read)) if report else [*filter(None, map(_told_amid, passages(read)))]
         left = False
         weighs = self._pieces.another_spoke and len(text) >= SUMS_UP
         self._pieces.another_spoke = False
         for i, each in enumerate(said):
-            if report or not each.text.endswith((":", "：", "…")):
-                edge = report and i in (0, len(said) - 1)
-                more = left and each.text[:1].islower()
-                told = more or labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
-                left = report and told and not _TICKED.match(each.text)
-                back = says_back(each.text)
-                marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}
-                self._pieces.tell_passage(each, at, part, kind, "agent", **marks)
+            edge = report and i in (0, len(said) - 1)
+            more = left and each.text[:1].islower()
+            told = more or labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
+            left = report and told and not _TICKED.match(each.text)
+            back = says_back(each.text)
+            marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}
+            self._pieces.tell_passage(each, at, part, kind, "agent", **marks)
         self._plan.written(text, at)
 
     def _paste(self, text: str, at: int, part: int) -> None:
@@ -163,6 +163,15 @@ class Said:
         wanted = self._pieces.wanted_lines(text, _PASTED)
         for line in dict.fromkeys((*lines[:1], *wanted, *lines[-1:])):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
+
+
+def _told_amid(passage: Passage) -> Passage | None:
+    """What is told of a line that the agent said amid its work: of one that leads in a call only what takes something back."""
+    if not passage.text.endswith((":", "：", "…")):
+        return passage
+    *said, leads = split(passage.text)
+    text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
+    return passage._replace(text=text) if says_back(text) else None
 
 
 def _title_over(place: int, titles: Sequence[re.Match[str]]) -> str:

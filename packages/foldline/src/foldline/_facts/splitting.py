@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from foldline._facts.pasted import without_output
+from foldline._patterns import pattern
 
 BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]|#{1,6}|\[[ xX]\])\s+)+|\s+")
 """What stands before the words of a list's item or a heading."""
@@ -15,6 +16,9 @@ BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_`]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
+_CODE = pattern(r"(?<![\w`])`(?=[^\s`])([^`\n]*?)([.!?…]*)(?<=\S)`(?![\w`])")
+"""Code in a line; a backquote amid a word is none of its signs."""
+
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*\s*$)")
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\d\d|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|ca|bzw|"
@@ -117,22 +121,21 @@ def split(line: str) -> Iterator[str]:
 
 def ends(line: str, start: int = 0) -> Iterator[int]:
     """Where the sentences of a line end behind a place, the line's own end last."""
-    for end in _END.finditer(line, start):
+    for end in _END.finditer(_CODE.sub(_hidden, line) if "`" in line else line, start):
         goes_on = line[end.end() + 1 : end.end() + 2]
         left_out = end.group().startswith(("..", "…")) and (goes_on.islower() or goes_on in ("-", "–", "—"))
-        left_out |= goes_on.islower() and _closes_code(line, start, end.end())
+        left_out |= goes_on.islower() and "`" in end.group()
         if not left_out and (end.group() != "." or not _abbreviates(line, start, end.end())):
             yield end.end()
     yield len(line)
+
+
+def _hidden(code: re.Match[str]) -> str:
+    """As many letters as code has, with no signs in it but those that it ends with."""
+    return f"`{'x' * len(code[1])}{code[2]}`"
 
 
 def _abbreviates(line: str, start: int, end: int) -> bool:
     """Whether the dot at the end of what stands between two places belongs to a short form."""
     begin = max(start, end - 12)
     return _SHORT.search(line[begin:end]) is not None or _NUMBER.search(line[begin : end + 2]) is not None
-
-
-def _closes_code(line: str, start: int, end: int) -> bool:
-    """Whether what stands between two places ends with the sign that closes code in it."""
-    closes = line.endswith("`", start, end) and not line.endswith("``", start, end)
-    return closes and line.count("`", start, end) % 2 == 0

@@ -69,6 +69,8 @@ class Passage(NamedTuple):
     """Whether a line of a list, or a row of a table, begins with it."""
     begins: bool = True
     """Whether a line begins with it."""
+    code: bool = False
+    """Whether it is a block of code, with what leads that in."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -92,7 +94,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 def _goes_on(held: Passage, each: Passage) -> bool:
     """Whether a passage says nothing without the one before it, and stands with it."""
-    apart = each.item or (each.begins and held.item) or asks(each.text)
+    apart = each.item or each.code or (each.begins and (held.item or held.code)) or asks(each.text)
     return not apart and leans(each.text) and len(held.text) + len(each.text) < _TOGETHER
 
 
@@ -105,7 +107,7 @@ def _passages(text: str) -> Iterator[Passage]:
         if found := _FENCE.match(line):
             if fence:
                 if code := _head_of([*filter(None, block)]):
-                    yield Passage(f"{heading}: {code}" if heading else code, under)
+                    yield Passage(f"{heading}: {code}" if heading else code, under, code=True)
                 heading, lead, block, fence = "", "", [], ""
             else:
                 fence = found[1]
@@ -122,7 +124,8 @@ def _passages(text: str) -> Iterator[Passage]:
                 yield Passage(lead)
             above = f"{heading}: " if heading and whole and not found else ""
             heading = above + ((found[1] or found[2]) if found else line).strip(" .:：*-")
-            under, whole, lead = heading, found is not None, "" if found else above + line
+            amid = bool(under and not found and _ITEM.match(line)) and not _ITEM.match(next_line)
+            under, whole, lead = under if amid else heading, found is not None, "" if found else above + line
             continue
         item = _ITEM.match(line) is not None
         if not (heading or whole or item):
@@ -139,6 +142,8 @@ def _passages(text: str) -> Iterator[Passage]:
         heading = lead = ""
         for place, each in enumerate(parted(line)):
             yield Passage(each if place else f"{led}{each}", under, item and place == 0, place == 0)
+    if lead:
+        yield Passage(lead)
 
 
 def _next_lines(lines: Sequence[str]) -> list[str]:

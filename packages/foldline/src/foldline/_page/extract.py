@@ -23,7 +23,7 @@ from foldline._page.files import files
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.state import ending, first_steps, state
-from foldline._page.superfluous import idle, reported_on, settled, unanswered
+from foldline._page.superfluous import idle, repeated, reported_on, settled, unanswered
 from foldline._page.task import Task, below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
@@ -151,7 +151,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     scale = FILLED if brief.fills else READ
     found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing, scale)
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= set() if brief.fills else reported_on(facts) | _said_above(facts, said)
+    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | _said_above(facts, said)
     own = _asked_in(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]

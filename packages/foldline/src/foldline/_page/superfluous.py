@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import COMMIT, PULL
-from foldline._facts.cues import announces, asks, denies_alarm, offers, reasons
+from foldline._facts.cues import announces, asks, denies_alarm, names_failure, offers, reasons
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
 from foldline._facts.types import Facts, Piece
+from foldline._page.choosing import Candidate
 from foldline._page.task import telling
 
 CLOSING = 200
@@ -24,6 +25,12 @@ CLOSING = 200
 
 MADE = (COMMIT, PULL)
 """How a call is told that made of edits what others see."""
+
+AGAIN = 0.55
+"""The share of what the agent said amid its work that a report says again where it is enough to tell the report."""
+
+SOON = 12
+"""Messages within which the agent finds out that an alarm was none: a few calls."""
 
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web, which a report says the sense of."""
@@ -40,13 +47,32 @@ def settled(facts: Facts) -> set[int]:
     newest = {text: call for call, text in told.items()}
     over = {call for call, text in told.items() if call[0] not in open_at or newest[text] != call}
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
-    back = [p for _, p in agents if p.back]
+    back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
-    alarms = [p.at for _, p in agents if p.kind == "thought" and not p.back and alarming(p.text)]
-    false = {max((at for at in alarms if at < by.at), default=-1) for by in back if denies_alarm(by.text)}
-    taken |= {i for i, p in agents if p.kind == "thought" and p.at in false}
+    false = _false_alarms(facts, back)
+    taken |= {i for i, p in agents if p.kind == "thought" and not p.item and p.at in false}
     taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+
+
+def _false_alarms(facts: Facts, back: Iterable[Piece]) -> set[int]:
+    """The messages of the agent in which it told of something wrong, where it says soon after in the same turn that this was
+    none: of what shares a word with these words the newest."""
+    asked = sorted(request.newest for request in facts.latest.requests)
+    thoughts = [p for p in facts.pieces if p.kind == "thought" and not (p.back or p.item) and _alarms(p.text)]
+    ats = [p.at for p in thoughts]
+    false: set[int] = set()
+    for by in back:
+        if denies_alarm(by.text):
+            since = max(by.at - SOON, asked[bisect_right(asked, by.at) - 1] if asked and asked[0] <= by.at else 0)
+            before = reversed(thoughts[bisect_left(ats, since) : bisect_left(ats, by.at)])
+            false.update(islice((p.at for p in before if any(shared_words(p.text, [by.text]))), 1))
+    return false
+
+
+def _alarms(text: str) -> bool:
+    """Whether a text tells of something wrong, in any language."""
+    return alarming(text) or names_failure(text)
 
 
 def unanswered(facts: Facts) -> set[int]:
@@ -94,7 +120,7 @@ def reported(facts: Facts) -> set[int]:
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return is_edit(piece)
-        passing = piece.kind == "thought" and not piece.weighs
+        passing = piece.kind == "thought" and not (piece.weighs or piece.back)
         return passing and (piece.at not in kept or announces(piece.text))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
@@ -126,7 +152,7 @@ def _settling(facts: Facts) -> set[int]:
 def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
-    return calls | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
+    return calls | _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
 
 
 def _looked_up(facts: Facts) -> set[int]:
@@ -211,6 +237,13 @@ def _run_again(facts: Facts) -> set[int]:
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
+def _announced(facts: Facts) -> set[int]:
+    """The places of what the agent said it would do, where a line beside it tells how that failed."""
+    failed = {p.at for p in facts.pieces if p.kind == "failure"}
+    thoughts = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at in failed and not p.weighs)
+    return {i for i, p in thoughts if announces(p.text) and not reasons(p.text)}
+
+
 def _listed(facts: Facts) -> set[int]:
     """The places of lists that the agent made amid the work of a turn that a report closed."""
     return {i for i in _closed(facts) if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
@@ -226,6 +259,27 @@ def _narrated(facts: Facts) -> set[int]:
         if piece.kind == "thought" and piece.at not in settling:
             texts.setdefault((piece.at, piece.part), []).append(i)
     return {i for places in texts.values() if not any(_finds(facts.pieces[i]) for i in places) for i in places}
+
+
+def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
+    """The places of what the agent said at once amid its work, where the report that closed the turn says most of it again."""
+    closed = {*_closed(facts)}
+    said: dict[int, set[str]] = {}
+    texts: dict[tuple[int, int], list[Candidate]] = {}
+    for each in found:
+        piece = each.piece
+        if piece.kind == "report":
+            said.setdefault(piece.at, set()).update(each.terms)
+        elif piece.kind == "thought" and each.place in closed and not (piece.weighs or piece.back):
+            texts.setdefault((piece.at, piece.part), []).append(each)
+    reports = sorted(said)
+
+    def again(at: int, text: Sequence[Candidate]) -> bool:
+        report = said[reports[bisect_right(reports, at)]]
+        shared = sum(weight for each in text for term, weight in each.terms.items() if term in report)
+        return shared >= AGAIN * sum(each.whole for each in text)
+
+    return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
 
 
 def _finds(thought: Piece) -> bool:

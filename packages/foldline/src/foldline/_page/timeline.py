@@ -155,6 +155,7 @@ class Timeline:
 
         What is left then goes to what a report took up, and of a page that fills its budget to outputs and what files show.
         """
+        before = len(self.chosen)
         left = self.left()
         words = [*filter(self._tells, left)]
         more = self._choose(words, room)
@@ -164,7 +165,7 @@ class Timeline:
         self.chosen += more
         if not self._fills:
             self._complete(room - sum(each.cost for each in more))
-        return bool(more)
+        return len(self.chosen) > before
 
     def _complete(self, room: int) -> None:
         """Tells what is missing of what belongs together, where there is room for it."""

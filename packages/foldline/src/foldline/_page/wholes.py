@@ -27,9 +27,10 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
         missing = [each for each in items if each.place not in known]
         if 0 < len(missing) <= len(items) / 2:
             yield missing
-    for before, each in itertools.pairwise(found):
-        if before.place in known and each.place not in known and goes_on(before, each):
-            yield [each]
+    parts = [pair for pair in itertools.pairwise(found) if goes_on(*pair)]
+    for one, other in (*parts, *((each, before) for before, each in reversed(parts))):
+        if one.place in known and other.place not in known:
+            yield [other]
 
 
 def standing(pieces: Sequence[Candidate]) -> list[Candidate]:
@@ -54,7 +55,9 @@ def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 def goes_on(before: Candidate, each: Candidate) -> bool:
     """Whether a piece is the rest of a sentence that was too long for one."""
     one = (each.piece.at, each.piece.part) == (before.piece.at, before.piece.part) and not each.piece.begins
-    return one and len(before.piece.text) > LONGEST // 2 and before.piece.text[-1] not in _ENDS
+    return (
+        one and each.piece.by != "tool" and len(before.piece.text) > LONGEST // 2 and before.piece.text[-1] not in _ENDS
+    )
 
 
 def _leads_nowhere(each: Candidate, behind: Candidate | None) -> bool:
