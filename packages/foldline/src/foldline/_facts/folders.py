@@ -10,7 +10,9 @@ from typing import NamedTuple
 SHARED = 3
 """Files of one folder from which its path is told apart."""
 
-_LISTED = re.compile(r"(?:- )?(created|changed|renamed|deleted|read)( by another agent)?: (.+?)(?: … and \d+ more)?")
+_LISTED = re.compile(
+    r"(?:- )?(created|changed|renamed|deleted|put back|read)( by another agent)?: (.+?)(?: … and \d+ more)?"
+)
 _ROOT = re.compile(r"(?:- )?in ((?:[A-Za-z]:)?/.*/)")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 _GROUP = re.compile(r"(.*/)\{(.+)\}")

@@ -70,7 +70,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
     plan = Plan((t for t in older.todos if new.plan_at is None or t.status == "done"), older.todos)
     for todo in new.todos:
         plan.put(todo)
-    trails = Trails(older.files)
+    trails = Trails(older.files, (*older.repositories, *new.repositories))
     for file in new.files:
         trails.follow(file)
     return bounded(
@@ -184,7 +184,10 @@ def _shifted(facts: Facts, by: int) -> Facts:
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
     fields["requests"] = tuple(replace(r, again=r.again and r.again + by) for r in fields["requests"])
     fields["todos"] = tuple(t if t.made < 0 else replace(t, made=t.made + by) for t in fields["todos"])
-    fields["files"] = tuple(f if f.last < 0 else replace(f, last=f.last + by) for f in fields["files"])
+    fields["files"] = tuple(
+        f if f.last < 0 else replace(f, last=f.last + by, kept=f.kept if f.kept < 0 else f.kept + by)
+        for f in fields["files"]
+    )
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
     repositories = tuple(r if r.settled < 0 else replace(r, settled=r.settled + by) for r in facts.repositories)

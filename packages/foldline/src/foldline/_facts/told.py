@@ -95,7 +95,7 @@ _READ = (
 _GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
-    "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "read": "read",
+    "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "put back": "restored", "read": "read",
 }  # fmt: skip
 
 
@@ -247,4 +247,5 @@ def _files(lines: Iterable[str]) -> Iterator[File]:
     """The files of lists; how many more there were is passed over."""
     for each in listed_in("\n".join(lines)):
         state = _STATES[each.verb]
-        yield File(each.path, state, {state: 1}, to=each.to, by="peer" if each.by else "")
+        did = "modified" if state == "restored" else state
+        yield File(each.path, state, {did: 1}, to=each.to, by="peer" if each.by else "")

@@ -40,6 +40,8 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
             some = [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
             lines += _listed(told, some, room - size(lines))
+    put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
+    lines += _listed("put back", put_back, room - size(lines))
     lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - size(lines), room // 3) + spare)
     return lines
 
@@ -51,7 +53,7 @@ def _once(some: Iterable[File]) -> list[File]:
 
 def _read(facts: Facts, home: str) -> list[File]:
     """The files that were only read, without what lies in hidden folders elsewhere where others are known."""
-    read = [f for f in facts.files if not f.changed]
+    read = [f for f in facts.files if f.state == "read"]
     work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.match(f.path)]
     return work if work or len(read) < len(facts.files) else read
 
