@@ -289,6 +289,44 @@ def test_a_pull_request_that_a_tool_opened_is_known(tool: str, arguments: str) -
     assert told(facts_of([*ran(COMMITTED), call, answer])) == [opened]
 
 
+AT = "https://github.com/a/b/pull/12"
+OTHER_BRANCH = ("git switch -c dates", "Switched to a new branch 'dates'")
+
+
+@pytest.mark.parametrize(
+    ("steps", "told_as"),
+    [
+        ([("gh pr create --head rows --title 'Rows'", AT)], f"{AT} (from rows)"),
+        ([("gh pr create --head=ann:rows --title 'Rows'", AT)], f"{AT} (from rows)"),
+        ([("gh pr create --head sums --fill", AT)], AT),
+        ([("gh pr create --fill --draft", AT)], f"{AT} (a draft)"),
+        ([("gh pr create --fill --draft", AT), ("gh pr ready 12", "")], AT),
+        ([OPENED, OTHER_BRANCH], f"{AT} (from sums)"),
+        ([("gh pr create --fill -d && git switch dates", f"{AT}\nSwitched to branch 'dates'")], f"{AT} (a draft from sums)"),
+        ([OPENED, OTHER_BRANCH, ("gh pr create --fill", f"{AT}3")], f"{AT} (from sums), {AT}3"),
+    ],
+)  # fmt: skip
+def test_a_pull_request_is_told_with_its_branch_where_that_is_another_one(
+    steps: Iterable[tuple[str, str]], told_as: str
+) -> None:
+    [line] = told(facts_of(ran(COMMITTED, *steps)))
+    assert line.endswith(f"opened {told_as}")
+    [of_two_runs] = told(merge(facts_of(ran(COMMITTED)), facts_of(ran(*steps))))
+    assert of_two_runs.endswith(f"opened {told_as}")
+    page = compose(Brief(800), facts_of(ran(COMMITTED, *steps)))
+    [again] = told(
+        facts_of([Message("user", (Text(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"),)), *ran(("ls", "rows.py"))])
+    )
+    assert again.endswith(f"opened {told_as}")
+
+
+def test_a_tool_that_opens_a_pull_request_may_say_from_which_branch() -> None:
+    call = Message("assistant", (ToolCall("p1", "create_pull_request", '{"head": "ann:rows", "draft": true}'),))
+    answer = Message("tool", (ToolResult("p1", (Text(AT),)),))
+    [line] = told(facts_of([*ran(COMMITTED), call, answer]))
+    assert line.endswith(f"opened {AT} (a draft from rows)")
+
+
 @pytest.mark.parametrize(
     ("command", "answer", "line"),
     [

@@ -92,6 +92,10 @@ _READ = (
 )
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
+DRAFT = "a draft"
+"""How a pull request is told that is none to be merged yet."""
+
+_PULL_LINE = pattern(rf"(\S+?)(?: \(({DRAFT})? ?(?:from (\S+))?\))?(?:, |$)")
 _GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
@@ -161,14 +165,17 @@ def _repository(folder: str | None, line: str) -> Repository:
     told = line.split("; ")
     known = {name: text.removeprefix(name) for text in told for name in _KNOWN if text.startswith(name)}
     commit, pushed, _ = known.get("last commit ", "").partition(", pushed")
-    pulls = tuple(known.get("opened ", "").split(", ")) if "opened " in known else ()
+    branch = known.get("on branch ", "")
+    pulls = [found.groups() for found in _PULL_LINE.finditer(known.get("opened ", ""))]
     return Repository(
         "" if not folder or folder == NAMELESS else folder,
-        known.get("on branch ", ""),
+        branch,
         bool(commit),
         commit,
         bool(pushed),
-        pulls,
+        tuple(address for address, _, _ in pulls),
+        {address: head or branch for address, _, head in pulls if head or branch},
+        tuple(address for address, draft, _ in pulls if draft),
     )
 
 

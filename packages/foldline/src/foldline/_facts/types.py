@@ -201,6 +201,10 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     pushed: bool = False
     pulls: tuple[str, ...] = ()
     """The addresses of the pull requests that were opened, oldest first."""
+    heads: dict[str, str] = field(default_factory=dict)
+    """The branches that they were opened from, as far as that is known."""
+    drafts: tuple[str, ...] = ()
+    """Those of them that are drafts."""
     settled: int = -1
     clean: bool = False
     """Whether git said there that nothing was left to commit."""

@@ -192,7 +192,7 @@ class Work:
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
         if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):
-            self.repositories = opened(self.repositories, ended.answer)
+            self.repositories = opened(self.repositories, arguments_of(ended.called.call), ended.answer)
         if end.failed and end.fault and not ended.looks:
             self.attempts.failed(FailedCall(end.fault, ended.tried[:SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:

@@ -24,7 +24,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
-from foldline._facts.told import CAUSE, INTENDED, STILL_RUNS
+from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
@@ -131,11 +131,18 @@ def repository(facts: Facts, known: Repository) -> str:
             (
                 f"on branch {known.branch}" if known.branch else "",
                 commit,
-                "opened " + ", ".join(known.pulls) if known.pulls else "",
+                "opened " + ", ".join(_pull(known, each) for each in known.pulls) if known.pulls else "",
                 f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
             ),
         )
     )
+
+
+def _pull(known: Repository, address: str) -> str:
+    """A pull request with the branch that it was opened from, where that is not the one that is checked out."""
+    head = known.heads.get(address, "")
+    of = (DRAFT if address in known.drafts else "", f"from {head}" if head not in ("", known.branch) else "")
+    return f"{address} ({' '.join(filter(None, of))})" if any(of) else address
 
 
 def _holds(facts: Facts, folder: str) -> bool:
