@@ -10,6 +10,7 @@ from typing import Any
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
 from foldline._facts.types import Repository
+from foldline._facts.unmerged import stops, under_way
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -91,6 +92,18 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
     return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
 
 
+def stopped(known: Sequence[Repository], command: str, where: str, answer: str) -> tuple[Repository, ...]:
+    """The repositories after a command that failed, which may have stopped at a conflict."""
+    calls = [(args, folder) for name, args, folder in programs(command, where) if name == "git" and args]
+    asked = [args for args, _ in calls]
+    if not stops(asked, answer):
+        return (*known,)
+    folder = calls[-1][1]
+    here = _place(known, folder, set())
+    each = known[here] if here < len(known) else Repository(folder)
+    return (*known[:here], *known[here + 1 :], replace(each, under_way=under_way(each.under_way, asked, answer)))
+
+
 def opens_pull(name: str, code: str = "") -> bool:
     """Whether a tool opens a pull request, by its name, or the code that calls tools does."""
     return _OPENS.search(name) is not None or _OPENS_IN_CODE.search(code) is not None
@@ -161,7 +174,8 @@ def _shorter(one: str, other: str) -> str:
 def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) -> Repository:
     """What is known of a repository after calls of git in it."""
     before = known.branch
-    if any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer):
+    known = replace(known, under_way=under_way(known.under_way, asked, answer))
+    if any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer) and not stops(asked, answer):
         known = replace(known, commit="", pushed=False, committed=True)
     made = [*filter(None, map(_made, asked))]
     listed = any(map(_lists, asked))
@@ -300,6 +314,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         pulls=_newest(older.pulls, new.pulls),
         heads=older.heads | (dict.fromkeys(new.pulls, older.branch) if older.branch else {}) | new.heads,
         drafts=_newest(older.drafts, new.drafts),
+        under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,
         left=new.left if new.settled >= 0 else older.left,

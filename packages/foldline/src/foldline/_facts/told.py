@@ -14,6 +14,7 @@ from foldline._facts.repository import NAMELESS
 from foldline._facts.texts import parted
 from foldline._facts.tool_calls import changes_by_name
 from foldline._facts.types import Facts, FailedCall, File, FileState, Kind, Piece, Repository, Rule, Todo, UserRequest
+from foldline._facts.unmerged import STOPPED
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -176,6 +177,7 @@ def _repository(folder: str | None, line: str) -> Repository:
         tuple(address for address, _, _ in pulls),
         {address: head or branch for address, _, head in pulls if head or branch},
         tuple(address for address, draft, _ in pulls if draft),
+        under_way=next((each for each in told if STOPPED in each), None),
     )
 
 

@@ -210,6 +210,13 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """Whether git said there that nothing was left to commit."""
     left: tuple[str, ...] = ()
     """What git listed there as changed and not committed."""
+    under_way: str | None = None
+    """The merge or rebase that stopped at a conflict; empty where it is over, None where nothing tells."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether more is known of it than where it is, and that nothing is under way."""
+        return replace(self, folder="", under_way=self.under_way or None) != Repository()
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

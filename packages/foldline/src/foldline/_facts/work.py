@@ -17,7 +17,7 @@ from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.repository import noted, opened, opens_pull
+from foldline._facts.repository import noted, opened, opens_pull, stopped
 from foldline._facts.running import Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
@@ -191,6 +191,8 @@ class Work:
             self.trails.repositories = self.repositories
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
+        if end.failed and "CONFLICT (" in ended.answer:
+            self.repositories = stopped(self.repositories, ended.command, action.where, ended.answer)
         if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):
             self.repositories = opened(self.repositories, arguments_of(ended.called.call), ended.answer)
         if end.failed and end.fault and not ended.looks:

@@ -42,7 +42,9 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
             lines += _listed(told, some, room - size(lines))
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
     lines += _listed("put back", put_back, room - size(lines))
-    lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - size(lines), room // 3) + spare)
+    told_above = {f.path for f in (*changed, *put_back)}
+    read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
+    lines += _listed("read", read, min(room - size(lines), room // 3) + spare)
     return lines
 
 

@@ -66,7 +66,8 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
             yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
         yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
-    worked_in = [each for each in now.repositories if not passes(each.folder) or _holds(now, each.folder)]
+    known = [each for each in now.repositories if each.tells]
+    worked_in = [each for each in known if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1
     for each in worked_in:
         if line := repository(now, each):
@@ -130,6 +131,7 @@ def repository(facts: Facts, known: Repository) -> str:
             None,
             (
                 f"on branch {known.branch}" if known.branch else "",
+                known.under_way or "",
                 commit,
                 "opened " + ", ".join(_pull(known, each) for each in known.pulls) if known.pulls else "",
                 f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
