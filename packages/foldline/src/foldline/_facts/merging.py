@@ -13,8 +13,8 @@ from foldline._facts.lasting import lasting
 from foldline._facts.plan import Plan
 from foldline._facts.repository import later
 from foldline._facts.rules import rules_in
-from foldline._facts.running import SOON
-from foldline._facts.shell import ends_soon
+from foldline._facts.running import SOON, ends
+from foldline._facts.shell import KILLING, ends_soon
 from foldline._facts.speech import clean
 from foldline._facts.trails import Trails
 from foldline._facts.types import Command, Facts, FailedCall, File, Piece, Repository, Rule, Todo, UserRequest
@@ -94,6 +94,8 @@ def merge(older: Facts, newer: Facts) -> Facts:
 def _running(older: dict[str, str], newer: Facts) -> dict[str, str]:
     """What runs behind newer messages: what ends by itself is over where there are many that do not name it."""
     over = {id for id, text in older.items() if id not in newer.running and newer.end > SOON and ends_soon(text)}
+    kills = [id for id, text in newer.running.items() if not text and id.partition(" ")[0] in KILLING]
+    over |= {id for id, text in older.items() if id not in newer.running and any(ends(kill, text) for kill in kills)}
     return {id: older.get(id) or text for id, text in (older | newer.running).items() if text and id not in over}
 
 

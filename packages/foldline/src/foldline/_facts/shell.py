@@ -234,6 +234,20 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
         yield name, args, folder
 
 
+def in_background(command: str) -> Iterator[str]:
+    """The steps of a command line that it leaves running behind it, but for those that end by themselves soon; where it waits for
+    them, and what it asks to end such."""
+    command = _spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))
+    for step in _steps(command):
+        name, args = _program(step.words)
+        left = _LEFT.match(command, step.start + len(step.whole)) and step.op != "|" and "timeout" not in step.words
+        over = name in _AROUND or _looks(step) or ends_soon(_family(step))
+        if name == "wait" or (name in KILLING and "-0" not in args):
+            yield " ".join((name, *args))
+        elif left and not over:
+            yield " ".join(step.words)
+
+
 def staged(command: str, where: str = "") -> Iterator[str]:
     """The files that a command puts by name into the next commit."""
     for name, args, folder in programs(command, where):
@@ -256,6 +270,10 @@ def _spelled_out(command: str) -> str:
 
 
 _MAKES_FOLDER = rare(r"\$\(mktemp\b[^)\n]{0,200}\)|`mktemp\b[^`\n]{0,200}`")
+KILLING = frozenset({"kill", "pkill", "killall", "fuser"})
+"""Programs that end others."""
+
+_LEFT = re.compile(r"[ \t]*&(?![&>])")
 _SETS_FOLDER = re.compile(r"(?:^|[\s;&(])(\w{1,60})=[\"']?([/~][\w./~-]{1,300})")
 _VARIABLE = pattern(r"\$\{?(\w{1,60})\}?")
 

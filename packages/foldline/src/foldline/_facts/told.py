@@ -78,7 +78,7 @@ LATER = "As the messages below leave it:"
 NOT_SEEN = "(asked for, and not seen yet: "
 """What stands before what a request asks for and no call did."""
 
-_RUNS = pattern(rf"{STILL_RUNS}`(.+)` \(([^()]+)\)")
+_RUNS = pattern(rf"{STILL_RUNS}`(.+)`(?: \(([^()]+)\))?")
 _READ = (
     STILL_RUNS,
     INTENDED,
@@ -147,7 +147,7 @@ def facts_of_page(text: str) -> Facts:
         faults=tuple(FailedCall(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(_files(lines.get("Files", ()))),
-        running={runs[2]: runs[1] for line in open_now if (runs := _RUNS.fullmatch(line))},
+        running={runs[2] or runs[1]: runs[1] for line in open_now if (runs := _RUNS.fullmatch(line))},
         repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),
         end=1,
     )

@@ -191,6 +191,8 @@ class Work:
             self.trails.repositories = self.repositories
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
+        if ended.command and ended.seen:
+            self.running.left(ended.command, failed=end.failed)
         if end.failed and "CONFLICT (" in ended.answer:
             self.repositories = stopped(self.repositories, ended.command, action.where, ended.answer)
         if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):

@@ -65,7 +65,7 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
         if check.seen < facts.end and check.tried[:SOURCE] not in errors:
             yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
-        yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
+        yield f"{STILL_RUNS}`{cut(text, 120)}`" + (f" ({id})" if id != text else "")
     known = [each for each in now.repositories if each.tells]
     worked_in = [each for each in known if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1
