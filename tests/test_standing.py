@@ -929,6 +929,32 @@ def test_what_a_report_lists_as_open_is_over_once_the_user_took_it_up_and_it_was
     assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State")[1:] == left
 
 
+NUMBERED = "The old ones are closed.\n\nStill open (3): #12 (dates), #9 (the export), #7 (a menu)."
+
+
+@pytest.mark.parametrize(
+    ("report", "stands"),
+    [
+        ("The gap between two tables is entered as #13.", False),
+        ("The wording of #9 is clearer now.", True),
+        ("The wording is clearer now.\n\nStill open: the menu has no words for an empty day.", False),
+    ],
+)
+def test_a_list_of_what_is_open_stands_until_a_later_report_adds_to_it_or_makes_its_own(
+    report: str, stands: bool
+) -> None:
+    listed = [
+        TASK,
+        *edit("a.py"),
+        says(NUMBERED),
+        user("There is one more, about the gap."),
+        *edit("b.py"),
+        says(report),
+    ]
+    told = section(page([*listed, user("Mend that one."), *edit("c.py")]), "State")
+    assert any("(3): #12 (dates)" in line for line in told) is stands
+
+
 def test_a_step_without_words_is_none() -> None:
     begun = runs("TaskUpdate", {"taskId": "8", "status": "in_progress"}, "Updated task #8 status", id="t2")
     assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), *begun))
