@@ -937,7 +937,7 @@ NUMBERED = "The old ones are closed.\n\nStill open (3): #12 (dates), #9 (the exp
     [
         ("The gap between two tables is entered as #13.", False),
         ("The wording of #9 is clearer now.", True),
-        ("The wording is clearer now.\n\nStill open: the menu has no words for an empty day.", False),
+        ("The wording is clearer now.\n\nStill open: who reads the proofs is not said yet.", False),
     ],
 )
 def test_a_list_of_what_is_open_stands_until_a_later_report_adds_to_it_or_makes_its_own(
@@ -1190,6 +1190,27 @@ def test_a_file_that_calls_name_in_two_ways_is_listed_once() -> None:
     there = [m for n in range(4) for m in edit(f"/srv/app/core/part_{n}.rs", id=f"f{n}")]
     both = [*edit("build.rs", "e1"), *edit("/srv/app/build.rs", "e2")]
     assert files(*commit, *there, *both)[1].count("build.rs") == 1
+
+
+def test_files_of_one_folder_that_calls_name_in_two_ways_stand_in_one_place() -> None:
+    whole = [*edit("/srv/app/core/read/rows.py", "e1"), *edit("/srv/app/core/read/sums.py", "e2")]
+    assert files(*whole, *edit("core/read/dates.py", "e3"), *edit("notes.md", "e4")) == [
+        "in /srv/app/core/read/",
+        "changed: rows.py, sums.py, dates.py; /srv/app/notes.md",
+    ]
+
+
+def test_which_of_two_folders_a_path_is_meant_from_is_not_guessed() -> None:
+    two = [*edit("/srv/app/core/read/rows.py", "e1"), *edit("/srv/old/core/read/rows.py", "e2")]
+    assert "core/read/dates.py" in files(*two, *edit("core/read/dates.py", "e3"))[0].split("; ")
+
+
+def test_what_messages_behind_give_a_commit_is_listed_as_changed() -> None:
+    work = [TASK, *edit("src/rows.py"), *bash("cat rows.log", "a row\n" * 900)]
+    commit = bash("git add src/rows.py schema/rows.json && git commit -m x", "[main 1a2b3c4] x")
+    facts, behind = facts_of(work), facts_of([*bash("make schema", "done"), *commit])
+    told = section(compose(Brief(1_500), settled(facts, behind)), "Files")
+    assert told[0] == "changed: src/rows.py; schema/rows.json"
 
 
 def test_words_that_say_what_is_wanted_in_short_lean_on_nothing_older() -> None:

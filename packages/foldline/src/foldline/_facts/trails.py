@@ -10,6 +10,9 @@ from foldline._facts.folders import is_absolute
 from foldline._facts.types import File, FileState, Repository
 from foldline._messages import replace
 
+STAGED = "staged"
+"""What was done to a file of which nothing is known but that it was put into a commit."""
+
 
 class Trails:
     """The files that are known, each under one path, with what was done to it; `files` are in the order of their newest action."""
@@ -39,7 +42,7 @@ class Trails:
         """Books that the agent put a file into its next commit: it changed it, in whatever way that was."""
         old = self.files.get(self._known_as(path))
         if old is None or not old.changed:
-            self.touch("modified", path, at)
+            self.follow(File(path, "modified", {STAGED: 1}, at, last=at))
 
     def follow(self, file: File) -> None:
         """Books what was done to a file after all that is booked."""

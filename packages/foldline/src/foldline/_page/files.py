@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from foldline._facts.folders import grouped, is_absolute, seen_from
+from foldline._facts.folders import grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import (
     base_of,
@@ -27,9 +27,12 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     What is `spare` of a page goes to the latter.
     """
     known = {file.path for file in facts.files}
-    facts = replace(facts, files=tuple(file for file in facts.latest.files if file.path in known))
-    root, home = base_of(facts), _home(facts)
-    root = home if home and root.startswith(home) else root
+    some = [file for file in facts.latest.files if file.path in known]
+    located = home_of(file.path for file in some)
+    facts = replace(facts, files=tuple(_from(located, file) for file in some))
+    root, home = base_of(facts), located or _home(facts)
+    if home and root.startswith(home):
+        root = _better(root, home, facts.files) if located else home
     changed, read = (
         _once(replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some)
         for some in (changed_files(facts), _read(facts, root or home))
@@ -46,6 +49,18 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
     lines += _listed("read", read, min(room - size(lines), room // 3) + spare)
     return lines
+
+
+def _from(home: str, file: File) -> File:
+    """A file by its whole path, where it is named from a folder that is known."""
+    path, to = (each if not each or is_absolute(each) else f"{home}{each}" for each in (file.path, file.to))
+    return replace(file, path=path, to=to) if home else file
+
+
+def _better(root: str, home: str, some: Iterable[File]) -> str:
+    """Which of two folders, one in the other, leaves less to be told of the paths."""
+    paths = [file.path for file in some]
+    return min((root, home), key=lambda folder: sum(len(path.removeprefix(folder)) for path in paths))
 
 
 def _once(some: Iterable[File]) -> list[File]:
