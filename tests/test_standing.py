@@ -1194,9 +1194,11 @@ def test_a_file_that_calls_name_in_two_ways_is_listed_once() -> None:
 
 def test_files_of_one_folder_that_calls_name_in_two_ways_stand_in_one_place() -> None:
     whole = [*edit("/srv/app/core/read/rows.py", "e1"), *edit("/srv/app/core/read/sums.py", "e2")]
-    assert files(*whole, *edit("core/read/dates.py", "e3"), *edit("notes.md", "e4")) == [
-        "in /srv/app/core/read/",
-        "changed: rows.py, sums.py, dates.py; /srv/app/notes.md",
+    both = [*whole, *edit("core/read/dates.py", "e3")]
+    assert files(*both) == ["in /srv/app/core/read/", "changed: rows.py, sums.py, dates.py"]
+    assert files(*both, *edit("notes.md", "e4")) == [
+        "in /srv/app/",
+        "changed: core/read/{rows.py, sums.py, dates.py}; notes.md",
     ]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._clipping import cut
 from foldline._facts.cues import says_when_done
+from foldline._facts.folders import is_absolute
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
@@ -97,10 +98,10 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 def _for_reading(facts: Facts) -> Facts:
     """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, and
-    with long commands cut; with the files of which messages behind say nothing but that a commit took them in."""
+    with long commands cut; with the files of which messages behind say nothing but that a commit took them in; a bare name beside whole paths says not where."""
     known = {file.path for file in facts.files}
     staged = (file for file in facts.latest.files if STAGED in file.actions and file.path not in known)
-    behind = (file for file in staged if not any(path.endswith(f"/{file.path}") for path in known))
+    behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
     pieces = tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING)
     return replace(facts, pieces=pieces, files=(*facts.files, *behind))
 

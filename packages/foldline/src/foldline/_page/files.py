@@ -32,7 +32,8 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     facts = replace(facts, files=tuple(_from(located, file) for file in some))
     root, home = base_of(facts), located or _home(facts)
     if home and root.startswith(home):
-        root = _better(root, home, facts.files) if located else home
+        within = all(file.path.startswith(root) for file in changed_files(facts))
+        root = root if located and within else home
     changed, read = (
         _once(replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some)
         for some in (changed_files(facts), _read(facts, root or home))
@@ -55,12 +56,6 @@ def _from(home: str, file: File) -> File:
     """A file by its whole path, where it is named from a folder that is known."""
     path, to = (each if not each or is_absolute(each) else f"{home}{each}" for each in (file.path, file.to))
     return replace(file, path=path, to=to) if home else file
-
-
-def _better(root: str, home: str, some: Iterable[File]) -> str:
-    """Which of two folders, one in the other, leaves less to be told of the paths."""
-    paths = [file.path for file in some]
-    return min((root, home), key=lambda folder: sum(len(path.removeprefix(folder)) for path in paths))
 
 
 def _once(some: Iterable[File]) -> list[File]:
