@@ -937,10 +937,10 @@ NUMBERED = "The old ones are closed.\n\nStill open (3): #12 (dates), #9 (the exp
     [
         ("The gap between two tables is entered as #13.", False),
         ("The wording of #9 is clearer now.", True),
-        ("The wording is clearer now.\n\nStill open: who reads the proofs is not said yet.", False),
+        ("The wording is clearer now.\n\nStill open: the export of the menu for the halls.", False),
     ],
 )
-def test_a_list_of_what_is_open_stands_until_a_later_report_adds_to_it_or_makes_its_own(
+def test_a_list_of_what_is_open_stands_until_a_later_report_adds_to_it_or_lists_some_anew(
     report: str, stands: bool
 ) -> None:
     listed = [
@@ -953,6 +953,14 @@ def test_a_list_of_what_is_open_stands_until_a_later_report_adds_to_it_or_makes_
     ]
     told = section(page([*listed, user("Mend that one."), *edit("c.py")]), "State")
     assert any("(3): #12 (dates)" in line for line in told) is stands
+
+
+def test_a_later_list_of_other_things_leaves_an_older_one_open() -> None:
+    first = "The seats are held now.\n\nStill open: a second look at the holds, by somebody who knows the queue."
+    then = "The premiere is noted.\n\nLeft to do: ask the sponsor for the colour of his block."
+    listed = [TASK, *edit("a.py"), says(first), user("Note the premiere."), *edit("b.py"), says(then)]
+    told = section(page([*listed, user("Thanks. Now the programme."), *edit("c.py")]), "State")
+    assert any("a second look at the holds" in line for line in told)
 
 
 def test_a_step_without_words_is_none() -> None:

@@ -162,7 +162,7 @@ def left_open(facts: Facts) -> Iterator[str]:
     said since the last report is not done yet.
 
     Of reports before the newest it is what they say under a label, since most of it was done on the way, unless a later one
-    has such a list of its own, or names one more of what is numbered there. A question that
+    lists some of it anew, or names one more of what is numbered there. A question that
     the user spoke after is answered, unless it is listed as open and the user spoke of something else; and what was the
     user's to do is done.
     """
@@ -180,18 +180,20 @@ def left_open(facts: Facts) -> Iterator[str]:
             did = [p.text for p in since if p.kind == "change" or (p.kind == "said" and p.at < last)]
             over = (*did, *(p.text for p in since if p.kind == "report"))
             done = any(said_again(item, text) for text in over) or max(shared_words(item, did), default=0) >= SPOKEN_OF
-            if left and not done and not _overtaken(piece, [p for p in since if p.kind == "report"]):
+            listed = [p.text for p in reports if p.at == piece.at and p.open]
+            if left and not done and not _overtaken(piece, listed, [p for p in since if p.kind == "report"]):
                 whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
                 yield item if piece.under == led else whole
                 led = piece.under
 
 
-def _overtaken(piece: Piece, since: Iterable[Piece]) -> bool:
-    """Whether reports since make another list of what is open, or name a newer number than those that a piece lists."""
+def _overtaken(piece: Piece, listed: Iterable[str], since: Iterable[Piece]) -> bool:
+    """Whether reports since make a new list of some of what is `listed` with a piece, or name a newer number than those in it."""
     numbers = {*map(int, _NUMBER.findall(piece.text))}
     newest = max(numbers) if len(numbers) > 1 else None
     return any(
-        (p.open and _labelled(p)) or (newest is not None and any(int(n) > newest for n in _NUMBER.findall(p.text)))
+        (p.open and _labelled(p) and max(shared_words(p.text, listed), default=0) >= SPOKEN_OF)
+        or (newest is not None and any(int(n) > newest for n in _NUMBER.findall(p.text)))
         for p in since
     )
 
