@@ -137,6 +137,13 @@ def test_a_folder_that_is_put_back_keeps_what_is_new_in_it() -> None:
     assert "created: src/new.py" in listed
 
 
+def test_a_new_file_that_is_put_back_to_what_was_staged_is_new() -> None:
+    made = called("write", path="src/new.py", content="x = 1")
+    staged = [*made, *ran("git add src/new.py"), *edited("1", "2", "src/new.py"), *ran("git checkout -- src/new.py")]
+    listed, _ = told(facts_of([*ASKED, *staged]))
+    assert listed == ["created: src/new.py"]
+
+
 def test_a_page_that_comes_back_as_text_still_says_what_was_put_back() -> None:
     facts = facts_of_page(f"## Files\n- {PUT_BACK}\n\n[folded: 4 messages, a to b]")
     assert files(facts, 1_000) == [PUT_BACK]

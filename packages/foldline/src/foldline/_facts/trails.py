@@ -10,6 +10,9 @@ from foldline._facts.folders import is_absolute
 from foldline._facts.types import File, FileState, Repository
 from foldline._messages import replace
 
+MOST_EDITS = 100
+"""Edits of one file since a commit beyond which nobody takes back all of them."""
+
 STAGED = "staged"
 """What was done to a file of which nothing is known but that it was put into a commit."""
 
@@ -103,9 +106,10 @@ def _later(old: File | None, new: File, repositories: Sequence[Repository]) -> F
     committed = old.changed and _committed(old, new.last, repositories)
     kept = new.kept if new.kept >= 0 else old.last if committed else old.kept
     alone = committed or new.kept >= 0 or "restored" in new.actions or not old.changed
-    known = alone or bool(old.edits and new.edits)
-    edits = new.edits if alone else _standing((*old.edits, *new.edits)) if known else ()
+    known = alone or (bool(old.edits and new.edits) and len(old.edits) + len(new.edits) <= MOST_EDITS)
+    edits = new.edits if alone else _standing(old.edits, new.edits) if known else ()
     if new.state == "restored" or (new.edits and known and not edits):
+        kept = old.last if kept < 0 and old.made else kept
         state = "restored" if kept < 0 else "modified" if old.state in ("deleted", "renamed") else old.state
         return File(new.path, state, actions, new.seen, by=old.by, last=new.last if kept < 0 else kept)
     state = "modified" if new.state == "created" and old.state not in ("deleted", "renamed") else new.state
@@ -119,10 +123,10 @@ def _committed(file: File, by: int, repositories: Sequence[Repository]) -> bool:
     return any(file.last <= each.settled < by and not file.path.endswith(each.left) for each in repositories)
 
 
-def _standing(edits: Iterable[str]) -> tuple[str, ...]:
-    """The edits that none behind them takes back."""
-    standing: list[str] = []
-    for edit in edits:
+def _standing(old: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
+    """The edits of two runs that no later one takes back."""
+    standing = [*old]
+    for edit in new:
         if (inverse := taken_back(edit)) in standing:
             standing.remove(inverse)
         else:
