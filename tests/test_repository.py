@@ -50,6 +50,7 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
     [
         ([], None),
         ([("git log --oneline", "1a2b3c4 Rows add up")], None),
+        ([("git rebase main", "Current branch sums is up to date.")], None),
         ([("git checkout -b sums", "Switched to a new branch 'sums'")], "git: on branch sums"),
         ([("git switch -c sums", "")], "git: on branch sums"),
         ([("git switch -c sums", ""), ("git branch -M main", "")], "git: on branch main"),
@@ -287,6 +288,112 @@ def test_a_pull_request_that_a_tool_opened_is_known(tool: str, arguments: str) -
     answer = Message("tool", (ToolResult("p1", (Text('{"url": "https://github.com/a/b/pull/12", "state": "open"}'),)),))
     opened = "git: on branch sums; last commit 1a2b3c4 “Rows add up”; opened https://github.com/a/b/pull/12"
     assert told(facts_of([*ran(COMMITTED), call, answer])) == [opened]
+
+
+MERGED = (
+    "git fetch origin main && git merge origin/main",
+    "Exit code 1\nAuto-merging src/rows.py\nCONFLICT (content): Merge conflict in src/rows.py\nAuto-merging src/sums.py\n"
+    "CONFLICT (modify/delete): src/dates.py deleted in HEAD and modified in origin/main.\n"
+    "Automatic merge failed; fix conflicts and then commit the result.",
+)
+STOPPED = "merge of origin/main under way, which stopped at conflicts in src/rows.py, src/dates.py"
+PICKED = (
+    "git cherry-pick 0f0f0f0",
+    "Exit code 1\nCONFLICT (content): Merge conflict in src/rows.py\nerror: could not apply 0f0f0f0... Rows",
+)
+ONTO = (
+    "git rebase origin/main",
+    "Exit code 1\nRebasing (1/2)\nCONFLICT (content): Merge conflict in src/rows.py\nerror: could not apply 0f0f0f0... Rows",
+)
+ENDED = ("git commit --no-edit", "[sums 9f8e7d6] Merge origin/main")
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        ([MERGED], f"; {STOPPED}; last"),
+        ([MERGED, ("git add src/rows.py && go test ./...", "ok")], f"; {STOPPED}; last"),
+        ([MERGED, ("git status", "On branch sums\nYou have unmerged paths.")], f"; {STOPPED}; last"),
+        ([(f"{MERGED[0]} | tail -20", MERGED[1].removeprefix("Exit code 1\n"))], f"; {STOPPED}; last commit 1a2b3c4"),
+        ([PICKED], "; cherry-pick of 0f0f0f0 under way, which stopped at conflicts in src/rows.py; last"),
+        ([ONTO], "; rebase onto origin/main under way, which stopped at conflicts in src/rows.py; last"),
+        ([ONTO, ("git rebase --continue", ONTO[1].replace("src/rows", "src/sums"))], "; rebase onto origin/main under way, which stopped at conflicts in src/sums.py; last"),
+        ([("git pull origin main", MERGED[1])], f"; {STOPPED}; last"),
+    ],
+)  # fmt: skip
+def test_a_merge_that_stopped_at_a_conflict_is_under_way(steps: Iterable[tuple[str, str]], line: str) -> None:
+    [whole] = told(facts_of(ran(COMMITTED, *steps)))
+    assert line in whole
+    [of_two_runs] = told(merge(facts_of(ran(COMMITTED)), facts_of(ran(*steps))))
+    assert line in of_two_runs
+    page = compose(Brief(800), facts_of(ran(COMMITTED, *steps)))
+    [again] = told(
+        facts_of([Message("user", (Text(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"),)), *ran(("ls", "rows.py"))])
+    )
+    assert line in again
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [MERGED, ENDED],
+        [MERGED, ("git merge --abort", "")],
+        [MERGED, ("git reset --hard", "HEAD is now at 1a2b3c4 Rows add up")],
+        [MERGED, ("git merge --continue", "[sums 9f8e7d6] Merge origin/main")],
+        [MERGED, ("git checkout -f main", "Switched to branch 'main'")],
+        [MERGED, ("git status", "On branch sums\nnothing to commit, working tree clean")],
+        [PICKED, ENDED],
+        [ONTO, ("git rebase --continue", "Successfully rebased and updated refs/heads/sums.")],
+        [ONTO, ("git rebase --abort", "")],
+        [(f"{MERGED[0]}; git merge --abort", MERGED[1])],
+        [("grep -rn CONFLICT logs", "CONFLICT (content): Merge conflict in src/rows.py")],
+    ],
+)
+def test_one_that_was_finished_or_given_up_is_over(steps: list[tuple[str, str]]) -> None:
+    for facts in (
+        facts_of(ran(COMMITTED, *steps)),
+        merge(facts_of(ran(COMMITTED, steps[0])), facts_of(ran(*steps[1:]))),
+    ):
+        [line] = told(facts)
+        assert "under way" not in line
+
+
+AT = "https://github.com/a/b/pull/12"
+OTHER_BRANCH = ("git switch -c dates", "Switched to a new branch 'dates'")
+
+
+@pytest.mark.parametrize(
+    ("steps", "told_as"),
+    [
+        ([("gh pr create --head rows --title 'Rows'", AT)], f"{AT} (from rows)"),
+        ([("gh pr create --head=ann:rows --title 'Rows'", AT)], f"{AT} (from rows)"),
+        ([("gh pr create --head sums --fill", AT)], AT),
+        ([("gh pr create --fill --draft", AT)], f"{AT} (a draft)"),
+        ([("gh pr create --fill --draft", AT), ("gh pr ready 12", "")], AT),
+        ([OPENED, OTHER_BRANCH], f"{AT} (from sums)"),
+        ([("gh pr create --fill -d && git switch dates", f"{AT}\nSwitched to branch 'dates'")], f"{AT} (a draft from sums)"),
+        ([OPENED, OTHER_BRANCH, ("gh pr create --fill", f"{AT}3")], f"{AT} (from sums), {AT}3"),
+    ],
+)  # fmt: skip
+def test_a_pull_request_is_told_with_its_branch_where_that_is_another_one(
+    steps: Iterable[tuple[str, str]], told_as: str
+) -> None:
+    [line] = told(facts_of(ran(COMMITTED, *steps)))
+    assert line.endswith(f"opened {told_as}")
+    [of_two_runs] = told(merge(facts_of(ran(COMMITTED)), facts_of(ran(*steps))))
+    assert of_two_runs.endswith(f"opened {told_as}")
+    page = compose(Brief(800), facts_of(ran(COMMITTED, *steps)))
+    [again] = told(
+        facts_of([Message("user", (Text(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"),)), *ran(("ls", "rows.py"))])
+    )
+    assert again.endswith(f"opened {told_as}")
+
+
+def test_a_tool_that_opens_a_pull_request_may_say_from_which_branch() -> None:
+    call = Message("assistant", (ToolCall("p1", "create_pull_request", '{"head": "ann:rows", "draft": true}'),))
+    answer = Message("tool", (ToolResult("p1", (Text(AT),)),))
+    [line] = told(facts_of([*ran(COMMITTED), call, answer]))
+    assert line.endswith(f"opened {AT} (a draft from rows)")
 
 
 @pytest.mark.parametrize(

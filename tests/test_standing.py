@@ -990,6 +990,40 @@ def test_what_a_report_lists_as_open_is_over_once_the_user_took_it_up_and_it_was
     assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State")[1:] == left
 
 
+NUMBERED = "The old ones are closed.\n\nStill open (3): #12 (dates), #9 (the export), #7 (a menu)."
+
+
+@pytest.mark.parametrize(
+    ("report", "stands"),
+    [
+        ("The gap between two tables is entered as #13.", False),
+        ("The wording of #9 is clearer now.", True),
+        ("The wording is clearer now.\n\nStill open: the export of the menu for the halls.", False),
+    ],
+)
+def test_a_list_of_what_is_open_stands_until_a_later_report_adds_to_it_or_lists_some_anew(
+    report: str, stands: bool
+) -> None:
+    listed = [
+        TASK,
+        *edit("a.py"),
+        says(NUMBERED),
+        user("There is one more, about the gap."),
+        *edit("b.py"),
+        says(report),
+    ]
+    told = section(page([*listed, user("Mend that one."), *edit("c.py")]), "State")
+    assert any("(3): #12 (dates)" in line for line in told) is stands
+
+
+def test_a_later_list_of_other_things_leaves_an_older_one_open() -> None:
+    first = "The seats are held now.\n\nStill open: a second look at the holds, by somebody who knows the queue."
+    then = "The premiere is noted.\n\nLeft to do: ask the sponsor for the colour of his block."
+    listed = [TASK, *edit("a.py"), says(first), user("Note the premiere."), *edit("b.py"), says(then)]
+    told = section(page([*listed, user("Thanks. Now the programme."), *edit("c.py")]), "State")
+    assert any("a second look at the holds" in line for line in told)
+
+
 def test_a_step_without_words_is_none() -> None:
     begun = runs("TaskUpdate", {"taskId": "8", "status": "in_progress"}, "Updated task #8 status", id="t2")
     assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), *begun))
@@ -1225,6 +1259,29 @@ def test_a_file_that_calls_name_in_two_ways_is_listed_once() -> None:
     there = [m for n in range(4) for m in edit(f"/srv/app/core/part_{n}.rs", id=f"f{n}")]
     both = [*edit("build.rs", "e1"), *edit("/srv/app/build.rs", "e2")]
     assert files(*commit, *there, *both)[1].count("build.rs") == 1
+
+
+def test_files_of_one_folder_that_calls_name_in_two_ways_stand_in_one_place() -> None:
+    whole = [*edit("/srv/app/core/read/rows.py", "e1"), *edit("/srv/app/core/read/sums.py", "e2")]
+    both = [*whole, *edit("core/read/dates.py", "e3")]
+    assert files(*both) == ["in /srv/app/core/read/", "changed: rows.py, sums.py, dates.py"]
+    assert files(*both, *edit("notes.md", "e4")) == [
+        "in /srv/app/",
+        "changed: core/read/{rows.py, sums.py, dates.py}; notes.md",
+    ]
+
+
+def test_which_of_two_folders_a_path_is_meant_from_is_not_guessed() -> None:
+    two = [*edit("/srv/app/core/read/rows.py", "e1"), *edit("/srv/old/core/read/rows.py", "e2")]
+    assert "core/read/dates.py" in files(*two, *edit("core/read/dates.py", "e3"))[0].split("; ")
+
+
+def test_what_messages_behind_give_a_commit_is_listed_as_changed() -> None:
+    work = [TASK, *edit("src/rows.py"), *bash("cat rows.log", "a row\n" * 900)]
+    commit = bash("git add src/rows.py schema/rows.json && git commit -m x", "[main 1a2b3c4] x")
+    facts, behind = facts_of(work), facts_of([*bash("make schema", "done"), *commit])
+    told = section(compose(Brief(1_500), settled(facts, behind)), "Files")
+    assert told[0] == "changed: src/rows.py; schema/rows.json"
 
 
 def test_words_that_say_what_is_wanted_in_short_lean_on_nothing_older() -> None:

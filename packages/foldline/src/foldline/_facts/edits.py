@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
+from zlib import crc32
 
 from foldline._facts.patterns import rare
 from foldline._facts.tool_calls import BODIES
@@ -41,6 +42,9 @@ STRETCH, MOST_WRITTEN = 100, 900
 _LEAST_LINE = 4
 """Characters of a line below which it holds but a bracket."""
 
+_PLACE = re.compile(r"^(?:@@.*|\*\*\* .*)$\n?", re.MULTILINE)
+"""What stands in a patch between two places of a file, and at its end."""
+
 _FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
@@ -48,8 +52,7 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, s
     """The names that the arguments of an edit touch, by file: those that a patch names, else `path`."""
     if isinstance(arguments, str):
         return {path: _names(path, old, new) for path, old, new in _patched(arguments)}
-    patch = next((v for v in arguments.values() if isinstance(v, str) and v.lstrip().startswith(("*** ", "--- "))), "")
-    if patch:
+    if patch := _patch(arguments):
         return {path: _names(path, old, new) for path, old, new in _patched(patch)}
     several = arguments.get("edits")
     changes = (
@@ -57,6 +60,44 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, s
     )
     old, new = ("\n".join(_texts(changes, keys)) for keys in (_OLD, _NEW))
     return {path: _names(path, old, new)}
+
+
+def fingerprints(arguments: Mapping[str, Any] | str, path: str) -> tuple[str, ...]:
+    """What an edit put in place of what in a file, so that another one is known to take it back; empty where that is not plain."""
+    patch = arguments if isinstance(arguments, str) else _patch(arguments)
+    pairs = [*(_hunks(patch, path) if patch else _replaced(arguments))]
+    return tuple(f"{_sum(old)}{_sum(new)}" for old, new in pairs) if all(old and new for old, new in pairs) else ()
+
+
+def taken_back(fingerprint: str) -> str:
+    """The fingerprint of the edit that takes back another one."""
+    half = len(fingerprint) // 2
+    return fingerprint[half:] + fingerprint[:half]
+
+
+def _sum(text: str) -> str:
+    return f"{crc32(text.encode('utf-8', 'replace')):08x}"
+
+
+def _replaced(arguments: Mapping[str, Any] | str) -> Iterator[tuple[str, str]]:
+    """The texts that an edit takes away, each with the one in its place; an empty one where it does not name both, or may name
+    several places."""
+    several = arguments.get("edits") if isinstance(arguments, Mapping) else None
+    for each in several if isinstance(several, list) else [arguments]:
+        given = each if isinstance(each, Mapping) and not each.get("replace_all") else {}
+        old, new = (
+            next((text for key in keys if isinstance(text := given.get(key), str)), "") for keys in (_OLD, _NEW)
+        )
+        yield old, new
+
+
+def _hunks(patch: str, path: str) -> Iterator[tuple[str, str]]:
+    """The places of a file that a patch changes, as they were and as they are, with the lines around them."""
+    for header, lines in _by_file(patch):
+        for hunk in _PLACE.split(lines) if header == path else ():
+            if hunk.strip():
+                old, new = ("\n".join(line[1:] for line in hunk.splitlines() if line[:1] != not_in) for not_in in "+-")
+                yield old, new
 
 
 def written_in(arguments: Mapping[str, Any] | str) -> str:
@@ -88,12 +129,24 @@ def _texts(changes: list[Any], keys: tuple[str, ...]) -> Iterator[str]:
 
 def _patched(patch: str) -> Iterator[tuple[str, str, str]]:
     """The files of a patch, each with the lines that it takes away and those that it brings."""
+    for path, lines in _by_file(patch):
+        read = lines[:_READ].splitlines()
+        old, new = ("\n".join(line[1:] for line in read if line.startswith(mark)) for mark in "-+")
+        yield path, old, new
+
+
+def _by_file(patch: str) -> Iterator[tuple[str, str]]:
+    """The files of a patch, each with its lines."""
     patch = patch.replace("\\n", "\n") if "\n" not in patch else patch
     found = list(_FILE.finditer(patch))
     for header, following in zip(found, [*found[1:], None]):
-        lines = patch[header.end() : following.start() if following else None][:_READ].splitlines()
-        old, new = ("\n".join(line[1:] for line in lines if line.startswith(mark)) for mark in "-+")
-        yield header[1] or header[2], old, new
+        yield header[1] or header[2], patch[header.end() : following.start() if following else None]
+
+
+def _patch(arguments: Mapping[str, Any]) -> str:
+    """The patch among the arguments of a call; empty where there is none."""
+    given = (v for v in arguments.values() if isinstance(v, str) and v.lstrip().startswith(("*** ", "--- ")))
+    return next(given, "")
 
 
 def _defined(path: str, text: str) -> list[str]:

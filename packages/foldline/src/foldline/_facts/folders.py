@@ -10,7 +10,12 @@ from typing import NamedTuple
 SHARED = 3
 """Files of one folder from which its path is told apart."""
 
-_LISTED = re.compile(r"(?:- )?(created|changed|renamed|deleted|read)( by another agent)?: (.+?)(?: … and \d+ more)?")
+NAMES = 2
+"""Names of a folder by which it is known to be the same one in two paths."""
+
+_LISTED = re.compile(
+    r"(?:- )?(created|changed|renamed|deleted|put back|read)( by another agent)?: (.+?)(?: … and \d+ more)?"
+)
 _ROOT = re.compile(r"(?:- )?in ((?:[A-Za-z]:)?/.*/)")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 _GROUP = re.compile(r"(.*/)\{(.+)\}")
@@ -49,6 +54,21 @@ def root_of(paths: Sequence[str]) -> str:
     )
     best = max(folders.items(), key=lambda item: (item[1] - 1) * len(item[0]), default=("", 0))
     return best[0] if best[1] >= SHARED and 2 * best[1] >= len(absolute) else ""
+
+
+def home_of(paths: Iterable[str]) -> str:
+    """The folder that paths without a beginning are meant from: the one in which whole paths name the same folders of two names or
+    more; empty where there is none, or not one alone."""
+    folders = {path[: path.rfind("/") + 1] for path in paths}
+    named = {folder for folder in folders if folder.count("/") >= NAMES and not is_absolute(folder)}
+    homes = {
+        folder[: i + 1]
+        for folder in folders
+        if named and is_absolute(folder)
+        for i, letter in enumerate(folder)
+        if letter == "/" and folder[i + 1 :] in named
+    }
+    return homes.pop() if len(homes) == 1 else ""
 
 
 def grouped(paths: Iterable[str]) -> str:

@@ -13,8 +13,8 @@ from foldline._facts.lasting import lasting
 from foldline._facts.plan import Plan
 from foldline._facts.repository import later
 from foldline._facts.rules import rules_in
-from foldline._facts.running import SOON
-from foldline._facts.shell import ends_soon
+from foldline._facts.running import SOON, ends
+from foldline._facts.shell import KILLING, ends_soon
 from foldline._facts.speech import clean
 from foldline._facts.trails import Trails
 from foldline._facts.types import Command, Facts, FailedCall, File, Piece, Repository, Rule, Todo, UserRequest
@@ -70,7 +70,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
     plan = Plan((t for t in older.todos if new.plan_at is None or t.status == "done"), older.todos)
     for todo in new.todos:
         plan.put(todo)
-    trails = Trails(older.files)
+    trails = Trails(older.files, (*older.repositories, *new.repositories))
     for file in new.files:
         trails.follow(file)
     return bounded(
@@ -94,6 +94,8 @@ def merge(older: Facts, newer: Facts) -> Facts:
 def _running(older: dict[str, str], newer: Facts) -> dict[str, str]:
     """What runs behind newer messages: what ends by itself is over where there are many that do not name it."""
     over = {id for id, text in older.items() if id not in newer.running and newer.end > SOON and ends_soon(text)}
+    kills = [id for id, text in newer.running.items() if not text and id.partition(" ")[0] in KILLING]
+    over |= {id for id, text in older.items() if id not in newer.running and any(ends(kill, text) for kill in kills)}
     return {id: older.get(id) or text for id, text in (older | newer.running).items() if text and id not in over}
 
 
@@ -184,7 +186,10 @@ def _shifted(facts: Facts, by: int) -> Facts:
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
     fields["requests"] = tuple(replace(r, again=r.again and r.again + by) for r in fields["requests"])
     fields["todos"] = tuple(t if t.made < 0 else replace(t, made=t.made + by) for t in fields["todos"])
-    fields["files"] = tuple(f if f.last < 0 else replace(f, last=f.last + by) for f in fields["files"])
+    fields["files"] = tuple(
+        f if f.last < 0 else replace(f, last=f.last + by, kept=f.kept if f.kept < 0 else f.kept + by)
+        for f in fields["files"]
+    )
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
     repositories = tuple(r if r.settled < 0 else replace(r, settled=r.settled + by) for r in facts.repositories)

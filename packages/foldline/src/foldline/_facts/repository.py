@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain, pairwise
+from typing import Any
 
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
 from foldline._facts.types import Repository
+from foldline._facts.unmerged import stops, under_way
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -60,6 +63,10 @@ _PULL = rare(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
 _OPENS = pattern(r"(?i)(?:^|[_.])create_?(?:pull|merge)_?request$")
 _OPENS_IN_CODE = rare(r"\btools\.\w*create_(?:pull|merge)_request\(")
 _OPENING = (["pr", "create"], ["mr", "create"])
+_HEADS, _HEAD_KEYS = ("--head", "-H", "--source-branch"), ("head", "source_branch")
+"""How a command, and how the arguments of a tool, name the branch that a pull request is opened from."""
+
+_DRAFT = frozenset({"--draft", "-d"})
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
 _MESSAGE = pattern(r"-\w{0,6}m|--message")
 _RENAMING = ("-m", "-M", "--move")
@@ -85,16 +92,43 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
     return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
 
 
+def stopped(known: Sequence[Repository], command: str, where: str, answer: str) -> tuple[Repository, ...]:
+    """The repositories after a command that failed, which may have stopped at a conflict."""
+    calls = [(args, folder) for name, args, folder in programs(command, where) if name == "git" and args]
+    asked = [args for args, _ in calls]
+    if not stops(asked, answer):
+        return (*known,)
+    folder = calls[-1][1]
+    here = _place(known, folder, set())
+    each = known[here] if here < len(known) else Repository(folder)
+    return (*known[:here], *known[here + 1 :], replace(each, under_way=under_way(each.under_way, asked, answer)))
+
+
 def opens_pull(name: str, code: str = "") -> bool:
     """Whether a tool opens a pull request, by its name, or the code that calls tools does."""
     return _OPENS.search(name) is not None or _OPENS_IN_CODE.search(code) is not None
 
 
-def opened(known: Sequence[Repository], answer: str) -> tuple[Repository, ...]:
+def opened(known: Sequence[Repository], arguments: Mapping[str, Any] | str, answer: str) -> tuple[Repository, ...]:
     """The repositories after a tool opened a pull request in the one that was worked in last, which stands first in its answer."""
     pulls = _PULL.findall(answer)[:1]
     *others, newest = known or [Repository()]
-    return (*others, replace(newest, pulls=_newest(newest.pulls, pulls))) if pulls else (*known,)
+    given = arguments if isinstance(arguments, Mapping) else {}
+    head = next((v for key in _HEAD_KEYS if isinstance(v := given.get(key), str)), newest.branch)
+    return (*others, _opened(newest, pulls, head, draft=given.get("draft") is True)) if pulls else (*known,)
+
+
+def _opened(known: Repository, pulls: Sequence[str], head: str, *, draft: bool) -> Repository:
+    heads = dict.fromkeys(pulls, head.rpartition(":")[2]) if head else {}
+    drafts = _newest(known.drafts, pulls if draft else ())
+    return replace(known, pulls=_newest(known.pulls, pulls), heads=known.heads | heads, drafts=drafts)
+
+
+def _opened_from(args: list[str]) -> str:
+    """The branch from which a call opens a pull request; empty where it does not say so."""
+    given = (value for option, value in pairwise(args) if option in _HEADS)
+    joined = (arg.partition("=")[2] for arg in args if arg.startswith("--") and arg.partition("=")[0] in _HEADS)
+    return next(chain(given, joined), "")
 
 
 def goes_on(command: str, answer: str) -> bool:
@@ -139,7 +173,9 @@ def _shorter(one: str, other: str) -> str:
 
 def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) -> Repository:
     """What is known of a repository after calls of git in it."""
-    if any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer):
+    before = known.branch
+    known = replace(known, under_way=under_way(known.under_way, asked, answer))
+    if any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer) and not stops(asked, answer):
         known = replace(known, commit="", pushed=False, committed=True)
     made = [*filter(None, map(_made, asked))]
     listed = any(map(_lists, asked))
@@ -162,8 +198,13 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         known = replace(known, settled=at, clean=True, left=())
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
         known = _pushed(known, answer)
-    if any(args[:2] in _OPENING for args in asked) and (pulls := _PULL.findall(answer)):
-        known = replace(known, pulls=_newest(known.pulls, pulls))
+    if ["pr", "ready"] in (args[:2] for args in asked):
+        known = replace(known, drafts=())
+    opening = next((i for i, args in enumerate(asked) if args[:2] in _OPENING), None)
+    if opening is not None and (pulls := _PULL.findall(answer)):
+        then = before if any(map(_switches, asked[opening:])) else known.branch
+        call = asked[opening]
+        known = _opened(known, pulls, _opened_from(call) or then, draft=not _DRAFT.isdisjoint(call))
     return known
 
 
@@ -271,6 +312,9 @@ def _later(older: Repository, new: Repository) -> Repository:
         commit=new.commit if moved else older.commit,
         pushed=new.pushed or (older.pushed and not moved),
         pulls=_newest(older.pulls, new.pulls),
+        heads=older.heads | (dict.fromkeys(new.pulls, older.branch) if older.branch else {}) | new.heads,
+        drafts=_newest(older.drafts, new.drafts),
+        under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,
         left=new.left if new.settled >= 0 else older.left,

@@ -7,7 +7,7 @@ import re
 from foldline._facts.calls import Called, EndedCall
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patterns import rare
-from foldline._facts.shell import ends_soon
+from foldline._facts.shell import KILLING, ends_soon, in_background
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._facts.types import SOURCE
 from foldline._messages import ToolCall
@@ -32,6 +32,7 @@ _STOPPING = frozenset({"kill", "stop"})
 SOON = 24
 """Messages after which a program has ended that was still running and ends by itself."""
 
+_PARTS = pattern(r"[\w.-]{2,}")
 _STILL = pattern(r"<status>running</status>")
 _NOTICE = pattern(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
 
@@ -46,6 +47,21 @@ class Running:
         """When a program was told last, and by which name."""
         self._waits_for: dict[str, str] = {}
         """Where waiting for a program became one itself: the name of the first by that of the second."""
+        self._left: dict[str, str] = {}
+        """What a command line left running, by its own words, and the steps that ended such, which have no text."""
+
+    def left(self, command: str, *, failed: bool) -> None:
+        """Takes down what a command line left running, where it did not fail, and what it ended."""
+        begun: list[str] = []
+        for step in in_background(command) if "&" in command or "kill" in command else ():
+            if step.partition(" ")[0] == "wait":
+                self._left.update(dict.fromkeys(begun, ""))
+            elif step.partition(" ")[0] in KILLING:
+                self._left = {id: "" if ends(step, text) else text for id, text in self._left.items()} | {step: ""}
+            elif not failed:
+                self._left.pop(step, None)
+                self._left[step] = step
+                begun.append(step)
 
     def answered(self, called: Called, text: str) -> tuple[Called, bool]:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
@@ -84,7 +100,7 @@ class Running:
         told = {self._told[id][1]: text for id, text in live.items() if id not in begun_before}
         names = [*self.known, *(name for _, name in self._told.values()), *self._waits_for]
         unknown = {name for name in names if self._waits_for.get(name, name) in begun_before}
-        return {name: "" for name in names if name not in told and name not in unknown} | told
+        return {name: "" for name in names if name not in told and name not in unknown} | self._left | told
 
     def begun(self, notice: str) -> Called | None:
         """The call that started what a client's notice tells of, where it does so and that was seen."""
@@ -95,6 +111,13 @@ class Running:
         """Takes down what a client's notice says has ended."""
         if "<task-id>" in text:
             self.known.update(dict.fromkeys(_NOTICE.findall(text), ""))
+
+
+def ends(step: str, program: str) -> bool:
+    """Whether a step that ends programs ends one: by words of its own, else by a number, of which nobody knows whose it is."""
+    name, *words = step.split()
+    named = [word for word in words if not word.startswith("-")] if name in ("pkill", "killall") else []
+    return all(part in program for word in named for part in _PARTS.findall(word))
 
 
 def only_waits(call: ToolCall) -> bool:

@@ -234,6 +234,20 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
         yield name, args, folder
 
 
+def in_background(command: str) -> Iterator[str]:
+    """The steps of a command line that it leaves running behind it, but for those that end by themselves soon; where it waits for
+    them, and what it asks to end such."""
+    command = _spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))
+    for step in _steps(command):
+        name, args = _program(step.words)
+        left = _LEFT.match(command, step.start + len(step.whole)) and step.op != "|" and "timeout" not in step.words
+        over = name in _AROUND or _looks(step) or ends_soon(_family(step))
+        if name == "wait" or (name in KILLING and "-0" not in args):
+            yield " ".join((name, *args))
+        elif left and not over:
+            yield " ".join(step.words)
+
+
 def staged(command: str, where: str = "") -> Iterator[str]:
     """The files that a command puts by name into the next commit."""
     for name, args, folder in programs(command, where):
@@ -256,6 +270,10 @@ def _spelled_out(command: str) -> str:
 
 
 _MAKES_FOLDER = rare(r"\$\(mktemp\b[^)\n]{0,200}\)|`mktemp\b[^`\n]{0,200}`")
+KILLING = frozenset({"kill", "pkill", "killall", "fuser"})
+"""Programs that end others."""
+
+_LEFT = re.compile(r"[ \t]*&(?![&>])")
 _SETS_FOLDER = re.compile(r"(?:^|[\s;&(])(\w{1,60})=[\"']?([/~][\w./~-]{1,300})")
 _VARIABLE = pattern(r"\$\{?(\w{1,60})\}?")
 
@@ -343,8 +361,11 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
             yield action, path, ""
     if name == "git" and args[:1] == ["rm"] and "--cached" in args:
         return
-    if name == "git" and args[:1] in (["mv"], ["rm"], ["restore"]):
-        name, args = ("touched" if args[0] == "restore" else args[0]), args[1:]
+    if name == "git" and args[:1] in (["checkout"], ["restore"]):
+        yield from _put_back(args[0], args[1:])
+        return
+    if name == "git" and args[:1] in (["mv"], ["rm"]):
+        name, args = args[0], args[1:]
     paths = [a for a in args if _is_path(a)]
     if name in ("rm", "unlink", "rmdir"):
         yield from (("deleted", p, "") for p in paths)
@@ -356,8 +377,6 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         yield from (("created", p.rstrip("/") + "/", "") for p in paths)
     elif name in ("touch", "tee"):
         yield from (("written", p, "") for p in paths)
-    elif name == "touched":
-        yield from (("modified", p, "") for p in paths)
     elif name in ("sed", "perl") and any(re.match(r"-\w*i|--in-place", a) for a in args):
         yield from (("modified", p, "") for p in _worked_on(args) if _is_path(p))
     elif name == "sed":
@@ -366,6 +385,29 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         yield from (("read", p, "") for p in paths if "/" in p or "." in p)
     elif name in ("curl", "wget"):
         yield from (("written", v, "") for o, v in pairwise(args) if o in ("-o", "-O", "--output") and _is_path(v))
+
+
+def _put_back(verb: str, args: list[str]) -> Iterator[Touch]:
+    """The files that git is asked to put back as they were committed, or to take from somewhere else."""
+    apart = "--" in args
+    before = args[: args.index("--")] if apart else args
+    options = {arg.partition("=")[0] for arg in before if arg.startswith("-")}
+    words = [arg for arg in before if not arg.startswith("-")]
+    named = [word for word in words if verb == "restore" or _FILE_NAME.search(word)] if not apart else []
+    paths = args[len(before) + 1 :] if apart else named
+    from_elsewhere = options - _OF_THE_TREE or any(word not in (*named, "HEAD") for word in words)
+    if options & _STAGED and not options & _TREE:
+        return
+    if apart or verb == "restore" or not from_elsewhere:
+        yield from (("modified" if from_elsewhere else "restored", path, "") for path in paths if _is_path(path))
+
+
+_FILE_NAME = re.compile(r"\w\.[A-Za-z]\w{0,7}$")
+"""How a word ends that is a file rather than a branch."""
+
+_STAGED, _TREE = frozenset({"-S", "--staged"}), frozenset({"-W", "--worktree", "-SW", "-WS"})
+_OF_THE_TREE = _STAGED | _TREE | {"-f", "-q", "--force", "--quiet"}
+"""Options of git with which it puts a file back, but for where from."""
 
 
 def _worked_on(args: list[str]) -> list[str]:

@@ -56,6 +56,9 @@ _WHOLE = pattern(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]
 _PROBE = pattern(r"(?:cd \S+ (?:&&|;) )?(?:python[\d.]*|node|deno|bun|ruby|perl|php) (?:-\w*[cer]\b|-\s|<<)")
 """A few lines of code that were tried out, and are kept nowhere."""
 
+_NUMBER = pattern(r"(?<!\w)#(\d{1,9})\b")
+"""How an issue or the like is numbered."""
+
 _SCRIPT = pattern(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 
@@ -158,7 +161,8 @@ def left_open(facts: Facts) -> Iterator[str]:
     """What the newest reports say is open, unless something later speaks of it: it was done then, or told anew. What the user
     said since the last report is not done yet.
 
-    Of reports before the newest it is what they say under a label, since most of it was done on the way. A question that
+    Of reports before the newest it is what they say under a label, since most of it was done on the way, unless a later one
+    lists some of it anew, or names one more of what is numbered there. A question that
     the user spoke after is answered, unless it is listed as open and the user spoke of something else; and what was the
     user's to do is done.
     """
@@ -176,10 +180,22 @@ def left_open(facts: Facts) -> Iterator[str]:
             did = [p.text for p in since if p.kind == "change" or (p.kind == "said" and p.at < last)]
             over = (*did, *(p.text for p in since if p.kind == "report"))
             done = any(said_again(item, text) for text in over) or max(shared_words(item, did), default=0) >= SPOKEN_OF
-            if left and not done:
+            listed = [p.text for p in reports if p.at == piece.at and p.open]
+            if left and not done and not _overtaken(piece, listed, [p for p in since if p.kind == "report"]):
                 whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
                 yield item if piece.under == led else whole
                 led = piece.under
+
+
+def _overtaken(piece: Piece, listed: Iterable[str], since: Iterable[Piece]) -> bool:
+    """Whether reports since make a new list of some of what is `listed` with a piece, or name a newer number than those in it."""
+    numbers = {*map(int, _NUMBER.findall(piece.text))}
+    newest = max(numbers) if len(numbers) > 1 else None
+    return any(
+        (p.open and _labelled(p) and max(shared_words(p.text, listed), default=0) >= SPOKEN_OF)
+        or (newest is not None and any(int(n) > newest for n in _NUMBER.findall(p.text)))
+        for p in since
+    )
 
 
 def _labelled(piece: Piece) -> bool:

@@ -14,6 +14,7 @@ from foldline._facts.repository import NAMELESS
 from foldline._facts.texts import parted
 from foldline._facts.tool_calls import changes_by_name
 from foldline._facts.types import Facts, FailedCall, File, FileState, Kind, Piece, Repository, Rule, Todo, UserRequest
+from foldline._facts.unmerged import STOPPED
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -77,7 +78,7 @@ LATER = "As the messages below leave it:"
 NOT_SEEN = "(asked for, and not seen yet: "
 """What stands before what a request asks for and no call did."""
 
-_RUNS = pattern(rf"{STILL_RUNS}`(.+)` \(([^()]+)\)")
+_RUNS = pattern(rf"{STILL_RUNS}`(.+)`(?: \(([^()]+)\))?")
 _READ = (
     STILL_RUNS,
     INTENDED,
@@ -92,10 +93,14 @@ _READ = (
 )
 """How the lines of a state begin that are read as more than words, or hold for their page only."""
 
+DRAFT = "a draft"
+"""How a pull request is told that is none to be merged yet."""
+
+_PULL_LINE = pattern(rf"(\S+?)(?: \(({DRAFT})? ?(?:from (\S+))?\))?(?:, |$)")
 _GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
-    "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "read": "read",
+    "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "put back": "restored", "read": "read",
 }  # fmt: skip
 
 
@@ -142,7 +147,7 @@ def facts_of_page(text: str) -> Facts:
         faults=tuple(FailedCall(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
         files=tuple(_files(lines.get("Files", ()))),
-        running={runs[2]: runs[1] for line in open_now if (runs := _RUNS.fullmatch(line))},
+        running={runs[2] or runs[1]: runs[1] for line in open_now if (runs := _RUNS.fullmatch(line))},
         repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),
         end=1,
     )
@@ -161,14 +166,18 @@ def _repository(folder: str | None, line: str) -> Repository:
     told = line.split("; ")
     known = {name: text.removeprefix(name) for text in told for name in _KNOWN if text.startswith(name)}
     commit, pushed, _ = known.get("last commit ", "").partition(", pushed")
-    pulls = tuple(known.get("opened ", "").split(", ")) if "opened " in known else ()
+    branch = known.get("on branch ", "")
+    pulls = [found.groups() for found in _PULL_LINE.finditer(known.get("opened ", ""))]
     return Repository(
         "" if not folder or folder == NAMELESS else folder,
-        known.get("on branch ", ""),
+        branch,
         bool(commit),
         commit,
         bool(pushed),
-        pulls,
+        tuple(address for address, _, _ in pulls),
+        {address: head or branch for address, _, head in pulls if head or branch},
+        tuple(address for address, draft, _ in pulls if draft),
+        under_way=next((each for each in told if STOPPED in each), None),
     )
 
 
@@ -247,4 +256,5 @@ def _files(lines: Iterable[str]) -> Iterator[File]:
     """The files of lists; how many more there were is passed over."""
     for each in listed_in("\n".join(lines)):
         state = _STATES[each.verb]
-        yield File(each.path, state, {state: 1}, to=each.to, by="peer" if each.by else "")
+        did = "modified" if state == "restored" else state
+        yield File(each.path, state, {did: 1}, to=each.to, by="peer" if each.by else "")

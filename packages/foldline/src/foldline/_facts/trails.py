@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from foldline._facts.edits import taken_back
 from foldline._facts.folders import is_absolute
-from foldline._facts.types import File, FileState
+from foldline._facts.types import File, FileState, Repository
 from foldline._messages import replace
+
+MOST_EDITS = 100
+"""Edits of one file since a commit beyond which nobody takes back all of them."""
+
+STAGED = "staged"
+"""What was done to a file of which nothing is known but that it was put into a commit."""
 
 
 class Trails:
     """The files that are known, each under one path, with what was done to it; `files` are in the order of their newest action."""
 
-    def __init__(self, files: Iterable[File] = ()) -> None:
+    def __init__(self, files: Iterable[File] = (), repositories: Sequence[Repository] = ()) -> None:
         self.files = {file.path: file for file in files}
+        self.repositories = repositories
         self._named: dict[str, list[str]] = {}
         self._inside: dict[str, list[str]] = {}
         for path in self.files:
             self._index(path)
 
-    def touch(self, verb: str, path: str, at: int, to: str = "", by: Literal["", "peer"] = "") -> None:
-        """Books one action, of the agent's own or of a `peer`; what is `written` is created where it was not there, and modified elsewhere."""
+    def touch(
+        self, verb: str, path: str, at: int, to: str = "", by: Literal["", "peer"] = "", edits: tuple[str, ...] = ()
+    ) -> None:
+        """Books one action, of the agent's own or of a `peer`; what is `written` is created where it was not there, and modified
+        elsewhere. `edits` are the fingerprints of what was put in place of what."""
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
             verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
         state: FileState = verb  # type: ignore[assignment]
-        self.follow(File(path, state, {verb: 1}, at, to, by, -1 if verb == "read" else at))
+        self.follow(File(path, state, {verb: 1}, at, to, by, -1 if verb == "read" else at, edits=edits))
         if verb == "renamed" and self._known_as(to) in self.files:
             self.touch("written", to, at)
 
@@ -34,7 +45,7 @@ class Trails:
         """Books that the agent put a file into its next commit: it changed it, in whatever way that was."""
         old = self.files.get(self._known_as(path))
         if old is None or not old.changed:
-            self.touch("modified", path, at)
+            self.follow(File(path, "modified", {STAGED: 1}, at, last=at))
 
     def follow(self, file: File) -> None:
         """Books what was done to a file after all that is booked."""
@@ -42,9 +53,11 @@ class Trails:
         old = self.files.pop(path, None)
         if old is None:
             self._index(path)
-        self.files[path] = _later(old, replace(file, path=path))
+        self.files[path] = _later(old, replace(file, path=path), self.repositories)
         if file.state == "deleted":
             self._delete_inside(path, file.seen)
+        elif file.state == "restored":
+            self._restore_inside(path, file)
 
     def _index(self, path: str) -> None:
         self._named.setdefault(_name(path), []).append(path)
@@ -72,27 +85,53 @@ class Trails:
                 actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
                 self.files[path] = replace(file, state="deleted", actions=actions, seen=at, last=at)
 
+    def _restore_inside(self, folder: str, put_back: File) -> None:
+        """Books the files of a folder that was put back, but for those that are there since no commit."""
+        for path in self._inside.get(folder.rstrip("/") + "/", ()):
+            file = self.files[path]
+            there = not file.made or _committed(file, put_back.last, self.repositories)
+            if path != folder and file.changed and there:
+                self.files[path] = _later(file, replace(put_back, path=path), self.repositories)
 
-def _later(old: File | None, new: File) -> File:
-    """A file's trail continued: reading does not undo a change, and writing again does not create."""
+
+def _later(old: File | None, new: File, repositories: Sequence[Repository]) -> File:
+    """A file's trail continued: reading does not undo a change, writing again does not create, and what is put back is as it was
+    committed."""
     if old is None:
         return new
     actions = {verb: old.actions.get(verb, 0) + new.actions.get(verb, 0) for verb in {**old.actions, **new.actions}}
-    state = new.state
-    if state == "read" and old.state != "deleted":
-        state = old.state
-    elif state == "created" and old.state not in ("deleted", "renamed"):
-        state = "modified"
+    looked = new.state == "read" or (new.state == "restored" and "restored" not in new.actions and old.changed)
+    if looked and old.state != "deleted":
+        return replace(old, actions=actions, seen=new.seen)
+    committed = old.changed and _committed(old, new.last, repositories)
+    kept = new.kept if new.kept >= 0 else old.last if committed else old.kept
+    alone = committed or new.kept >= 0 or "restored" in new.actions or not old.changed
+    known = alone or (bool(old.edits and new.edits) and len(old.edits) + len(new.edits) <= MOST_EDITS)
+    edits = new.edits if alone else _standing(old.edits, new.edits) if known else ()
+    if new.state == "restored" or (new.edits and known and not edits):
+        kept = old.last if kept < 0 and old.made else kept
+        state = "restored" if kept < 0 else "modified" if old.state in ("deleted", "renamed") else old.state
+        return File(new.path, state, actions, new.seen, by=old.by, last=new.last if kept < 0 else kept)
+    state = "modified" if new.state == "created" and old.state not in ("deleted", "renamed") else new.state
     by = old.by if new.state == "read" else new.by if old.by or not old.changed else ""
-    return File(
-        new.path,
-        state,
-        actions,
-        new.seen,
-        new.to or (old.to if state == "renamed" else ""),
-        by,
-        max(old.last, new.last),
-    )
+    to = new.to or (old.to if state == "renamed" else "")
+    return File(new.path, state, actions, new.seen, to, by, max(old.last, new.last), kept, edits)
+
+
+def _committed(file: File, by: int, repositories: Sequence[Repository]) -> bool:
+    """Whether a file, as it was changed last, was committed by a message."""
+    return any(file.last <= each.settled < by and not file.path.endswith(each.left) for each in repositories)
+
+
+def _standing(old: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
+    """The edits of two runs that no later one takes back."""
+    standing = [*old]
+    for edit in new:
+        if (inverse := taken_back(edit)) in standing:
+            standing.remove(inverse)
+        else:
+            standing.append(edit)
+    return tuple(standing)
 
 
 def _name(path: str) -> str:

@@ -12,7 +12,7 @@ from msgspec import field
 
 from foldline._messages import Value, replace
 
-FileState = Literal["created", "modified", "read", "deleted", "renamed"]
+FileState = Literal["created", "modified", "read", "deleted", "renamed", "restored"]
 Lifetime = Literal["standing", "task", "once"]
 
 SOURCE = 160
@@ -31,11 +31,15 @@ class File(Value, frozen=True, gc=False, omit_defaults=True):
     """Who changed it, where that was another agent."""
     last: int = -1
     """When it was changed last; -1 where that is not known."""
+    kept: int = -1
+    """When it was changed last before the newest commit, where it was changed since: so it is again where that is taken back."""
+    edits: tuple[str, ...] = ()
+    """The fingerprints of the edits since the newest commit that stand, where all of them are known."""
 
     @property
     def changed(self) -> bool:
         """Whether the agent left it other than it was."""
-        return self.state != "read"
+        return self.state not in ("read", "restored")
 
     @property
     def changed_at(self) -> int:
@@ -51,6 +55,11 @@ class File(Value, frozen=True, gc=False, omit_defaults=True):
     def passed(self) -> bool:
         """Whether the agent made it and deleted it again."""
         return self.state == "deleted" and next(iter(self.actions), "") == "created"
+
+    @property
+    def put_back(self) -> bool:
+        """Whether the agent changed it, and it is again as it was."""
+        return self.state == "restored" and not self.actions.keys() <= {"read", "restored"}
 
     @property
     def times(self) -> int:
@@ -192,11 +201,22 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     pushed: bool = False
     pulls: tuple[str, ...] = ()
     """The addresses of the pull requests that were opened, oldest first."""
+    heads: dict[str, str] = field(default_factory=dict)
+    """The branches that they were opened from, as far as that is known."""
+    drafts: tuple[str, ...] = ()
+    """Those of them that are drafts."""
     settled: int = -1
     clean: bool = False
     """Whether git said there that nothing was left to commit."""
     left: tuple[str, ...] = ()
     """What git listed there as changed and not committed."""
+    under_way: str | None = None
+    """The merge or rebase that stopped at a conflict; empty where it is over, None where nothing tells."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether more is known of it than where it is, and that nothing is under way."""
+        return replace(self, folder="", under_way=self.under_way or None) != Repository()
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

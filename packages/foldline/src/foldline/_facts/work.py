@@ -9,6 +9,7 @@ from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
 from foldline._facts.calls import BROUGHT, COMMIT, NEWS, Called, EndedCall, brought
 from foldline._facts.cues import failed_with
+from foldline._facts.edits import fingerprints
 from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import files_changed, only_looked
@@ -16,13 +17,13 @@ from foldline._facts.outcomes import Outcome, edges, outcome
 from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.repository import noted, opened, opens_pull
+from foldline._facts.repository import noted, opened, opens_pull, stopped
 from foldline._facts.running import Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST
-from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, equips, read_action, words_of
+from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, arguments_of, equips, read_action, words_of
 from foldline._facts.trails import Trails
 from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
@@ -167,7 +168,13 @@ class Work:
         if not end.failed or (action.shell_only and len(action.touches) > 1):
             over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
             for verb, path, to in action.touches:
-                self._touch("modified" if over and verb == "written" else verb, clean(path).strip(), at, clean(to))
+                made = (
+                    fingerprints(arguments_of(ended.called.call), path)
+                    if verb == "modified" and not action.command
+                    else ()
+                )
+                verb = "modified" if over and verb == "written" else verb
+                self._touch(verb, clean(path).strip(), at, clean(to), made)
         if action.plan is not None:
             if not end.failed:
                 self._plan.told(action.plan, ended.answer, at)
@@ -181,10 +188,15 @@ class Work:
             self.attempts.ran(ended.source, ended.outcome, end.note, at, ended.tried)
         if ended.command and ended.seen and not end.failed:
             self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
+            self.trails.repositories = self.repositories
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
+        if ended.command and ended.seen:
+            self.running.left(ended.command, failed=end.failed)
+        if end.failed and "CONFLICT (" in ended.answer:
+            self.repositories = stopped(self.repositories, ended.command, action.where, ended.answer)
         if not end.failed and opens_pull(ended.called.call.name, ended.called.call.arguments):
-            self.repositories = opened(self.repositories, ended.answer)
+            self.repositories = opened(self.repositories, arguments_of(ended.called.call), ended.answer)
         if end.failed and end.fault and not ended.looks:
             self.attempts.failed(FailedCall(end.fault, ended.tried[:SOURCE], ended.key, seen=at))
         elif not end.failed and ended.answer:
@@ -192,10 +204,10 @@ class Work:
                 self.attempts.succeeded(key, at)
         self._tell(ended)
 
-    def _touch(self, verb: str, path: str, at: int, to: str) -> None:
+    def _touch(self, verb: str, path: str, at: int, to: str, edits: tuple[str, ...] = ()) -> None:
         path = with_slashes(without_span(path) if verb == "read" else path)
         if path:
-            self.trails.touch(verb, path, at, with_slashes(to))
+            self.trails.touch(verb, path, at, with_slashes(to), edits=edits)
 
     def _tell(self, ended: EndedCall) -> None:
         at, part = ended.called.at, ended.called.part

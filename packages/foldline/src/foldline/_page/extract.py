@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foldline._clipping import cut
 from foldline._facts.cues import says_when_done
+from foldline._facts.folders import is_absolute
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered
 from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
+from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
@@ -100,8 +102,12 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 def _for_reading(facts: Facts) -> Facts:
     """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, and
-    with long commands cut."""
-    return replace(facts, pieces=tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING))
+    with long commands cut; with the files of which messages behind say nothing but that a commit took them in; a bare name beside whole paths says not where."""
+    known = {file.path for file in facts.files}
+    staged = (file for file in facts.latest.files if STAGED in file.actions and file.path not in known)
+    behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
+    pieces = tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING)
+    return replace(facts, pieces=pieces, files=(*facts.files, *behind))
 
 
 def _in_short(piece: Piece) -> Piece:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from foldline._facts.folders import grouped, is_absolute, seen_from
+from foldline._facts.folders import grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import (
     base_of,
@@ -27,9 +27,13 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     What is `spare` of a page goes to the latter.
     """
     known = {file.path for file in facts.files}
-    facts = replace(facts, files=tuple(file for file in facts.latest.files if file.path in known))
-    root, home = base_of(facts), _home(facts)
-    root = home if home and root.startswith(home) else root
+    some = [file for file in facts.latest.files if file.path in known]
+    located = home_of(file.path for file in some)
+    facts = replace(facts, files=tuple(_from(located, file) for file in some))
+    root, home = base_of(facts), located or _home(facts)
+    if home and root.startswith(home):
+        within = all(file.path.startswith(root) for file in changed_files(facts))
+        root = root if located and within else home
     changed, read = (
         _once(replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some)
         for some in (changed_files(facts), _read(facts, root or home))
@@ -40,8 +44,18 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
             some = [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
             lines += _listed(told, some, room - size(lines))
-    lines += _listed("read", sorted(read, key=lambda f: f.seen), min(room - size(lines), room // 3) + spare)
+    put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
+    lines += _listed("put back", put_back, room - size(lines))
+    told_above = {f.path for f in (*changed, *put_back)}
+    read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
+    lines += _listed("read", read, min(room - size(lines), room // 3) + spare)
     return lines
+
+
+def _from(home: str, file: File) -> File:
+    """A file by its whole path, where it is named from a folder that is known."""
+    path, to = (each if not each or is_absolute(each) else f"{home}{each}" for each in (file.path, file.to))
+    return replace(file, path=path, to=to) if home else file
 
 
 def _once(some: Iterable[File]) -> list[File]:
@@ -51,7 +65,7 @@ def _once(some: Iterable[File]) -> list[File]:
 
 def _read(facts: Facts, home: str) -> list[File]:
     """The files that were only read, without what lies in hidden folders elsewhere where others are known."""
-    read = [f for f in facts.files if not f.changed]
+    read = [f for f in facts.files if f.state == "read"]
     work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.match(f.path)]
     return work if work or len(read) < len(facts.files) else read
 

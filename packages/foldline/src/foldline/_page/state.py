@@ -24,7 +24,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
-from foldline._facts.told import CAUSE, INTENDED, STILL_RUNS
+from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
@@ -65,8 +65,9 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
         if check.seen < facts.end and check.tried[:SOURCE] not in errors:
             yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
-        yield f"{STILL_RUNS}`{cut(text, 120)}` ({id})"
-    worked_in = [each for each in now.repositories if not passes(each.folder) or _holds(now, each.folder)]
+        yield f"{STILL_RUNS}`{cut(text, 120)}`" + (f" ({id})" if id != text else "")
+    known = [each for each in now.repositories if each.tells]
+    worked_in = [each for each in known if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1
     for each in worked_in:
         if line := repository(now, each):
@@ -130,12 +131,20 @@ def repository(facts: Facts, known: Repository) -> str:
             None,
             (
                 f"on branch {known.branch}" if known.branch else "",
+                known.under_way or "",
                 commit,
-                "opened " + ", ".join(known.pulls) if known.pulls else "",
+                "opened " + ", ".join(_pull(known, each) for each in known.pulls) if known.pulls else "",
                 f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
             ),
         )
     )
+
+
+def _pull(known: Repository, address: str) -> str:
+    """A pull request with the branch that it was opened from, where that is not the one that is checked out."""
+    head = known.heads.get(address, "")
+    of = (DRAFT if address in known.drafts else "", f"from {head}" if head not in ("", known.branch) else "")
+    return f"{address} ({' '.join(filter(None, of))})" if any(of) else address
 
 
 def _holds(facts: Facts, folder: str) -> bool:

@@ -1,0 +1,74 @@
+"""Programs that a command line left running behind it, until something ends them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from foldline import Brief, Message
+from foldline._facts.merging import merge, settled
+from foldline._facts.reading import facts_of
+from foldline._facts.types import Facts
+from foldline._page.extract import compose
+from foldline._page.state import state
+from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult
+
+SERVED = "cd /srv/shop && nohup python3 -m http.server 8123 >/tmp/shop.log 2>&1 & sleep 1; curl -s -o /dev/null localhost:8123"
+RUNS = "runs still when seen last: `nohup python3 -m http.server 8123`"
+ASKED = [Message("user", (Text("Show me the shop in a browser."),))]
+
+
+def ran(*commands: str, answer: str = "200") -> list[Message]:
+    messages: list[Message] = []
+    for command in commands:
+        call = ToolCall(f"c-{command}", "bash", json.dumps({"command": command}))
+        messages += [Message("assistant", (call,)), Message("tool", (ToolResult(call.id, (Text(answer),)),))]
+    return messages
+
+
+def told(facts: Facts) -> list[str]:
+    return [line for line in state(facts) if line.startswith("runs still")]
+
+
+@pytest.mark.parametrize(
+    ("commands", "lines"),
+    [
+        ([SERVED], [RUNS]),
+        (["(nohup python3 -m http.server 8123 &)"], [RUNS]),
+        ([SERVED, SERVED], [RUNS]),
+        ([SERVED, "pkill -f 'http.server 8123'; " + SERVED], [RUNS]),
+        ([SERVED, "pkill -f 'http.server 9000'"], [RUNS]),
+        ([SERVED, "kill -0 4711 && echo alive"], [RUNS]),
+        ([SERVED, "make build & wait"], [RUNS]),
+        ([SERVED, "pkill -f 'http.server 8123'"], []),
+        ([SERVED, "kill 4711"], []),
+        ([SERVED, "kill $(lsof -ti:8123)"], []),
+        ([SERVED, "lsof -ti:8123 | xargs kill -9"], []),
+        ([f"{SERVED}; kill %1"], []),
+        (["node render.js & node draw.js & wait"], []),
+        (["pytest -q & sleep 5"], []),
+        (["timeout 20 node serve.js & sleep 5"], []),
+        (["python3 -m http.server 8123 && curl localhost:8123"], []),
+        (["curl 'localhost:8123/?a=1&b=2' 2>&1"], []),
+    ],
+)
+def test_what_was_put_into_the_background_runs_until_it_is_ended(commands: list[str], lines: list[str]) -> None:
+    assert told(facts_of([*ASKED, *ran(*commands)])) == lines
+
+
+def test_what_could_not_be_started_does_not_run() -> None:
+    assert told(facts_of([*ASKED, *ran(SERVED, answer="Exit code 7\ncurl: (7) Failed to connect")])) == []
+
+
+def test_messages_behind_may_end_it() -> None:
+    before, killed = facts_of([*ASKED, *ran(SERVED)]), facts_of(ran("pkill -f http.server"))
+    assert told(settled(before, killed)) == []
+    assert told(merge(before, killed)) == []
+    assert told(settled(before, facts_of(ran("ls")))) == [RUNS]
+
+
+def test_it_lasts_where_a_page_comes_back_as_text() -> None:
+    page = compose(Brief(800), facts_of([*ASKED, *ran(SERVED)]))
+    again = facts_of([Message("user", (Text(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"),)), *ran("ls")])
+    assert told(again) == [RUNS]
