@@ -696,6 +696,18 @@ def test_what_a_template_orders_of_the_task_stands_on_the_page() -> None:
     assert section(text, "Task now") == ["> The rows of the export are counted twice where a mirror is slow."]
 
 
+def test_where_not_all_rules_have_room_no_item_is_told_without_the_no_over_it() -> None:
+    forbidden = [
+        f"write down the number of mirror_{n} in the log of the desk, in whatever form or place" for n in range(40)
+    ]
+    said = user("Never:\n" + "\n".join(f"- {each}" for each in forbidden[:8]))
+    more = [user("Never:\n" + "\n".join(f"- {each}" for each in forbidden[n : n + 8])) for n in (8, 16, 24, 32)]
+    talk = [each for order in (said, *more) for each in (order, says("I will not."))]
+    told = section(page([*talk, TASK, *edit("src/rows.py")], 1_200), "Rules that stand")
+    assert 0 < len(told) < len(forbidden)
+    assert all(line.startswith("Never: write down") for line in told)
+
+
 # -- what the agent meant to do, and what others found -------------------------------------------------------------
 
 
@@ -708,6 +720,17 @@ def test_what_a_command_ordered_is_over_once_it_was_carried_out_and_more_is_aske
     assert any("Never rename a column" in line for line in rules)
     asked = "Now write the letter to the people of the depot, with the dates of the next month in it."
     assert not any("rename" in line for line in section(page(work, after=(asked,)), "Rules that stand"))
+
+
+def test_what_a_command_ordered_is_over_where_a_few_words_ask_for_more_once_its_report_came() -> None:
+    body = "# Tidy\n\nLook at the rows. Never rename a column of the export. You must keep the old format."
+    called = user("<command-message>tidy</command-message>\n<command-name>/tidy</command-name>")
+    begun = [TASK, LONG, called, Message("user", (Text(body, by="command"),)), *edit("rows.py")]
+    asking = [says("Shall I look at the old rows as well?"), user("the new ones only"), *edit("rows.py", "e2")]
+    ended = [says("The rows are tidy now."), user("push and open the draft"), *bash("git push")]
+    assert any("Never rename" in line for line in section(page_before(asking, begun), "Rules that stand"))
+    assert not any("rename" in line for line in section(page_before(ended, begun), "Rules that stand"))
+    assert not any("rename" in line for line in section(page([*begun, *ended]), "Rules that stand"))
 
 
 def test_steps_that_the_agent_said_it_would_take_are_told_while_the_request_is_under_way() -> None:

@@ -97,7 +97,7 @@ class Said:
             self.rules.setdefault(heading, Rule(heading, at, "project"))
             titles = [*_TITLE.finditer(rules)]
             for each in ruling(rules):
-                place = rules.find(each[:_BEGIN])
+                place = max(rules.find(each[:_BEGIN]), rules.find(each.partition(": ")[2][:_BEGIN] or each))
                 self._pieces.tell(each, at, part, "rule", "harness", under=_title_over(place, titles))
         elif span.by == "peer":
             self._pieces.tell_of_another(text, at, part)

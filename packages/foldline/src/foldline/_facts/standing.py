@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Set
 
 from foldline._facts.again import said_again, shared_words, telling_words
-from foldline._facts.cues import announces, asks, changes_in, labels_open, leaves_to_user, offers, says_open, wonders
+from foldline._facts.chitchat import accepts
+from foldline._facts.cues import (
+    announces,
+    asks,
+    changes_in,
+    labels_open,
+    leaves_to_user,
+    offers,
+    resumes,
+    says_open,
+    wonders,
+)
 from foldline._facts.folders import is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
@@ -209,6 +220,13 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
     """Whether the agent closed a turn with a report since it was asked, then or in the newest request."""
     since = _asked(facts) if asked is None else asked
     return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > since
+
+
+def carried_out(facts: Facts, at: int) -> bool:
+    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of more than that."""
+    asking = {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
+    closed = any(p.kind == "report" and p.at > at and p.at not in asking for p in facts.pieces)
+    return closed and any(r.newest > at and not (resumes(r.text) or accepts(r.text)) for r in facts.requests)
 
 
 def interjects(facts: Facts, request: UserRequest) -> bool:

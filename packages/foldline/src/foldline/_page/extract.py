@@ -128,7 +128,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     page.add("", [*first, *([] if wants.words else now)])
     page.add("Task now", now if wants.words else [])
     asked = "\n".join(page.parts.get("Task now", ()))
-    standing = [r for r in standing if r.lifetime != "task" or r.text not in asked]
+    standing = [r for r in standing if r.lifetime != "task" or not _in(asked, r.text)]
     if apart:
         pending = instructed(facts, wants.words, brief.after) if budget >= SMALL else ()
         page.add("Rules that stand", binding(pending, standing, apart, facts))
@@ -177,6 +177,11 @@ def _in_task(piece: Piece, now: str) -> bool:
         return f" {piece.text}\n" in now
     words = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
     return piece.by == "user" and piece.kind == "said" and (piece.text in now or words in now)
+
+
+def _in(asked: str, rule: str) -> bool:
+    """Whether what was asked says a rule, with what stands over its list or below that."""
+    return rule in asked or (": " in rule and all(part in asked for part in rule.split(": ", 1)))
 
 
 def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:

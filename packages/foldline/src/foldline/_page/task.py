@@ -16,6 +16,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, lifetime, shouts
 from foldline._facts.standing import (
     answered,
+    carried_out,
     changed_files,
     clarifies,
     interjects,
@@ -227,9 +228,9 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
 
     A command that was carried out before the user spoke of something else, which is in `after`, orders nothing any more.
     """
-    over = answered(facts) and any(map(telling, after))
+    newest = max((p.at for p in facts.pieces if p.kind == "rule" and p.by == "command"), default=-1)
+    over = carried_out(facts.latest, newest) or (answered(facts) and any(map(telling, after)))
     orders = [p for p in facts.pieces if p.kind == "rule" and not (over and p.by == "command")]
-    newest = max((p.at for p in orders if p.by == "command"), default=-1)
     asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     pending = " ".join((*words, *after, *(todo.text for todo in open_steps(facts))))
     comes = _OF_COMMITS if changed_files(facts.latest) else None
