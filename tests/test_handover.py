@@ -250,3 +250,37 @@ def test_an_older_summary_goes_behind_a_newer_one() -> None:
         [first, says("I go on."), second, *runs("read", {"path": "src/rows.py"}, "x = 1")], "What happened", 260
     )
     assert "The loaders are gone" in (told or extract(Brief(260), [first, says("I go on."), second]).text)
+
+
+HOUSE = user(
+    "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## Lists of ports\n\nBefore touching `ports/`, ALWAYS do the following:\n\n"
+    "1. Ask the harbour master.\n2. Write down the depth. Do not guess.\n\n"
+    "## Commits\n\nAll subjects of commits MUST begin with their kind:\n\n**Form:** `<kind>: <what>`\n\n**Kinds:**\n"
+    "- `mend:` - what sailors notice (not docs or the pipeline)\n- `chore:` - the pipeline\n\n"
+    "## Tables\n\nChanges to tables require updating `tables.toml` and running `make tables`.\n\n"
+    "Do NOT shorten links - always write all of them, as `guide/` has them.\n</INSTRUCTIONS>"
+)
+
+
+def bound(path: str, asked: str = "Mend the depth of the third quay and open a pull request, please.") -> list[str]:
+    """The project's orders that are told once a file was changed."""
+    change = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
+    told = section([HOUSE, user(asked), *change, says("The depth is right now.")], "Rules that stand")
+    return [line.removeprefix("- (the project) ") for line in told.splitlines() if line.startswith("- (the project)")]
+
+
+def test_the_kinds_of_which_one_is_to_be_taken_stand_with_the_order_to_take_one() -> None:
+    assert (
+        "All subjects of commits MUST begin with their kind: Form: `<kind>: <what>`; "
+        "Kinds: `mend:` - what sailors notice (not docs or the pipeline); `chore:` - the pipeline"
+    ) in bound("quays/third.toml")
+
+
+def test_what_a_project_orders_of_a_folder_or_a_file_is_told_where_that_was_changed() -> None:
+    case = "Before touching `ports/`, ALWAYS do the following: Write down the depth."
+    assert case in bound("ports/third.toml")
+    assert case not in bound("quays/third.toml")
+    tables = "Changes to tables require updating `tables.toml` and running `make tables`."
+    assert tables in bound("tables.toml")
+    assert tables not in bound("quays/third.toml")
+    assert not any("shorten links" in line for line in bound("guide/quays.md"))

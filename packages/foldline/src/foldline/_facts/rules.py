@@ -42,6 +42,9 @@ _WIDE_LETTER = 2.5
 _LONGEST = 320
 """Characters of a sentence that may be a rule."""
 
+_MANY = 800
+"""Characters of a list of kinds that is told with the order to take one of them."""
+
 _LITERAL = rare(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
     r"|https?://\S+|<[^<>\n]{1,80}>|(?a:(?:[~.\w-]{0,80}/){2,}[\w./*~-]*|[~.]{0,2}/[\w.*~-]+)"
@@ -58,18 +61,23 @@ _FACE = re.compile(r"(?:\s*(?::-?[)(DP]|;-?\)|[\U0001f300-\U0001faff\u2600-\u27b
 _NAMES = pattern(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
 _DESCRIBES = pattern(
-    r"\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|jangan|selalu)\b"
+    r"\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|jangan|selalu)\b"
     r"|[^\x00-\u2e7f]{0,12}(?:禁止|不要|금지))",
     re.IGNORECASE,
 )
-"""A name and what it is for."""
+"""A name and what it is for, or what was added in brackets."""
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
 """A name and its value; more than a few wide letters are a sentence."""
 
-_FENCED = pattern(r"```[^\n]*\n(.{1,200}?)\n```", re.DOTALL)
+_FENCED = pattern(r"```[^\n]*\n(.{1,200}?)\n[ \t]*```", re.DOTALL)
 _LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}(?![ \t]*[-*•])")
 """What a line of instructions leads in: a block of code, a short list."""
+
+_KINDS = pattern(
+    r"((?:\*\*[^*\n]{1,40}\*\*[^\n]{0,80}\n\s*){1,3})((?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,12})(?![ \t]*[-*•])"
+)
+"""The same with names for its parts ("**Types:**") over a list of which one is to be taken."""
 
 _MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
 """What stands before the items of a list."""
@@ -183,17 +191,27 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
             above = _called(each.text, script_of(each.text) or language)
             whole = _led(each.text, read) if kind == "standing" else ""
             told = each.text if whole else ""
-            yield whole or (_whole(each.text) if kind == "standing" and shouts(each.text) else "")
+            whole = whole or (_whole(each.text) if kind == "standing" and shouts(each.text) else "")
+            yield _with_sense(whole, each.under) if whole and _turns(each.under, language) else whole
         elif (each.item and each.under == told) or _DESCRIBES.match(normal(each.text)) or _shows(each.under, language):
             continue
         elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
             order = _with_instead(each.text, "" if behind.item and behind.line else behind.text)
-            yield _with_sense(order, each.under) if _turns(each.under, language) else order
+            if not _turns(each.under, language):
+                yield order
+            elif each.line or shouts(order):
+                yield _with_sense(order, each.under)
 
 
 def _with_sense(order: str, title: str) -> str:
     """An order with the title over it, without which it would say something else."""
     return f"{title.strip('*_ :：')}: {order}"
+
+
+def case_of(order: str) -> str:
+    """The title with which an order is told, where that is a case in which it holds, or a no; empty where it is neither."""
+    title = f"{order.partition(': ')[0]}:"
+    return title if title in order and _turns(title, language_of(order)) else ""
 
 
 @lru_cache(maxsize=512)
@@ -239,9 +257,17 @@ def _led(title: str, text: str) -> str:
     """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such."""
     behind = text.partition(title)[2].lstrip("*_ \t\n")
     fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
-    below = fenced[1] if fenced else "; ".join(filter(None, _MARKS.split(listed[0]))) if listed else ""
-    below = " ".join(below.split())
-    return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
+    below = " ".join((fenced[1] if fenced else _items(listed[0]) if listed else "").split())
+    if below or not shouts(title):
+        return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
+    kinds = _KINDS.match(text.partition(title)[2].lstrip())
+    names = [line.replace("**", "") for line in kinds[1].splitlines() if line.strip()] if kinds else []
+    return f"{title} {'; '.join(names)} {_items(kinds[2])}" if kinds and len(kinds[0]) < _MANY else ""
+
+
+def _items(listed: str) -> str:
+    """The items of a list on one line."""
+    return "; ".join(filter(None, _MARKS.split(listed.rstrip())))
 
 
 def _whole(title: str) -> str:

@@ -11,7 +11,7 @@ from foldline._facts.language import language_of
 from foldline._facts.lasting import lasting
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import rules_in, ruling
+from foldline._facts.rules import case_of, rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.texts import LONGEST, passages, said_in, sentences
@@ -97,8 +97,10 @@ class Said:
             self.rules.setdefault(heading, Rule(heading, at, "project"))
             titles = [*_TITLE.finditer(rules)]
             for each in ruling(rules):
-                place = max(rules.find(each[:_BEGIN]), rules.find(each.partition(": ")[2][:_BEGIN] or each))
-                self._pieces.tell(each, at, part, "rule", "harness", under=_title_over(place, titles))
+                verbatim = each[:_BEGIN] in rules
+                place = rules.find(each[:_BEGIN] if verbatim else each.partition(": ")[0][:_BEGIN])
+                under = (not verbatim and case_of(each)) or _title_over(place, titles)
+                self._pieces.tell(each, at, part, "rule", "harness", under=under)
         elif span.by == "peer":
             self._pieces.tell_of_another(text, at, part)
         elif span.by == "paste":

@@ -56,6 +56,9 @@ ELSEWHERE = 2
 _OF_COMMITS = pattern(r"\b(?:commits?|PRs?|(?:pull|merge) requests?)\b", re.IGNORECASE)
 """What work on files comes to."""
 
+_FILE, _FOLDER = pattern(r"`(?:\./)?([\w./-]*\w\.\w+)`"), pattern(r"`(?:\./)?([\w./-]+)/`")
+"""A file and a folder that are named as code."""
+
 _WORD = pattern(r"[^\W\d_]{4,}")
 """A word of a title that may say what it is about."""
 
@@ -218,8 +221,19 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
 
 def _limits(title: str) -> int:
     """How many words what is pending has in common with the title over an order, where that says of what kind of work it speaks:
-    one of two words, two of more; 0 where it does not."""
-    return max(0, min(len(_WORD.findall(title)) - 1, 2))
+    one of two words, two of more, one of a case ("If a test fails:"); 0 where it does not."""
+    return max(0, min(len(_WORD.findall(title)) - 1, 1 if title.endswith(":") else 2))
+
+
+def _elsewhere(order: Piece, shared: int) -> bool:
+    """Whether an order of a section for other work is meant as well: it says that it holds for good, and speaks of what is pending."""
+    return not order.under.endswith(":") and shared >= ELSEWHERE and lifetime(order.text) == "standing"
+
+
+def _names_one_of(changed: Sequence[str], order: Piece) -> bool:
+    """Whether an order names, as code, a changed file, or the case in which it holds a folder of one."""
+    names = [*_FILE.findall(order.text), *(_FOLDER.findall(order.under) if order.under.endswith(":") else ())]
+    return any(f"/{name}/" in path for name in names for path in changed)
 
 
 def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) -> list[Piece]:
@@ -237,13 +251,24 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
     shared = shared_words(said[0], said[1:]) if orders else []
     headed = shared_words(said[0], [p.under for p in orders]) if orders else []
+    changed = [f"/{file.path}/" for file in changed_files(facts.latest)]
+    named = [_names_one_of(changed, p) for p in orders]
+    holds = [named[i] or not p.under.endswith(":") or headed[i] >= _limits(p.under) for i, p in enumerate(orders)]
+    lands = [comes is not None and comes.search(p.text) is not None and shouts(p.text) for p in orders]
     meant = [
-        (comes is not None and comes.search(p.text) is not None and shouts(p.text))
-        or (n > 0 if headed[i] >= _limits(p.under) else n >= ELSEWHERE and lifetime(p.text) == "standing")
+        named[i] or (lands[i] and holds[i]) or (n > 0 if headed[i] >= _limits(p.under) else _elsewhere(p, n))
         for i, (n, p) in enumerate(zip(shared, orders))
     ]
     touching = sorted(
-        (not says_when_done(text), lifetime(text) != "standing", -n, not shouts(text), i)
+        (
+            not says_when_done(text),
+            not (lands[i] and holds[i]),
+            not named[i],
+            lifetime(text) != "standing",
+            -n,
+            not shouts(text),
+            i,
+        )
         for i, (n, text) in enumerate(zip(shared, said[1:]))
         if meant[i] or says_when_done(text) or orders[i].at == newest >= asked
     )
