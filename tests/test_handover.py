@@ -256,7 +256,7 @@ HOUSE = user(
     "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## Lists of ports\n\nBefore touching `ports/`, ALWAYS do the following:\n\n"
     "1. Ask the harbour master.\n2. Write down the depth. Do not guess.\n\n"
     "## Commits\n\nAll subjects of commits MUST begin with their kind:\n\n**Form:** `<kind>: <what>`\n\n**Kinds:**\n"
-    "- `mend:` - what sailors notice (not docs or the pipeline)\n- `chore:` - the pipeline\n\n"
+    "- `mend:` - what sailors notice (not docs or the pipeline)\n- `docs:` - changed pages\n- `chore:` - the pipeline, ropes\n\n"
     "## Tables\n\nChanges to tables require updating `tables.toml` and running `make tables`.\n\n"
     "Do NOT shorten links - always write all of them, as `guide/` has them.\n</INSTRUCTIONS>"
 )
@@ -272,7 +272,7 @@ def bound(path: str, asked: str = "Mend the depth of the third quay and open a p
 def test_the_kinds_of_which_one_is_to_be_taken_stand_with_the_order_to_take_one() -> None:
     assert (
         "All subjects of commits MUST begin with their kind: Form: `<kind>: <what>`; "
-        "Kinds: `mend:` - what sailors notice (not docs or the pipeline); `chore:` - the pipeline"
+        "Kinds: `mend:` - what sailors notice (not docs or the pipeline); `docs:`; `chore:` - the pipeline, ropes"
     ) in bound("quays/third.toml")
 
 

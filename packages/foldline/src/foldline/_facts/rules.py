@@ -79,6 +79,9 @@ _KINDS = pattern(
 )
 """The same with names for its parts ("**Types:**") over a list of which one is to be taken."""
 
+_SAME = pattern(r"(?<=`) - [\w/]+(?: [\w/]+){0,2}(?=;|$)")
+"""What is said of a kind in a few words, which its name says as well."""
+
 _MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
 """What stands before the items of a list."""
 
@@ -262,7 +265,7 @@ def _led(title: str, text: str) -> str:
         return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
     kinds = _KINDS.match(text.partition(title)[2].lstrip())
     names = [line.replace("**", "") for line in kinds[1].splitlines() if line.strip()] if kinds else []
-    return f"{title} {'; '.join(names)} {_items(kinds[2])}" if kinds and len(kinds[0]) < _MANY else ""
+    return f"{title} {'; '.join(names)} {_SAME.sub('', _items(kinds[2]))}" if kinds and len(kinds[0]) < _MANY else ""
 
 
 def _items(listed: str) -> str:
