@@ -711,6 +711,57 @@ def test_where_not_all_rules_have_room_no_item_is_told_without_the_no_over_it() 
 # -- what the agent meant to do, and what others found -------------------------------------------------------------
 
 
+HANDED_IN = """<pr_description>
+The rows of the export are counted twice where a mirror is slow.
+</pr_description>
+
+<instructions>
+# How to work
+Always look at the rows first. Never ask for a password.
+
+## Delivery
+
+Once you are done with the rows, you MUST bring them as one sheet.
+Take these steps in this order:
+
+Step 1: Write the sheet
+Run `rows --all src/a src/b > sheet.txt` and list only what you changed.
+Keep the sheet out of the archive.
+
+<note>
+None of these belongs into the sheet:
+
+- rows of a trial
+- the helpers
+</note>
+
+Step 2: Bring it (nothing else)
+Type exactly:
+
+```bash
+echo ROWS && cat sheet.txt
+```
+
+- Both are commands of their own.
+
+## Where you are
+- You have a shell
+</instructions>"""
+
+
+def test_how_a_template_wants_the_work_handed_in_is_told_whole_in_its_order_and_first() -> None:
+    text = page([user(HANDED_IN), *edit("src/rows.py"), says("The mirror is slow, so its rows come again.")])
+    assert section(text, "Rules that stand") == [
+        "(the command) Once you are done with the rows, you MUST bring them as one sheet. Take these steps in this order:",
+        "(the command) Step 1: Write the sheet: Run `rows --all src/a src/b > sheet.txt` and list only what you changed. Keep the sheet out of the archive.",
+        "(the command) None of these belongs into the sheet: rows of a trial; the helpers",
+        "(the command) Step 2: Bring it (nothing else): Type exactly: echo ROWS && cat sheet.txt",
+        "(the command) Both are commands of their own.",
+        "(the command) Always look at the rows first.",
+        "(the command) Never ask for a password.",
+    ]
+
+
 def test_what_a_command_ordered_is_over_once_it_was_carried_out_and_more_is_asked_for() -> None:
     body = "# Tidy\n\nLook at the rows. Never rename a column of the export. You must keep the old format."
     command = Message("user", (Text(body, by="command"),))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
+from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import lasting
 from foldline._facts.pieces import Pieces
@@ -108,7 +109,10 @@ class Said:
 
     def order(self, text: str, at: int, part: int) -> None:
         """Tells what the words around a task order, or a command or skill under way."""
-        for each in (*ruling(text), *(each for each in sentences(text) if says_when_done(each))):
+        title, steps, rest = handing_in(text)
+        for each in steps:
+            self._pieces.tell(each, at, part, "rule", "command", under=title)
+        for each in (*ruling(rest), *(each for each in sentences(rest) if says_when_done(each))):
             self._pieces.tell(each, at, part, "rule", "command")
 
     def _body(self, text: str, at: int, part: int) -> None:

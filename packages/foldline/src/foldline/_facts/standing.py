@@ -16,6 +16,7 @@ from foldline._facts.cues import (
     offers,
     resumes,
     says_open,
+    says_when_done,
     wonders,
 )
 from foldline._facts.folders import is_absolute, root_of
@@ -227,6 +228,11 @@ def carried_out(facts: Facts, at: int) -> bool:
     asking = {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
     closed = any(p.kind == "report" and p.at > at and p.at not in asking for p in facts.pieces)
     return closed and any(r.newest > at and not (resumes(r.text) or accepts(r.text)) for r in facts.requests)
+
+
+def comes_last(order: Piece) -> bool:
+    """Whether an order says what is to be done once all else is; a template's has a title only where it does."""
+    return (order.by == "command" and bool(order.under)) or says_when_done(order.text)
 
 
 def interjects(facts: Facts, request: UserRequest) -> bool:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.cues import says_when_done
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
-from foldline._facts.standing import answered
+from foldline._facts.standing import answered, comes_last
 from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
@@ -203,7 +202,7 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
     room -= needed if every else 0
     found = candidates([*orders, *([] if every else rules)])
     told = set[str]()
-    chosen = choose([each for each in found if says_when_done(each.piece.text)], room, told, facts.end)
+    chosen = choose([each for each in found if comes_last(each.piece)], room, told, facts.end)
     room -= sum(each.cost for each in chosen)
     chosen += choose([each for each in found if each not in chosen], room, told, facts.end)
     lines = [each.piece for each in sorted(chosen, key=lambda each: each.place)]

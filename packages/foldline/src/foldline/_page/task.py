@@ -11,7 +11,7 @@ from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
-from foldline._facts.cues import asks, resumes, says_when_done
+from foldline._facts.cues import asks, resumes
 from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, lifetime, shouts
 from foldline._facts.standing import (
@@ -19,6 +19,7 @@ from foldline._facts.standing import (
     carried_out,
     changed_files,
     clarifies,
+    comes_last,
     interjects,
     open_steps,
 )
@@ -261,7 +262,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     ]
     touching = sorted(
         (
-            not says_when_done(text),
+            not comes_last(orders[i]),
             not (lands[i] and holds[i]),
             not named[i],
             lifetime(text) != "standing",
@@ -270,7 +271,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
             i,
         )
         for i, (n, text) in enumerate(zip(shared, said[1:]))
-        if meant[i] or says_when_done(text) or orders[i].at == newest >= asked
+        if meant[i] or comes_last(orders[i]) or orders[i].at == newest >= asked
     )
     project = [i for *_, i in touching if orders[i].by == "harness"]
     command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
