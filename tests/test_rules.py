@@ -628,6 +628,17 @@ def test_a_value_that_is_put_right_is_no_rule() -> None:
     assert ("Use tabs, not spaces.", "standing") in [*rules_in("Use tabs, not spaces.", "en")]
 
 
+def test_a_document_that_was_pasted_below_a_heading_gives_no_rules() -> None:
+    plan = "\n\n".join(
+        f"## Spring {n}\n\nTheme: mend the quays. No new lines, only mended ones for all future releases.\n\n- [x] **Quay {n}** is dry again"
+        for n in range(12)
+    )
+    asked = "Judge the change against the plan. From now on, answer in one sentence."
+    message = f"{asked}\n\n---\n\n## PLAN\n\n# The ferries until autumn\n\n{plan}\n\n## CHANGE\n"
+    assert rules_in(message) == [("From now on, answer in one sentence.", "standing")]
+    assert "No new lines, only mended ones for all future releases." in dict(rules_in(f"{asked}\n\n{plan}"))
+
+
 # -- what a title says of the list below it --------------------------------------------------------------------------
 
 TURNED = [

@@ -17,6 +17,7 @@ import msgspec
 
 from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
+from foldline._facts.pasted import without_document
 from foldline._facts.patterns import Patterns, parts_of, rare
 from foldline._facts.splitting import BULLET, Sentence, sentences
 from foldline._patterns import pattern
@@ -117,7 +118,7 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     are rules. `before` is the language that was spoken before.
     """
     language = language_of(message, before)
-    said = list(sentences(message))
+    said = list(sentences(without_document(message)))
     short = not is_long(message)
     found: list[tuple[str, Lifetime]] = []
     title, place = "", 0

@@ -12,6 +12,7 @@ from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks, resumes
+from foldline._facts.pasted import without_document
 from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, lifetime, shouts
 from foldline._facts.standing import (
@@ -247,7 +248,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     over = carried_out(facts.latest, newest) or (answered(facts) and any(map(telling, after)))
     orders = [p for p in facts.pieces if p.kind == "rule" and not (over and p.by == "command")]
     asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
-    pending = " ".join((*words, *after, *(todo.text for todo in open_steps(facts))))
+    pending = " ".join((*map(without_document, (*words, *after)), *(todo.text for todo in open_steps(facts))))
     comes = _OF_COMMITS if changed_files(facts.latest) else None
     said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
     shared = shared_words(said[0], said[1:]) if orders else []
