@@ -108,11 +108,15 @@ class Said:
             self._paste(text, at, part)
 
     def order(self, text: str, at: int, part: int) -> None:
-        """Tells what the words around a task order, or a command or skill under way."""
+        """Tells what the words around a task order: how it is handed in, and what they say else."""
         title, steps, rest = handing_in(text)
         for each in steps:
             self._pieces.tell(each, at, part, "rule", "command", under=title)
-        for each in (*ruling(rest), *(each for each in sentences(rest) if says_when_done(each))):
+        self._orders(rest, at, part)
+
+    def _orders(self, text: str, at: int, part: int) -> None:
+        """Tells what a command, a skill or a template orders."""
+        for each in (*ruling(text), *(each for each in sentences(text) if says_when_done(each))):
             self._pieces.tell(each, at, part, "rule", "command")
 
     def _body(self, text: str, at: int, part: int) -> None:
@@ -122,7 +126,7 @@ class Said:
             said = (each for each in sentences(head) if not each.startswith(GIVEN) and each[-1] in _ENDS)
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
-        self.order(text, at, part)
+        self._orders(text, at, part)
 
     def _words(self, words: str, at: int, part: int) -> None:
         """Tells the user's words: a short answer with the option that it chooses."""
