@@ -11,7 +11,7 @@ from foldline._facts.edits import names_in_edits
 from foldline._facts.reading import facts_of
 from foldline._page.files import files
 from foldline._page.state import state
-from foldline.extend import Text, extract
+from foldline.extend import Text, extract, text_of
 from talk import bash, runs, says, user
 
 TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
@@ -284,3 +284,16 @@ def test_what_a_project_orders_of_a_folder_or_a_file_is_told_where_that_was_chan
     assert tables in bound("tables.toml")
     assert tables not in bound("quays/third.toml")
     assert not any("shorten links" in line for line in bound("guide/quays.md"))
+
+
+def test_of_orders_that_have_a_word_in_common_with_the_task_a_few_are_told() -> None:
+    orders = [f"Never paint a {thing}." for thing in ("mast", "sail", "rope", "hull", "deck", "buoy", "lamp")]
+    house = user("# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n{}\n</INSTRUCTIONS>".format("\n\n".join(orders)))
+    asked = user(
+        "Draw the mast, the sail, the rope, the hull, the deck, the buoy and the lamp of the old ferry, please."
+    )
+    told = [line for line in section([house, asked], "Rules that stand").splitlines() if "(the project)" in line]
+    assert len(told) == 3
+    kept = "Never paint a lamp on the old ferry."
+    again = user(text_of(house).replace("Never paint a lamp.", kept))
+    assert f"- (the project) {kept}" in section([again, asked], "Rules that stand").splitlines()

@@ -47,6 +47,9 @@ DONE_BEFORE = 200
 INSTRUCTED = 6
 """The most sentences that are told of a project's own instructions."""
 
+FITTING = 3
+"""How many of them are told before those that have only one word in common with what is pending are left out."""
+
 TEMPLATE = 12
 """The most of what the words around a task order: nobody else says how it is to be handed in."""
 
@@ -274,7 +277,9 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
         for i, (n, text) in enumerate(zip(shared, said[1:]))
         if meant[i] or comes_last(orders[i]) or orders[i].at == newest >= asked
     )
+    sure = {i for i, n in enumerate(shared) if n >= ELSEWHERE or named[i] or lands[i] or comes_last(orders[i])}
     project = [i for *_, i in touching if orders[i].by == "harness"]
+    project = [i for place, i in enumerate(project) if i in sure or place < FITTING]
     command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
     most = TEMPLATE if any(request.at == newest for request in facts.requests) else INSTRUCTED
     return [orders[i] for i in sorted((*project[:INSTRUCTED], *command[:most]))]
