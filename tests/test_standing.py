@@ -782,6 +782,8 @@ def test_what_a_command_ordered_is_over_where_a_few_words_ask_for_more_once_its_
     assert any("Never rename" in line for line in section(page_before(asking, begun), "Rules that stand"))
     assert not any("rename" in line for line in section(page_before(ended, begun), "Rules that stand"))
     assert not any("rename" in line for line in section(page([*begun, *ended]), "Rules that stand"))
+    again = [says("The rows are tidy now."), user("tidy the new rows as well"), *edit("rows.py", "e3")]
+    assert any("Never rename" in line for line in section(page_before(again, begun), "Rules that stand"))
 
 
 def test_steps_that_the_agent_said_it_would_take_are_told_while_the_request_is_under_way() -> None:

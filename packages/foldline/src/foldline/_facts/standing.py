@@ -224,10 +224,12 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
 
 
 def carried_out(facts: Facts, at: int) -> bool:
-    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of more than that."""
+    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of something else."""
     asking = {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
     closed = any(p.kind == "report" and p.at > at and p.at not in asking for p in facts.pieces)
-    return closed and any(r.newest > at and not (resumes(r.text) or accepts(r.text)) for r in facts.requests)
+    said = sorted((r.newest, r.text) for r in facts.requests if not (resumes(r.text) or accepts(r.text)))
+    called = max((each for each in said if each[0] <= at), default=(at, ""))
+    return closed and bool(said) and said[-1][0] > at and not any(shared_words(called[1], [said[-1][1]]))
 
 
 def comes_last(order: Piece) -> bool:
