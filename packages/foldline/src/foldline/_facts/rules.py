@@ -112,10 +112,11 @@ _TITLE = 60
 def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
 
-    The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
-    is told where an item needs it, and with each that says something else without it ("Never:"). What stands right below another title ("She wrote:"), or as a line amid others, was
-    more often pasted than typed. What a long task orders ends with it, unless it says to last or most of what it lists
-    are rules. `before` is the language that was spoken before.
+    The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that
+    line is told where an item needs it, and with each that says something else without it ("Never:"). What stands
+    right below another title ("She wrote:"), or as a line amid others, was more often pasted than typed. What a
+    long task orders ends with it, unless it says to last or most of what it lists are rules. `before` is the
+    language that was spoken before.
     """
     language = language_of(message, before)
     said = list(sentences(without_document(message)))
