@@ -11,7 +11,7 @@ from foldline._facts.edits import names_in_edits
 from foldline._facts.reading import facts_of
 from foldline._page.files import files
 from foldline._page.state import state
-from foldline.extend import Text, extract
+from foldline.extend import Text, extract, text_of
 from talk import bash, runs, says, user
 
 TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
@@ -250,3 +250,50 @@ def test_an_older_summary_goes_behind_a_newer_one() -> None:
         [first, says("I go on."), second, *runs("read", {"path": "src/rows.py"}, "x = 1")], "What happened", 260
     )
     assert "The loaders are gone" in (told or extract(Brief(260), [first, says("I go on."), second]).text)
+
+
+HOUSE = user(
+    "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## Lists of ports\n\nBefore touching `ports/`, ALWAYS do the following:\n\n"
+    "1. Ask the harbour master.\n2. Write down the depth. Do not guess.\n\n"
+    "## Commits\n\nAll subjects of commits MUST begin with their kind:\n\n**Form:** `<kind>: <what>`\n\n**Kinds:**\n"
+    "- `mend:` - what sailors notice (not docs or the pipeline)\n- `docs:` - changed pages\n- `chore:` - the pipeline, ropes\n\n"
+    "## Tables\n\nChanges to tables require updating `tables.toml` and running `make tables`.\n\n"
+    "Do NOT shorten links - always write all of them, as `guide/` has them.\n</INSTRUCTIONS>"
+)
+
+
+def bound(path: str, asked: str = "Mend the depth of the third quay and open a pull request, please.") -> list[str]:
+    """The project's orders that are told once a file was changed."""
+    change = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
+    told = section([HOUSE, user(asked), *change, says("The depth is right now.")], "Rules that stand")
+    return [line.removeprefix("- (the project) ") for line in told.splitlines() if line.startswith("- (the project)")]
+
+
+def test_the_kinds_of_which_one_is_to_be_taken_stand_with_the_order_to_take_one() -> None:
+    assert (
+        "All subjects of commits MUST begin with their kind: Form: `<kind>: <what>`; "
+        "Kinds: `mend:` - what sailors notice (not docs or the pipeline); `docs:`; `chore:` - the pipeline, ropes"
+    ) in bound("quays/third.toml")
+
+
+def test_what_a_project_orders_of_a_folder_or_a_file_is_told_where_that_was_changed() -> None:
+    case = "Before touching `ports/`, ALWAYS do the following: Write down the depth."
+    assert case in bound("ports/third.toml")
+    assert case not in bound("quays/third.toml")
+    tables = "Changes to tables require updating `tables.toml` and running `make tables`."
+    assert tables in bound("tables.toml")
+    assert tables not in bound("quays/third.toml")
+    assert not any("shorten links" in line for line in bound("guide/quays.md"))
+
+
+def test_of_orders_that_have_a_word_in_common_with_the_task_a_few_are_told() -> None:
+    orders = [f"Never paint a {thing}." for thing in ("mast", "sail", "rope", "hull", "deck", "buoy", "lamp")]
+    house = user("# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n{}\n</INSTRUCTIONS>".format("\n\n".join(orders)))
+    asked = user(
+        "Draw the mast, the sail, the rope, the hull, the deck, the buoy and the lamp of the old ferry, please."
+    )
+    told = [line for line in section([house, asked], "Rules that stand").splitlines() if "(the project)" in line]
+    assert len(told) == 3
+    kept = "Never paint a lamp on the old ferry."
+    again = user(text_of(house).replace("Never paint a lamp.", kept))
+    assert f"- (the project) {kept}" in section([again, asked], "Rules that stand").splitlines()

@@ -612,9 +612,8 @@ def test_what_a_request_lists_not_to_do_ends_with_it() -> None:
     order = "Move the totals to the right.\n\nDo NOT:\n- duplicate the button\n- change any layout"
     assert standing(user(order), says("Moved."), user("Now look at the header.")) == []
     assert standing(user("Never:\n- push\n- rename tables"), says("ok"), user("Now look at the header.")) == [
-        "Never:",
-        "push",
-        "rename tables",
+        "Never: push",
+        "Never: rename tables",
     ]
 
 
@@ -627,3 +626,58 @@ def test_a_value_that_is_put_right_is_no_rule() -> None:
     said = "One correction: no, use 30 days not 14 for the retention, I mixed it up with the dunning period."
     assert all(lifetime != "standing" for _, lifetime in rules_in(said, "en"))
     assert ("Use tabs, not spaces.", "standing") in [*rules_in("Use tabs, not spaces.", "en")]
+
+
+def test_a_document_that_was_pasted_below_a_heading_gives_no_rules() -> None:
+    plan = "\n\n".join(
+        f"## Spring {n}\n\nTheme: mend the quays. No new lines, only mended ones for all future releases.\n\n- [x] **Quay {n}** is dry again"
+        for n in range(12)
+    )
+    asked = "Judge the change against the plan. From now on, answer in one sentence."
+    message = f"{asked}\n\n---\n\n## PLAN\n\n# The ferries until autumn\n\n{plan}\n\n## CHANGE\n"
+    assert rules_in(message) == [("From now on, answer in one sentence.", "standing")]
+    assert "No new lines, only mended ones for all future releases." in dict(rules_in(f"{asked}\n\n{plan}"))
+
+
+# -- what a title says of the list below it --------------------------------------------------------------------------
+
+TURNED = [
+    ("# Ferry desk\n\n**Never:**\n- Skip the tide table\n- Always trust the old pier",
+     ["Never: Skip the tide table", "Never: Always trust the old pier"]),
+    ("# Ferry desk\n\nIf the pier is closed:\n- Never sell a ticket\n\nNever print a seat.",
+     ["If the pier is closed: Never sell a ticket", "Never print a seat."]),
+    ("# Ferry desk\n\n- **Only when it storms:**\n  - Never leave without the captain\n- Never sell on credit",
+     ["Only when it storms: Never leave without the captain", "Never sell on credit"]),
+    ("# Ferry desk\n\n## Red flags\n\n- Always the cheapest rope\n\nExamples:\n- Never mind the rope\n\n## Ropes\n\n- Never splice a wet rope",
+     ["Never splice a wet rope"]),
+    ("# Fähre\n\n**Niemals:**\n- Fahrpläne löschen\n\nBeispiele:\n- Immer zuerst den Hafen anrufen.",
+     ["Niemals: Fahrpläne löschen"]),
+    ("# Ferri\n\n**Nunca:**\n- Usar la cuerda vieja", ["Nunca: Usar la cuerda vieja"]),
+    ("# Feri\n\n**Jangan:**\n- Hindari dermaga lama\n\nContoh:\n- Selalu periksa tali", ["Jangan: Hindari dermaga lama"]),
+    ("# 渡し船\n\n**禁止事項:**\n- 古い桟橋を使う", ["**禁止事項:** 古い桟橋を使う"]),
+    ("# 나룻배\n\n**금지 사항:**\n- 낡은 밧줄 사용", ["**금지 사항:** 낡은 밧줄 사용"]),
+    ("# 渡船\n\n**禁止:**\n- 使用旧缆绳\n\n示例:\n- 必须先打电话", ["禁止: 使用旧缆绳"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("instructions", "orders"), TURNED)
+def test_an_order_is_told_with_the_title_without_which_it_would_say_something_else(
+    instructions: str, orders: list[str]
+) -> None:
+    assert [*ruling(instructions)] == orders
+
+
+def test_what_the_user_lists_for_a_case_is_told_with_the_case() -> None:
+    said = "Look at the ropes.\n\nIf the pier is closed:\n- never sell a ticket\n- look at the sign"
+    assert [text for text, _ in rules_in(said)] == ["If the pier is closed: never sell a ticket"]
+
+
+def test_what_the_user_shows_as_an_example_is_no_rule() -> None:
+    assert rules_in("Sort the letters by what they want.\n\nExamples:\n- never call me again\n- always late") == []
+
+
+def test_what_a_name_stands_for_is_no_order() -> None:
+    orders = (
+        "# Ropes\n\n- **rope:splice** - Use for wet ropes instead of knots\n- `ropes/old` - never splice these ropes"
+    )
+    assert ruling(orders) == ("`ropes/old` - never splice these ropes",)

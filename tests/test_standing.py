@@ -748,7 +748,70 @@ def test_what_a_template_orders_of_the_task_stands_on_the_page() -> None:
     assert section(text, "Task now") == ["> The rows of the export are counted twice where a mirror is slow."]
 
 
+def test_where_not_all_rules_have_room_no_item_is_told_without_the_no_over_it() -> None:
+    forbidden = [
+        f"write down the number of mirror_{n} in the log of the desk, in whatever form or place" for n in range(40)
+    ]
+    said = user("Never:\n" + "\n".join(f"- {each}" for each in forbidden[:8]))
+    more = [user("Never:\n" + "\n".join(f"- {each}" for each in forbidden[n : n + 8])) for n in (8, 16, 24, 32)]
+    talk = [each for order in (said, *more) for each in (order, says("I will not."))]
+    told = section(page([*talk, TASK, *edit("src/rows.py")], 1_200), "Rules that stand")
+    assert 0 < len(told) < len(forbidden)
+    assert all(line.startswith("Never: write down") for line in told)
+
+
 # -- what the agent meant to do, and what others found -------------------------------------------------------------
+
+
+HANDED_IN = """<pr_description>
+The rows of the export are counted twice where a mirror is slow.
+</pr_description>
+
+<instructions>
+# How to work
+Always look at the rows first. Never ask for a password.
+
+## Delivery
+
+Once you are done with the rows, you MUST bring them as one sheet.
+Take these steps in this order:
+
+Step 1: Write the sheet
+Run `rows --all src/a src/b > sheet.txt` and list only what you changed.
+Keep the sheet out of the archive.
+
+<note>
+None of these belongs into the sheet:
+
+- rows of a trial
+- the helpers
+</note>
+
+Step 2: Bring it (nothing else)
+Type exactly:
+
+```bash
+echo ROWS && cat sheet.txt
+```
+
+- Both are commands of their own.
+
+## Where you are
+- You have a shell
+</instructions>"""
+
+
+def test_how_a_template_wants_the_work_handed_in_is_told_whole_in_its_order_and_first() -> None:
+    text = page([user(HANDED_IN), *edit("src/rows.py"), says("The mirror is slow, so its rows come again.")])
+    assert section(text, "Rules that stand") == [
+        "(the command) Once you are done with the rows, you MUST bring them as one sheet. Take these steps in this order:",
+        "(the command) Step 1: Write the sheet: Run `rows --all src/a src/b > sheet.txt` and list only what you changed. Keep the sheet out of the archive.",
+        "(the command) None of these belongs into the sheet: rows of a trial; the helpers",
+        "(the command) Step 2: Bring it (nothing else): Type exactly: echo ROWS && cat sheet.txt",
+        "(the command) Both are commands of their own.",
+        "(the command) Always look at the rows first.",
+        "(the command) Never ask for a password.",
+    ]
 
 
 def test_what_a_command_ordered_is_over_once_it_was_carried_out_and_more_is_asked_for() -> None:
@@ -760,6 +823,19 @@ def test_what_a_command_ordered_is_over_once_it_was_carried_out_and_more_is_aske
     assert any("Never rename a column" in line for line in rules)
     asked = "Now write the letter to the people of the depot, with the dates of the next month in it."
     assert not any("rename" in line for line in section(page(work, after=(asked,)), "Rules that stand"))
+
+
+def test_what_a_command_ordered_is_over_where_a_few_words_ask_for_more_once_its_report_came() -> None:
+    body = "# Tidy\n\nLook at the rows. Never rename a column of the export. You must keep the old format."
+    called = user("<command-message>tidy</command-message>\n<command-name>/tidy</command-name>")
+    begun = [TASK, LONG, called, Message("user", (Text(body, by="command"),)), *edit("rows.py")]
+    asking = [says("Shall I look at the old rows as well?"), user("the new ones only"), *edit("rows.py", "e2")]
+    ended = [says("The rows are tidy now."), user("push and open the draft"), *bash("git push")]
+    assert any("Never rename" in line for line in section(page_before(asking, begun), "Rules that stand"))
+    assert not any("rename" in line for line in section(page_before(ended, begun), "Rules that stand"))
+    assert not any("rename" in line for line in section(page([*begun, *ended]), "Rules that stand"))
+    again = [says("The rows are tidy now."), user("tidy the new rows as well"), *edit("rows.py", "e3")]
+    assert any("Never rename" in line for line in section(page_before(again, begun), "Rules that stand"))
 
 
 def test_steps_that_the_agent_said_it_would_take_are_told_while_the_request_is_under_way() -> None:

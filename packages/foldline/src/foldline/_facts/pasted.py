@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -68,6 +69,9 @@ _FRONT, _FIELD = pattern(r"---\s*$"), pattern(r"(?:name|description|title|model|
 _HEAD = 16
 """Lines of the longest such head."""
 
+_DOCUMENT = pattern(r"^#{2,6} [^\n]+\n+(?=# \S)", re.MULTILINE)
+"""A heading right over the title of a document, which nobody writes above a title of one's own."""
+
 _BULLET = pattern(r"\s*(?:[-*•] |\d{1,3}[.)] )")
 _FENCE = pattern(r"\s{0,3}(?:```|~~~)")
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
@@ -99,6 +103,12 @@ def without_output(text: str) -> str:
     """The text without the lines of pasted output."""
     lines = text.splitlines()
     return "\n".join(line for line, pasted in zip(lines, _pasted(lines)) if not pasted)
+
+
+def without_document(text: str) -> str:
+    """The text up to a document that was pasted below a heading of its own: what that says is not what the user says."""
+    found = _DOCUMENT.search(text) if "\n# " in text else None
+    return text[: found.start()] if found and text[: found.start()].strip() else text
 
 
 def _alike(lines: list[str]) -> Iterator[int]:

@@ -17,6 +17,7 @@ import msgspec
 
 from foldline._facts.cues import points_back
 from foldline._facts.language import language_of, read_words, script_of
+from foldline._facts.pasted import without_document
 from foldline._facts.patterns import Patterns, parts_of, rare
 from foldline._facts.splitting import BULLET, Sentence, sentences
 from foldline._patterns import pattern
@@ -42,6 +43,9 @@ _WIDE_LETTER = 2.5
 _LONGEST = 320
 """Characters of a sentence that may be a rule."""
 
+_MANY = 800
+"""Characters of a list of kinds that is told with the order to take one of them."""
+
 _LITERAL = rare(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"
     r"|https?://\S+|<[^<>\n]{1,80}>|(?a:(?:[~.\w-]{0,80}/){2,}[\w./*~-]*|[~.]{0,2}/[\w.*~-]+)"
@@ -57,13 +61,30 @@ _FACE = re.compile(r"(?:\s*(?::-?[)(DP]|;-?\)|[\U0001f300-\U0001faff\u2600-\u27b
 """What is smiled behind a sentence."""
 _NAMES = pattern(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
+_DESCRIBES = pattern(
+    r"\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|jangan|selalu)\b"
+    r"|[^\x00-\u2e7f]{0,12}(?:禁止|不要|금지))",
+    re.IGNORECASE,
+)
+"""A name and what it is for, or what was added in brackets."""
 _SIGNS = str.maketrans("？！：；，、’＂", "?!:;,,'\"")
 _LABEL = re.compile(r"\W*[\w-]+(?: [\w-]+)? ?[:=：] ?(?:[!-\u2e7f]+|\S{1,6})")
 """A name and its value; more than a few wide letters are a sentence."""
 
-_FENCED = pattern(r"```[^\n]*\n(.{1,200}?)\n```", re.DOTALL)
-_LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}")
-"""What a line of instructions leads in: a block of code, a list."""
+_FENCED = pattern(r"```[^\n]*\n(.{1,200}?)\n[ \t]*```", re.DOTALL)
+_LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}(?![ \t]*[-*•])")
+"""What a line of instructions leads in: a block of code, a short list."""
+
+_KINDS = pattern(
+    r"((?:\*\*[^*\n]{1,40}\*\*[^\n]{0,80}\n\s*){1,3})((?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,12})(?![ \t]*[-*•])"
+)
+"""The same with names for its parts ("**Types:**") over a list of which one is to be taken."""
+
+_SAME = pattern(r"(?<=`) - [\w/]+(?: [\w/]+){0,2}(?=;|$)")
+"""What is said of a kind in a few words, which its name says as well."""
+
+_MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
+"""What stands before the items of a list."""
 
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
@@ -91,13 +112,14 @@ _TITLE = 60
 def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
 
-    The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that line
-    is told where an item needs it. What stands right below another title ("She wrote:"), or as a line amid others, was
-    more often pasted than typed. What a long task orders ends with it, unless it says to last or most of what it lists
-    are rules. `before` is the language that was spoken before.
+    The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that
+    line is told where an item needs it, and with each that says something else without it ("Never:"). What stands
+    right below another title ("She wrote:"), or as a line amid others, was more often pasted than typed. What a
+    long task orders ends with it, unless it says to last or most of what it lists are rules. `before` is the
+    language that was spoken before.
     """
     language = language_of(message, before)
-    said = list(sentences(message))
+    said = list(sentences(without_document(message)))
     short = not is_long(message)
     found: list[tuple[str, Lifetime]] = []
     title, place = "", 0
@@ -120,17 +142,19 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
         if short and not quoted and _labelled(each.line, spoken):
             found.append((each.line, "standing"))
             bound = True
-        if bound or quoted or (short and each.amid and not each.item):
+        if bound or quoted or (short and each.amid and not each.item) or (each.item and _shows(each.under, spoken)):
             continue
+        turned = each.item and _turns(each.under, spoken)
         kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
             above = "none"
         elif (short or led) and kind == "none" != above and not text.endswith(("?", "？")):
-            if title:
+            if title and not turned:
                 found.insert(place, (title, above))
                 listed.add(title)
             title, kind = "", above
         if kind != "none":
+            text = _with_sense(text, each.under) if turned else text
             found.append((text, kind))
             if kind == "back" and lifetime(_instead_of(text), language=spoken) == "standing":
                 found.append((text, "standing"))
@@ -165,14 +189,48 @@ def ruling(instructions: str) -> tuple[str, ...]:
 def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
     """What is ordered, and the items below a title that says so; what only names code or a value is none."""
     above: Lifetime = "none"
+    told = ""
     for each, behind in zip(said, (*said[1:], Sentence(""))):
         kind = lifetime(each.text, language=language)
         if each.titled:
             above = _called(each.text, script_of(each.text) or language)
-            if kind == "standing":
-                yield _led(each.text, read) or (_whole(each.text) if shouts(each.text) else "")
+            whole = _led(each.text, read) if kind == "standing" else ""
+            told = each.text if whole else ""
+            whole = whole or (_whole(each.text) if kind == "standing" and shouts(each.text) else "")
+            yield _with_sense(whole, each.under) if whole and _turns(each.under, language) else whole
+        elif (each.item and each.under == told) or _DESCRIBES.match(normal(each.text)) or _shows(each.under, language):
+            continue
         elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
-            yield _with_instead(each.text, "" if behind.item and behind.line else behind.text)
+            order = _with_instead(each.text, "" if behind.item and behind.line else behind.text)
+            if not _turns(each.under, language):
+                yield order
+            elif each.line or shouts(order):
+                yield _with_sense(order, each.under)
+
+
+def _with_sense(order: str, title: str) -> str:
+    """An order with the title over it, without which it would say something else."""
+    return f"{title.strip('*_ :：')}: {order}"
+
+
+def case_of(order: str) -> str:
+    """The title with which an order is told, where that is a case in which it holds, or a no; empty where it is neither."""
+    title = f"{order.partition(': ')[0]}:"
+    return title if title in order and _turns(title, language_of(order)) else ""
+
+
+@lru_cache(maxsize=512)
+def _turns(title: str, language: str) -> bool:
+    """Whether what stands below a title means something else without it: "Never:", "If a test fails:"."""
+    cues = cues_of(script_of(title) or language)
+    return cues is not None and not _shows(title, language) and cues.turns.match_in(normal(title).lower())
+
+
+@lru_cache(maxsize=512)
+def _shows(title: str, language: str) -> bool:
+    """Whether what stands below a title is no order: an example, or what is wrong."""
+    cues = cues_of(script_of(title) or language)
+    return cues is not None and cues.shows.match_in(normal(title).lower())
 
 
 def _is_order(item: str, language: str, above: Lifetime) -> bool:
@@ -204,8 +262,17 @@ def _led(title: str, text: str) -> str:
     """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such."""
     behind = text.partition(title)[2].lstrip("*_ \t\n")
     fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
-    below = " ".join(fenced[1].split()) if fenced else " ".join(listed[0].split()) if listed else ""
-    return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
+    below = " ".join((fenced[1] if fenced else _items(listed[0]) if listed else "").split())
+    if below or not shouts(title):
+        return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
+    kinds = _KINDS.match(text.partition(title)[2].lstrip())
+    names = [line.replace("**", "") for line in kinds[1].splitlines() if line.strip()] if kinds else []
+    return f"{title} {'; '.join(names)} {_SAME.sub('', _items(kinds[2]))}" if kinds and len(kinds[0]) < _MANY else ""
+
+
+def _items(listed: str) -> str:
+    """The items of a list on one line."""
+    return "; ".join(filter(None, _MARKS.split(listed.rstrip())))
 
 
 def _whole(title: str) -> str:
@@ -311,6 +378,10 @@ class Cues(NamedTuple):
     """In capitals: it stands, wherever it is."""
     title: Patterns
     """The items below it stand."""
+    turns: Patterns
+    """What stands below it means something else without it."""
+    shows: Patterns
+    """What stands below it is shown and not ordered."""
     general: Patterns
     """It stands by its grammar, however much is said around it."""
     habit: Patterns

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
+from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import lasting
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import rules_in, ruling
+from foldline._facts.rules import case_of, rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.splitting import split
@@ -98,15 +99,24 @@ class Said:
             self.rules.setdefault(heading, Rule(heading, at, "project"))
             titles = [*_TITLE.finditer(rules)]
             for each in ruling(rules):
-                place = rules.find(each[:_BEGIN])
-                self._pieces.tell(each, at, part, "rule", "harness", under=_title_over(place, titles))
+                verbatim = each[:_BEGIN] in rules
+                place = rules.find(each[:_BEGIN] if verbatim else each.partition(": ")[0][:_BEGIN])
+                under = (not verbatim and case_of(each)) or _title_over(place, titles)
+                self._pieces.tell(each, at, part, "rule", "harness", under=under)
         elif span.by == "peer":
             self._pieces.tell_of_another(text, at, part)
         elif span.by == "paste":
             self._paste(text, at, part)
 
     def order(self, text: str, at: int, part: int) -> None:
-        """Tells what the words around a task order, or a command or skill under way."""
+        """Tells what the words around a task order: how it is handed in, and what they say else."""
+        title, steps, rest = handing_in(text)
+        for each in steps:
+            self._pieces.tell(each, at, part, "rule", "command", under=title)
+        self._orders(rest, at, part)
+
+    def _orders(self, text: str, at: int, part: int) -> None:
+        """Tells what a command, a skill or a template orders."""
         for each in (*ruling(text), *(each for each in sentences(text) if says_when_done(each))):
             self._pieces.tell(each, at, part, "rule", "command")
 
@@ -117,7 +127,7 @@ class Said:
             said = (each for each in sentences(head) if not each.startswith(GIVEN) and each[-1] in _ENDS)
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
-        self.order(text, at, part)
+        self._orders(text, at, part)
 
     def _words(self, words: str, at: int, part: int) -> None:
         """Tells the user's words: a short answer with the option that it chooses."""

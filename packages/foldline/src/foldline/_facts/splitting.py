@@ -30,6 +30,9 @@ _SHORT = re.compile(
 _NUMBER = re.compile(r"(?:^|[\s(])no\. \d$", re.IGNORECASE)
 """A dot that ends none because of the number behind it."""
 
+_HEADS = -2
+"""Where a heading stands: over all other lines."""
+
 _WRAPPED = 56
 """A line of so many letters that ends without a sign goes on in the next one."""
 
@@ -50,19 +53,28 @@ class Sentence(NamedTuple):
     """Lines stand before and behind the one that it is in."""
     line: str = ""
     """The whole line, where this is the first sentence of one."""
+    under: str = ""
+    """The title over it: a heading has all of its section, another one what stands right below it and its list."""
 
 
 def sentences(message: str) -> Iterator[Sentence]:
     """The sentences of a message in order; each is a part of it, letter by letter."""
     blocks = list(_blocks(message))
+    over: list[tuple[int, str]] = []
     for at, (block, apart) in enumerate(blocks):
         item = _is_item(block)
         parts = list(_parts(block))
+        leads, depth = block.rstrip("*_").endswith((":", "：")), _depth(block)
+        while over and over[-1][0] >= depth and (item or apart or leads or depth == _HEADS):
+            over.pop()
         listed = not item and at + 1 < len(blocks) and _is_item(blocks[at + 1][0])
         for place, text in enumerate(parts):
             titled = place == len(parts) - 1 and (text.rstrip("*_").endswith((":", "：")) or _is_heading(block))
             amid, line = 0 < at < len(blocks) - 1, "" if place else block[block.index(text) :].strip()
-            yield Sentence(text, item, titled, titled and listed, apart and place == 0, amid, line)
+            under = over[-1][1] if over else ""
+            yield Sentence(text, item, titled, titled and listed, apart and place == 0, amid, line, under)
+            if titled:
+                over.append((depth, text))
 
 
 def _blocks(message: str) -> Iterator[tuple[str, bool]]:
@@ -96,6 +108,13 @@ def _begins(last: str, line: str) -> bool:
 def _is_heading(line: str) -> bool:
     """Whether a line is a heading, by its signs or in bold by itself."""
     return _HEADING.match(line) is not None
+
+
+def _depth(line: str) -> int:
+    """How far in a line stands: an item by its blanks, below any other line, and that below a heading."""
+    if _is_item(line):
+        return len(line) - len(line.lstrip())
+    return _HEADS if _is_heading(line) and not line.rstrip("*_ ").endswith((":", "：")) else _HEADS + 1
 
 
 def _is_item(line: str) -> bool:

@@ -6,7 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Set
 
 from foldline._facts.again import said_again, shared_words, telling_words
-from foldline._facts.cues import announces, asks, changes_in, labels_open, leaves_to_user, offers, says_open, wonders
+from foldline._facts.chitchat import accepts
+from foldline._facts.cues import (
+    announces,
+    asks,
+    changes_in,
+    labels_open,
+    leaves_to_user,
+    offers,
+    resumes,
+    says_open,
+    says_when_done,
+    wonders,
+)
 from foldline._facts.folders import is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
@@ -225,6 +237,20 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
     """Whether the agent closed a turn with a report since it was asked, then or in the newest request."""
     since = _asked(facts) if asked is None else asked
     return max((p.at for p in facts.pieces if p.kind == "report"), default=-1) > since
+
+
+def carried_out(facts: Facts, at: int) -> bool:
+    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of something else."""
+    asking = {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
+    closed = any(p.kind == "report" and p.at > at and p.at not in asking for p in facts.pieces)
+    said = sorted((r.newest, r.text) for r in facts.requests if not (resumes(r.text) or accepts(r.text)))
+    called = max((each for each in said if each[0] <= at), default=(at, ""))
+    return closed and bool(said) and said[-1][0] > at and not any(shared_words(called[1], [said[-1][1]]))
+
+
+def comes_last(order: Piece) -> bool:
+    """Whether an order says what is to be done once all else is; a template's has a title only where it does."""
+    return (order.by == "command" and bool(order.under)) or says_when_done(order.text)
 
 
 def interjects(facts: Facts, request: UserRequest) -> bool:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.cues import says_when_done
 from foldline._facts.folders import is_absolute
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
-from foldline._facts.standing import answered
+from foldline._facts.standing import answered, comes_last
 from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
 from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
@@ -138,7 +137,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     page.add("", [*first, *([] if wants.words else now)])
     page.add("Task now", now if wants.words else [])
     asked = "\n".join(page.parts.get("Task now", ()))
-    standing = [r for r in standing if r.lifetime != "task" or r.text not in asked]
+    standing = [r for r in standing if r.lifetime != "task" or not _in(asked, r.text)]
     if apart:
         pending = instructed(facts, wants.words, brief.after) if budget >= SMALL else ()
         page.add("Rules that stand", binding(pending, standing, apart, facts))
@@ -204,6 +203,11 @@ def _in_task(piece: Piece, asked: Mapping[int, set[str] | None], now: str, fills
     return bare in now or piece.text in now
 
 
+def _in(asked: str, rule: str) -> bool:
+    """Whether what was asked says a rule, with what stands over its list or below that."""
+    return rule in asked or (": " in rule and all(part in asked for part in rule.split(": ", 1)))
+
+
 def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
     return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
 
@@ -223,7 +227,7 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
     room -= needed if every else 0
     found = candidates([*orders, *([] if every else rules)])
     told = set[str]()
-    chosen = choose([each for each in found if says_when_done(each.piece.text)], room, told, facts.end)
+    chosen = choose([each for each in found if comes_last(each.piece)], room, told, facts.end)
     room -= sum(each.cost for each in chosen)
     chosen += choose([each for each in found if each not in chosen], room, told, facts.end)
     lines = [each.piece for each in sorted(chosen, key=lambda each: each.place)]

@@ -1,0 +1,90 @@
+"""How a template around a task says that work is handed in: all of it, in its order, with its exact commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from foldline._facts.cues import says_when_done
+from foldline._facts.splitting import sentences
+from foldline._patterns import pattern
+
+_HEADING = pattern(r"(#{1,6})\s+(\S.*)")
+_FENCE = pattern(r"\s*(?:```|~~~)")
+_TAG = pattern(r"\s*</?[\w-]+>\s*$")
+_ITEM, _SIGN = pattern(r"\s*(?:[-*•]|\d{1,3}[.)]) +"), pattern(r"^\s*(?:[-*•]|#{1,6}) +")
+
+_MOST = 4_000
+"""Characters of a section that is told as a whole; a longer one holds more than this."""
+
+_TITLE = 56
+"""Characters of a first line without a sign at its end that is the title of its paragraph."""
+
+_LEADS = (":", "：")
+
+
+class HandingIn(NamedTuple):
+    """The title of a section that says it, its paragraphs as lines, and the text without it."""
+
+    title: str
+    steps: list[str]
+    rest: str
+
+
+def handing_in(template: str) -> HandingIn:
+    """The section that begins with what is to be done once all is done; without steps where there is none."""
+    lines = template.splitlines()
+    for at, line in enumerate(lines):
+        heading = _HEADING.match(line)
+        if heading is None:
+            continue
+        end = next((i for i in range(at + 1, len(lines)) if _ends(lines[i], len(heading[1]))), len(lines))
+        body = "\n".join(lines[at + 1 : end])
+        first = next(sentences(body[:_MOST]), None)
+        if first and len(body) <= _MOST and says_when_done(first.text):
+            return HandingIn(heading[2], [*_paragraphs(lines[at + 1 : end])], "\n".join((*lines[:at], *lines[end:])))
+    return HandingIn("", [], template)
+
+
+def _ends(line: str, level: int) -> bool:
+    """Whether a line is the heading of a section that is none of one's own."""
+    heading = _HEADING.match(line)
+    return heading is not None and len(heading[1]) <= level
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Paragraphs, each on one line; one that leads something in with the code or the list below it."""
+    said, apart, listed = "", False, False
+    for kind, text in _kinds(lines):
+        if kind == "gap":
+            apart = True
+            continue
+        led = listed or said.endswith(_LEADS)
+        goes_on = kind == "code" or (led if kind == "item" else not (apart or listed))
+        if said and not goes_on:
+            yield said
+            said = ""
+        said = f"{said}; {text}" if listed and kind == "item" else _joined(said, text)
+        apart, listed = False, kind == "item" and led
+    if said:
+        yield said
+
+
+def _kinds(lines: Iterable[str]) -> Iterator[tuple[Literal["gap", "code", "item", "line"], str]]:
+    """Lines without their bullets, each with what it is; tags and the signs around code are as blank ones."""
+    fenced = False
+    for line in lines:
+        if _FENCE.match(line):
+            fenced = not fenced
+        if not line.strip() or _FENCE.match(line) or _TAG.match(line):
+            yield "gap", ""
+        elif fenced:
+            yield "code", line.strip()
+        else:
+            yield "item" if _ITEM.match(line) else "line", _SIGN.sub("", line, count=1).strip()
+
+
+def _joined(said: str, text: str) -> str:
+    """A paragraph with one more of its lines."""
+    titled = 0 < len(said) <= _TITLE and (said[-1].isalnum() or said[-1] == ")")
+    return f"{said}: {text}" if titled else f"{said} {text}".strip()
