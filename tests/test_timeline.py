@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -697,3 +698,82 @@ def test_where_a_line_goes_on_behind_a_gap_that_is_marked() -> None:
     assert "Part 8 of mirror_0 was slow for the people at it. … What is left is the lock of mirror_0" in text.replace(
         "\n", " "
     )
+
+
+# -- records --------------------------------------------------------------------------------------------------------
+
+TICKET = {
+    "id": "7f0c1d52-93ab-4e0f-8b1c-2d5e6f708192",
+    "key": "EXP-41",
+    "title": "Exports stop at midnight",
+    "details": "The nightly export of mirror_7 stops once the date changes, and nobody is told of it until the morning.",
+    "url": "https://tickets.example.com/exports/EXP-41",
+    "createdAt": "2026-03-02T09:44:20.485Z",
+    "updatedAt": "2026-03-02T09:48:06.977Z",
+    "startsAt": "2026-03-09T08:00:00Z",
+    "status": "Started",
+    "createdBy": "Ada Kern",
+    "createdById": "0b8e7f3a-1d2c-4b5a-9687-7968a5b4c3d2",
+    "folderId": "5a4b3c2d-1e0f-4a5b-8c7d-9e8f7a6b5c4d",
+    "updatedBy": {"id": "0b8e7f3a-1d2c-4b5a-9687-7968a5b4c3d2", "name": "Ada Kern"},
+    "folder": {"id": "5a4b3c2d-1e0f-4a5b-8c7d-9e8f7a6b5c4d", "name": "Mirrors"},
+    "pageInfo": {"hasNextPage": False, "endCursor": "c41"},
+}
+
+
+def test_of_a_record_is_told_what_it_says_to_a_reader_and_not_who_keeps_it_where() -> None:
+    told = told_of([ASKED, *runs("get_ticket", {"key": "EXP-41"}, json.dumps(TICKET)), *EDIT], 2_000)
+    for said in ("key: EXP-41", "Exports stop at midnight", "stops once the date changes", "status: Started"):
+        assert said in told
+    for said in ("https://tickets.example.com/exports/EXP-41", "2026-03-09T08:00:00Z", "folder: Mirrors"):
+        assert said in told
+    for kept in ("7f0c1d52", "5a4b3c2d", "0b8e7f3a", "Ada Kern", "createdAt", "updatedAt", "hasNextPage", "c41"):
+        assert kept not in told
+
+
+def test_a_page_that_fills_its_budget_has_the_whole_record() -> None:
+    looked = [ASKED, *runs("get_ticket", {"key": "EXP-41"}, json.dumps(TICKET)), *EDIT]
+    told = extract(Brief(2_000, fills="outputs"), looked).text
+    for kept in ("7f0c1d52", "5a4b3c2d", "Ada Kern", "2026-03-02T09:44:20.485Z"):
+        assert kept in told
+
+
+def test_a_long_text_in_a_record_is_cut_between_words_and_says_so() -> None:
+    words = " ".join(f"mirror{n:03}" for n in range(90))
+    told = told_of([ASKED, *runs("get_note", {"of": "m7"}, json.dumps({"note": words})), *EDIT], 2_000)
+    line = next(each for each in told.splitlines() if "mirror000" in each)
+    assert re.search(r"mirror\d{3}…$", line)
+
+
+def test_when_something_was_ordered_stands_where_the_record_is_no_kept_one() -> None:
+    order = {"order": "W4082615", "created_at": "2026-03-01T10:15:00", "state": "delivered", "available": False}
+    order |= {"items": [{"name": "kettle", "item": "6777246137", "price": 46.85}, {"name": "toaster", "price": 12.5}]}
+    told = told_of([ASKED, *runs("get_order", {"order": "W4082615"}, json.dumps(order)), *EDIT], 2_000)
+    for said in ("2026-03-01T10:15:00", "delivered", "available: false", "6777246137", "46.85", "toaster"):
+        assert said in told
+
+
+def test_what_a_command_asked_for_by_name_is_told_though_it_is_a_hash() -> None:
+    record = json.dumps({"state": "OPEN", "tip": "5d3185a1d6b512ffee00"})
+    asked = bash("forge request view 31 --fields state,tip", record)
+    assert "5d3185a1d6b512ffee00" in told_of([ASKED, *asked, *EDIT], 2_000)
+
+
+def test_what_was_made_is_named_by_its_address_and_not_by_numbers_of_programs() -> None:
+    made = {"id": "7f0c1d52-93ab-4e0f-8b1c-2d5e6f708192", "url": "https://tickets.example.com/notes/midnight"}
+    told = told_of([ASKED, *runs("create_note", {"title": "Midnight"}, json.dumps(made)), *EDIT], 2_000)
+    assert "→ url: https://tickets.example.com/notes/midnight" in told
+    assert "7f0c1d52" not in told
+
+
+def test_of_a_listing_of_all_that_a_machine_sees_a_few_texts_are_told_each_in_one_piece() -> None:
+    seen = [{"index": n, "kind": "anchor", "label": ""} for n in range(40)]
+    seen += [
+        {"index": n, "kind": "anchor", "label": f"Open the folder of mirror {n}", "target": f"/folders/{n}?view=list"}
+        for n in range(40, 52)
+    ]
+    screen = json.dumps({"place": "https://files.example.com/all", "heading": "All files", "elements": seen})
+    told = told_of([ASKED, *runs("look_at_screen", {}, screen)], 3_000)
+    assert "heading: All files" in told
+    assert 1 <= told.count("Open the folder of mirror") <= 5
+    assert told.count("anchor") == told.count("Open the folder of mirror") == told.count("?view=list")

@@ -21,7 +21,7 @@ from foldline._facts.running import Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
-from foldline._facts.texts import LONGEST
+from foldline._facts.texts import LONGEST, Passage
 from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, equips, read_action, words_of
 from foldline._facts.trails import Trails
 from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
@@ -207,10 +207,14 @@ class Work:
             return
         kind, lines = brought(ended, self._pieces.wanted_lines)
         sought = frozenset(literals(ended.called.call.arguments[:_SOUGHT])) if kind != "result" else frozenset[str]()
-        for i, each in enumerate(dict.fromkeys(lines)):
-            if each not in ended.tail:
+        once: dict[str, Passage] = {}
+        for line in lines:
+            once.setdefault(line.text, line)
+        for i, line in enumerate(once.values()):
+            if line.text not in ended.tail:
                 used = BROUGHT if ended.changed and i < NEWS else 0
-                self._pieces.tell(each[:LONGEST], at, part, kind, "tool", sought, used=used)
+                marks = {"used": used, "under": line.under, "begins": line.begins}
+                self._pieces.tell(line.text[:LONGEST], at, part, kind, "tool", sought, **marks)
         for each in ended.given:
             self._pieces.tell(each, at, part, "given", "tool")
         for each in ended.body:

@@ -21,6 +21,7 @@ from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose,
 from foldline._page.files import files
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
+from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, reported_on, settled, unanswered
 from foldline._page.task import Task, below, instructed, missing, rules, task
@@ -97,7 +98,8 @@ def compose(brief: Brief, facts: Facts) -> str:
 def _for_reading(facts: Facts) -> Facts:
     """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, and
     with long commands cut."""
-    return replace(facts, pieces=tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING))
+    told = (_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING)
+    return replace(facts, pieces=tuple(readable(told)))
 
 
 def _in_short(piece: Piece) -> Piece:

@@ -1,0 +1,143 @@
+"""What a record says to who reads it: its texts, states, numbers and its own address, and not what only programs read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from foldline._clipping import cut
+from foldline._facts.texts import LONGEST
+from foldline._facts.types import Piece
+from foldline._messages import replace
+from foldline._page.choosing import BROUGHT
+from foldline._page.task import ADDRESS
+from foldline._patterns import pattern
+
+LISTING, LISTED = 20, 5
+"""Objects from which a list is one that a machine made of all that it sees, and how many of those with words are told of it."""
+
+LONG_ADDRESS = 60
+"""Characters that are told of an address amid words."""
+
+_FIELD = re.compile(r"(?:^|, )(?=[\w$@.-]{1,60}: )")
+_OPAQUE = re.compile(
+    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)(?:[0-9a-f]{12,})"
+)
+"""A value that only programs read: a uuid, a hash."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
+_WHEN = r"(?:_?(?:at|on|date|time))?"
+_LATER = r"(?:last_?)?(?:updated|modified|edited|archived|synced|indexed|fetched|viewed)"
+_CHANGED = pattern(rf"(?i){_LATER}{_WHEN}")
+_KEPT = pattern(rf"(?i)(?:{_LATER}|created|inserted){_WHEN}")
+_WHO = pattern(
+    r"(?i)(?:last_?)?(?:(?:created|inserted|updated|modified|edited|archived)_?by|creator|updater|modifier)(?:_?(?:id|name|user))?"
+)
+"""Keys of when a record was changed, of when it was made or changed, and by whom."""
+
+_PAGING = pattern(
+    r"(?i)has_?(?:next|prev\w*|more)\w*|(?:next|prev\w*|start|end)_?(?:page|cursor|token)\w*|page_?(?:info|size|token|number)?|per_?page|cursor|offset"
+)
+_OWN = pattern(r"(?i)(?:html_?|web_?)?(?:url|link)")
+"""Keys of the place in a longer listing, and of a record's own address."""
+
+_NAME = re.compile(r"(?:name|title): ")
+_WORDS = re.compile(r"[^\W\d_]{2,}[,.]? +\S*[^\W\d_]{2,}|[\u3040-\u9fff\uac00-\ud7a3]{4}")
+
+
+def readable(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces, of each record those objects and fields of it that say something to a reader, each object in one piece where it
+    is short."""
+    asked = ""
+    for (by, kind, *_), some in groupby(pieces, key=lambda piece: (piece.by, piece.kind, piece.at, piece.part)):
+        group = [*some]
+        if by == "tool" and kind in BROUGHT and any(piece.begins for piece in group):
+            yield from _record(group, asked)
+        else:
+            asked = group[0].text if group[0].text.startswith("`") else ""
+            yield from map(_made, group) if kind == "change" else group
+
+
+def _record(lines: Sequence[Piece], asked: str) -> Iterator[Piece]:
+    """A record, of a long listing in it the first objects that have words; what has nothing but a name stands with the object
+    before it."""
+    objects: list[list[Piece]] = []
+    for line in lines:
+        if line.begins or not objects:
+            objects.append([])
+        objects[-1].append(line)
+    listed = Counter(each[0].under for each in objects)
+    told: Counter[str] = Counter()
+    kept: list[tuple[list[Piece], list[str]]] = []
+    for each in objects:
+        name = each[0].under
+        fields = [] if _WHO.fullmatch(name) or _PAGING.fullmatch(name) else _telling([*_fields_of(each)], asked)
+        if listed[name] >= LISTING and (told[name] >= LISTED or not any(map(_WORDS.search, fields))):
+            continue
+        told[name] += 1
+        if kept and name and len(fields) == 1 and _NAME.match(fields[0]):
+            kept[-1][1].append(_NAME.sub(f"{name}: ", fields[0]))
+        else:
+            kept.append((each, fields))
+    for each, fields in kept:
+        for text in _joined(each[0].under, fields):
+            yield replace(each[0], text=text, used=sum(line.used for line in each))
+
+
+def _fields_of(lines: Iterable[Piece]) -> Iterator[str]:
+    """The fields of an object; what was cut says so, and ends with a word."""
+    for line in lines:
+        text = cut(line.text, LONGEST - 1) if len(line.text) >= LONGEST else line.text
+        yield from _split(text.removeprefix(f"{line.under}: ") if line.under else text)
+
+
+def _split(text: str) -> list[str]:
+    return [*filter(None, _FIELD.split(text))]
+
+
+def _telling(fields: Sequence[str], asked: str = "") -> list[str]:
+    """Those of the fields of one object that say something to a reader, or that a command `asked` for by their keys."""
+    parted = [field.partition(": ") for field in fields]
+    tracked = any(_CHANGED.fullmatch(key) and _TIME.fullmatch(value) for key, _, value in parted)
+    kept = (
+        _KEPT if tracked else _CHANGED
+    )  # when a thing was ordered says something, when a kept record was made does not
+    own = next((field for field in reversed(fields) if _OWN.fullmatch(field.partition(": ")[0])), "")
+
+    def tells(field: str) -> bool:
+        key, mark, value = field.partition(": ")
+        if not mark or key in asked:
+            return bool(mark) or not _OPAQUE.fullmatch(field)
+        if _OPAQUE.fullmatch(value) or _PAGING.fullmatch(key):
+            return False
+        if _TIME.fullmatch(value):
+            return not kept.fullmatch(key)
+        return field == own if ADDRESS.fullmatch(value) else not _WHO.fullmatch(key)
+
+    return [ADDRESS.sub(_shortened, field) if field != own else field for field in fields if tells(field)]
+
+
+def _shortened(address: re.Match[str]) -> str:
+    return cut(address[0], LONG_ADDRESS)
+
+
+def _joined(name: str, fields: Iterable[str]) -> Iterator[str]:
+    """The fields of an object in as few lines as may be."""
+    lines: list[str] = []
+    for field in fields:
+        if lines and len(lines[-1]) + len(field) < LONGEST - len(name):
+            lines[-1] += f", {field}"
+        else:
+            lines.append(field)
+    return (f"{name}: {line}" if name else line for line in lines)
+
+
+def _made(piece: Piece) -> Piece:
+    """A change with what it made, told by what a person names it by where the answer says that."""
+    call, arrow, made = piece.text.rpartition(" → ")
+    fields = _split(made)
+    if not arrow or not all(": " in field for field in fields):
+        return piece
+    return replace(piece, text=f"{call}{arrow}{', '.join(_telling(fields) or fields[:1])}")
