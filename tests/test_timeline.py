@@ -777,3 +777,42 @@ def test_of_a_listing_of_all_that_a_machine_sees_a_few_texts_are_told_each_in_on
     assert "heading: All files" in told
     assert 1 <= told.count("Open the folder of mirror") <= 5
     assert told.count("anchor") == told.count("Open the folder of mirror") == told.count("?view=list")
+
+
+# -- commands before what they brought --------------------------------------------------------------------------------
+
+
+def test_a_command_is_told_whole_before_what_it_brought() -> None:
+    command = "python tools/compare_mirrors.py --left mirror_7 --right mirror_8 --ignore-times --only exports/nightly"
+    told = told_of([ASKED, *bash(command, "mirror_7 lacks exports/nightly/part_3.bin"), *EDIT], 1_500)
+    assert f"- `{command}`; mirror_7 lacks exports/nightly/part_3.bin" in told
+
+
+def test_a_command_that_is_cut_before_what_it_brought_still_ends_with_its_sign() -> None:
+    command = "python tools/compare_mirrors.py " + " ".join(f"--only exports/part_{n}" for n in range(12))
+    told = told_of([ASKED, *bash(command, "mirror_7 lacks exports/nightly/part_3.bin"), *EDIT], 1_500)
+    assert re.search(r"- `python tools/compare_mirrors.py [^`\n]*…`; mirror_7 lacks", told)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git switch -C mirrors/lock-fix origin/main",
+        "cd /srv/export && git fetch origin && git checkout mirrors/lock-fix",
+        "git add -A && git push -u origin mirrors/lock-fix",
+    ],
+)
+def test_what_git_answers_to_a_move_is_no_news(command: str) -> None:
+    answer = "Previous HEAD position was 50d6f34 Lock mirrors/lock-fix\nremote: mirrors/lock-fix has 1 weakness"
+    assert "remote:" not in told_of([ASKED, *bash(command, answer), *EDIT], 1_500)
+    assert "HEAD position" not in told_of([ASKED, *bash(command, answer), *EDIT], 1_500)
+
+
+def test_what_a_move_of_git_failed_with_is_told() -> None:
+    failed = bash("git push origin mirrors/lock-fix", "! [rejected] mirrors/lock-fix (fetch first)", error=True)
+    assert "rejected" in extract(Brief(1_500), [ASKED, *failed, *EDIT]).text
+
+
+def test_what_stands_behind_a_move_of_git_is_told() -> None:
+    looked = bash("git fetch origin && tools/compare mirrors/lock-fix", "mirrors/lock-fix lacks part_3.bin")
+    assert "lacks part_3.bin" in told_of([ASKED, *looked, *EDIT], 1_500)

@@ -103,8 +103,10 @@ def _for_reading(facts: Facts) -> Facts:
 
 
 def _in_short(piece: Piece) -> Piece:
-    command, ends, told = piece.text.partition("` → ") if piece.by == "tool" and piece.text[0] == "`" else ("", "", "")
-    return replace(piece, text=f"{cut(command, COMMAND_LINE)}{ends}{told}") if len(command) > COMMAND_LINE else piece
+    call, arrow, told = piece.text.partition("` → ")
+    if piece.by != "tool" or piece.text[0] != "`" or len(call) <= COMMAND_LINE:
+        return piece
+    return replace(piece, text=f"{cut(call.removesuffix('`'), COMMAND_LINE)}{arrow or '`'}{told}")
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
@@ -153,7 +155,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
     again = set() if brief.fills else told_again(found)
     found = [e for e in found if e.place not in again]
-    turns = Turns(facts, wants.words, numbered=budget >= NUMBERED)
+    turns = Turns(facts, wants.words, scale.head, numbered=budget >= NUMBERED)
     timeline = Timeline(facts, found, told, turns, brief.fills)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())

@@ -14,7 +14,7 @@ from foldline._facts.cues import announces, asks, denies_alarm, offers, reasons
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
-from foldline._facts.shell import checks, family, only_looks
+from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
 from foldline._facts.types import Facts, Piece
 from foldline._page.task import telling
@@ -27,6 +27,10 @@ MADE = (COMMIT, PULL)
 
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web, which a report says the sense of."""
+
+
+_MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
+"""What git is told to do with work that is there."""
 
 
 def settled(facts: Facts) -> set[int]:
@@ -126,7 +130,7 @@ def _settling(facts: Facts) -> set[int]:
 def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
-    return calls | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
+    return calls | _moved(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
 
 
 def _looked_up(facts: Facts) -> set[int]:
@@ -209,6 +213,18 @@ def _run_again(facts: Facts) -> set[int]:
             newest[made] = p.at, p.part
     over = {call for call, made in calls.items() if newest[made] != call}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
+
+
+def _moved(facts: Facts) -> set[int]:
+    """The places of what git answered to commands that only move work about: where that stands now, the state says."""
+    moving = {(p.at, p.part) for p in facts.pieces if p.kind == "call" and p.text[0] == "`" and _moves(_command(p))}
+    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in moving}
+
+
+def _moves(command: str) -> bool:
+    """Whether all that a command runs are steps of git between a branch, the work and the remote."""
+    steps = [(name, args) for name, args, _ in programs(command) if name not in ("cd", "echo")]
+    return bool(steps) and all(name == "git" and args[:1] and args[0] in _MOVING for name, args in steps)
 
 
 def _listed(facts: Facts) -> set[int]:
